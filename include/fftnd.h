@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * libfftnd: distributed FFTs of any dimension over process grids of any dimension (slab, pencil and
+ * beyond), by chaining serial transforms with the exchanges of libredist.
+ *
+ * The chain (Dalcin, Mortensen, Keyes, sections 3.3 to 3.6): with a grid of g dimensions the input
+ * is whole along its last d-g axes. These are transformed at once; then, for i = g-1 .. 0, an
+ * exchange among the subgroup of grid dimension i makes axis i whole (and splits axis i+1), and
+ * axis i is transformed. The output is whole along axis 0 and split along axes 1..g. The backward
+ * transform runs the chain in reverse. For real input the halved axis is the last; another one can
+ * be chosen, and then takes the last place in the chain.
+ *
+ * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
+ * functions fail on all ranks alike, redist_error_message() explains.
+ */
+#ifndef FFTND_H
+#define FFTND_H
+
+#include "redist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a transform maps to what. */
+enum fftnd_kind {
+    FFTND_C2C, /**< complex to complex, sizes alike on both sides */
+    FFTND_R2C, /**< forward real to complex, backward complex to real; the halved axis has n/2 + 1
+                    elements on the complex side */
+    FFTND_R2R  /**< real to real: a DCT or DST along each axis */
+};
+
+enum fftnd_precision { FFTND_DOUBLE, FFTND_FLOAT };
+
+/** Real-to-real transforms (the names and definitions of FFTW's manual, "1d Real-even DFTs" ff.).
+ */
+enum fftnd_r2r {
+    FFTND_DCT1, /**< REDFT00, its own inverse, logical size 2(n-1); n >= 2 */
+    FFTND_DCT2, /**< REDFT10, inverse DCT3, logical size 2n */
+    FFTND_DCT3, /**< REDFT01, inverse DCT2 */
+    FFTND_DCT4, /**< REDFT11, its own inverse */
+    FFTND_DST1, /**< RODFT00, its own inverse, logical size 2(n+1) */
+    FFTND_DST2, /**< RODFT10, inverse DST3 */
+    FFTND_DST3, /**< RODFT01, inverse DST2 */
+    FFTND_DST4  /**< RODFT11, its own inverse */
+};
+
+/** Which direction divides by the product of the logical sizes. */
+enum fftnd_scaling {
+    FFTND_SCALE_NONE,     /**< neither: a round trip multiplies by the product */
+    FFTND_SCALE_BACKWARD, /**< backward divides: a round trip is the identity */
+    FFTND_SCALE_FORWARD,  /**< forward divides: coefficients are amplitudes */
+    FFTND_SCALE_UNITARY   /**< both divide by the square root */
+};
+
+/** How hard the serial library's planner and the choice of method try. */
+enum fftnd_effort { FFTND_ESTIMATE, FFTND_MEASURE, FFTND_PATIENT };
+
+/** In which alignment the spectral side is handed over. */
+enum fftnd_alignment {
+    FFTND_ALIGN_CHAIN, /**< as the chain ends: whole along axis 0 (no further exchange) */
+    FFTND_ALIGN_INPUT  /**< carried back to the input's alignment (one more exchange) */
+};
+
+/** Where the batch index stands in the local arrays. */
+enum fftnd_batch_place {
+    FFTND_BATCH_FIRST, /**< whole fields one after the other: the slowest index */
+    FFTND_BATCH_LAST   /**< components side by side at each point: the fastest index */
+};
+
+/** What a user may choose; set it up with FFTND_OPTIONS_DEFAULT. All must agree across ranks. */
+typedef struct fftnd_options {
+    size_t size;     /**< sizeof(fftnd_options), so that the structure can grow */
+    int grid_ndims;  /**< process grid dimensions, 1..d-1; 0 = choose */
+    const int *grid; /**< processes along each grid dimension, 0 = choose; NULL = choose all */
+    enum fftnd_effort effort;
+    enum fftnd_scaling scaling;
+    enum fftnd_alignment alignment;
+    int batch; /**< fields transformed at once, >= 1 */
+    enum fftnd_batch_place batch_place;
+    int halved_axis;           /**< FFTND_R2C: the axis that is halved; -1 = the last */
+    const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transform of each axis (d values) */
+    int in_place;              /**< nonzero: input and output are the same array, each side of
+                                    `bytes` of fftnd_layout; for FFTND_R2C the real side is padded */
+    int overwrite_input;       /**< nonzero: the input array may be used as work space; both arrays
+                                    are then of `bytes` of fftnd_layout */
+    int user_workspace;        /**< nonzero: work space comes from fftnd_plan_set_workspace */
+    const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
+    const char *wisdom_file; /**< as redist_options.wisdom_file */
+    int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
+} fftnd_options;
+
+#define FFTND_OPTIONS_DEFAULT                                                                      \
+    {                                                                                              \
+        sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0                                    \
+    }
+
+/** A distributed transform, forward and backward. */
+typedef struct fftnd_plan fftnd_plan;
+
+/**
+ * Plans a distributed transform.
+ *   comm       the ranks; same on all. They are arranged in rank order, last grid dimension fastest
+ *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; d = 1 needs a communicator of one rank
+ *   sizes      global extents in points (of the real array for FFTND_R2C), each >= 1
+ *   kind       what maps to what
+ *   precision  of the elements on both sides
+ *   options    NULL = defaults
+ *   plan       out: the plan, freed with fftnd_plan_free
+ * All arguments must agree. Collective on comm.
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS, ERR_METHOD, ERR_NULL, ERR_DISAGREE,
+ * ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
+ */
+REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+                                 enum fftnd_precision precision, const fftnd_options *options,
+                                 fftnd_plan **plan);
+
+/** The two sides of a transform. */
+enum fftnd_side {
+    FFTND_PHYSICAL, /**< input of forward, output of backward */
+    FFTND_SPECTRAL  /**< output of forward, input of backward */
+};
+
+/** One rank's part of one side of a transform; extents and strides are in elements of that side. */
+typedef struct fftnd_layout {
+    int ndims;                          /**< array axes d; the batch is not counted */
+    int size[REDIST_MAX_NDIMS];         /**< global extents */
+    int start[REDIST_MAX_NDIMS];        /**< first global index on this rank */
+    int count[REDIST_MAX_NDIMS];        /**< elements on this rank, may be 0 */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /**< distance between neighbours along each axis */
+    ptrdiff_t batch_stride;             /**< distance between the fields of a batch */
+    size_t element_bytes;               /**< bytes of one real or complex element */
+    size_t bytes;                       /**< bytes to allocate for the local array, batch, padding
+                                             and scratch use (in place, overwrite) included */
+} fftnd_layout;
+
+/** Asks for the local array of one side. Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_STATE.
+ */
+REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
+                                 fftnd_layout *layout);
+
+/**
+ * Transforms `physical` to `spectral`.
+ *   physical  array of fftnd_plan_layout(plan, FFTND_PHYSICAL); left as it was unless options allow
+ *             otherwise
+ *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
+ * and only if the plan is in place Any memory will do. An array without elements may be NULL.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_STATE (freed, or no
+ * work space), ERR_MPI. Only this rank's own arguments are checked.
+ */
+REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
+
+/** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
+REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
+
+/** What a plan does and needs. */
+typedef struct fftnd_plan_info {
+    int grid_ndims;             /**< process grid dimensions */
+    int grid[REDIST_MAX_NDIMS]; /**< processes along each */
+    int nexchanges;             /**< exchanges in one direction */
+    const char *method;      /**< method of the first exchange, "none" without one; owned by plan */
+    size_t workspace_bytes;  /**< work space of this rank */
+    double scale_forward;    /**< factor applied by forward */
+    double scale_backward;   /**< factor applied by backward */
+    double exchange_seconds; /**< time spent in exchanges since the plan was made, on this rank */
+    double serial_seconds;   /**< time spent in serial transforms since then */
+} fftnd_plan_info;
+
+/** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */
+REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info);
+
+/**
+ * Hands work space to a plan made with options.user_workspace; several plans may share it as long
+ * as they do not run at the same time. workspace  at least fftnd_plan_info.workspace_bytes, aligned
+ * to 64 bytes; from redist_alloc (over the plan's ranks) it lets the `direct` method work without
+ * staging. The user owns it and keeps it while the plan is used. On all ranks from redist_alloc, or
+ * on none bytes      its size Collective on the plan's communicator. Errors: ERR_NULL, ERR_SIZE,
+ * ERR_STATE, ERR_METHOD, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes);
+
+/**
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
+ */
+REDIST_API int fftnd_plan_free(fftnd_plan **plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

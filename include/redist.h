@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * libredist: moves N-dimensional arrays between distributions.
+ *
+ * An exchange is fully described by which box of array A goes to each peer and which box of array B
+ * comes from it (Dalcin, Mortensen, Keyes: "Fast parallel multidimensional FFT using advanced
+ * MPI"). The library builds that description once and offers several methods to carry it out.
+ *
+ * Conventions, valid for every function:
+ *   - arrays are in C order (the last axis is contiguous); axes count from 0; extents are in
+ * elements;
+ *   - functions return REDIST_OK (0) or a code of REDIST_ERRORS; redist_error_message() then names
+ *     the argument, its value and the rank;
+ *   - "collective" functions are called by all ranks of the communicator, in the same order; when
+ * one rank's arguments are wrong, all ranks return the same code, and nothing has been touched;
+ *   - a call refused because MPI is not running or the communicator is null returns at once,
+ * without communication;
+ *   - the caller owns arrays and communicators; the library owns what `create`, `plan` and `alloc`
+ *     functions hand out, until the matching `free`;
+ *   - MPI calls are made from the calling thread only.
+ */
+#ifndef REDIST_H
+#define REDIST_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REDIST_VERSION_MAJOR 0
+#define REDIST_VERSION_MINOR 1
+#define REDIST_VERSION_PATCH 0
+
+/** The largest number of array axes, and of process grid dimensions. */
+#define REDIST_MAX_NDIMS 16
+
+#if defined(__GNUC__)
+#define REDIST_API                   __attribute__((visibility("default")))
+#define REDIST_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
+#else
+#define REDIST_API
+#define REDIST_PRINTF(text_index, first)
+#endif
+
+/* ---------------------------------------------------------------- errors */
+
+/** Every code that a function can return: name and sentence. */
+#define REDIST_ERRORS(X)                                                                           \
+    X(OK, "no error")                                                                              \
+    X(ERR_ARGUMENT, "an argument has a value that is not allowed")                                 \
+    X(ERR_NULL, "a pointer that must not be null is null")                                         \
+    X(ERR_OVERLAP, "two arrays or boxes overlap")                                                  \
+    X(ERR_SIZE, "an extent is negative or does not fit the other extents")                         \
+    X(ERR_AXIS, "an axis is out of range or given twice")                                          \
+    X(ERR_COMM, "the communicator is null or of the wrong kind")                                   \
+    X(ERR_GRID, "the process grid does not fit the communicator or the array")                     \
+    X(ERR_DATATYPE, "the datatype is null, not committed, or of size zero")                        \
+    X(ERR_DISAGREE, "ranks disagree on an argument that must be the same on all")                  \
+    X(ERR_LIMIT, "a total is larger than this method or this machine can carry")                   \
+    X(ERR_METHOD, "the method does not exist or does not apply here")                              \
+    X(ERR_STATE, "called in the wrong state: before MPI_Init, after free, or out of order")        \
+    X(ERR_MEMORY, "out of memory")                                                                 \
+    X(ERR_MPI, "an MPI call failed")                                                               \
+    X(ERR_FILE, "a file could not be read or written")                                             \
+    X(ERR_SERIAL, "the serial transform library failed")
+
+enum redist_error {
+#define REDIST_ERROR_CODE(name, sentence) REDIST_##name,
+    REDIST_ERRORS(REDIST_ERROR_CODE)
+#undef REDIST_ERROR_CODE
+};
+
+/** The name of a code, such as "REDIST_ERR_AXIS"; "unknown" for other values. Not collective. */
+REDIST_API const char *redist_error_name(int code);
+
+/** The sentence that explains a code. Not collective. */
+REDIST_API const char *redist_error_string(int code);
+
+/**
+ * What went wrong in this thread's last failed call: function, argument, value and rank.
+ * The library owns the string; the next failing call of this thread overwrites it. Not collective.
+ */
+REDIST_API const char *redist_error_message(void);
+
+/* ---------------------------------------------------------------- who owns what */
+
+/**
+ * Balanced block decomposition of `n` elements in `nparts` parts (paper, Listing 1): the first
+ * n % nparts parts have one element more.
+ *   n       number of elements, >= 0
+ *   nparts  number of parts, >= 1
+ *   part    which part, 0 <= part < nparts
+ *   count   out: elements in this part, may be 0
+ *   start   out: index of its first element
+ * Not collective. Errors: ERR_ARGUMENT, ERR_NULL.
+ */
+REDIST_API int redist_decompose(int n, int nparts, int part, int *count, int *start);
+
+/**
+ * Splits a communicator in the one-dimensional subgroups of a balanced Cartesian grid (paper,
+ * Listing 4).
+ *   comm      the ranks to arrange; same on all ranks
+ *   ndims     grid dimensions, 1..REDIST_MAX_NDIMS; same on all ranks
+ *   subcomms  out: ndims communicators; the caller owns each and frees it with MPI_Comm_free
+ * Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MPI.
+ */
+REDIST_API int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]);
+
+/** A Cartesian process grid with its one-dimensional subgroups. */
+typedef struct redist_grid redist_grid;
+
+/**
+ * Arranges the ranks of a communicator as a Cartesian grid, in rank order (the last dimension
+ * varies fastest). comm   the ranks; same on all ndims  grid dimensions, 1..REDIST_MAX_NDIMS; same
+ * on all ranks dims   processes along each dimension, 0 = choose (balanced); same on all ranks; the
+ * product must be the size of comm grid   out: the grid; owned by the caller, freed with
+ * redist_grid_free The communicators behind a grid are made once for each (comm, dims) and kept
+ * until comm is freed. Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE,
+ * ERR_STATE, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
+
+/**
+ * Gives a grid back and sets *grid to NULL; plans made on its subgroups stay valid.
+ * Collective on the grid's communicator. Errors: ERR_NULL, ERR_STATE.
+ */
+REDIST_API int redist_grid_free(redist_grid **grid);
+
+/**
+ * Asks a grid for its shape and this rank's place in it.
+ *   ndims   out: grid dimensions; may be NULL
+ *   dims    out: processes along each dimension (ndims values); may be NULL
+ *   coords  out: this rank's coordinates (ndims values); may be NULL
+ * Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]);
+
+/**
+ * The communicator of all ranks of the grid, in grid order. The grid owns it.
+ * Not collective. Errors: ERR_NULL, ERR_STATE.
+ */
+REDIST_API int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm);
+
+/**
+ * The ranks that differ from this one only in grid coordinate `dim`. The grid owns the
+ * communicator. Not collective. Errors: ERR_NULL, ERR_GRID (dim out of range), ERR_STATE.
+ */
+REDIST_API int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm);
+
+/** The part of a global array that one rank holds, and how it lies in that rank's local array. */
+typedef struct redist_box {
+    int start[REDIST_MAX_NDIMS];  /**< first global index along each axis */
+    int count[REDIST_MAX_NDIMS];  /**< elements along each axis; any 0 makes the box empty */
+    int extent[REDIST_MAX_NDIMS]; /**< allocated extents of the local array; 0 = count (no padding)
+                                   */
+    int offset[REDIST_MAX_NDIMS]; /**< where in the local array the box begins; 0 if not padded */
+} redist_box;
+
+/**
+ * The box of a global array that this rank holds when each grid dimension splits one axis in
+ * balanced blocks. ndims  array axes sizes  global extents (ndims values) axes   axes[i] is the
+ * axis that grid dimension i splits; one for each grid dimension, all different box    out: start
+ * and count are set, extent and offset are 0 Not collective. Errors: ERR_NULL, ERR_ARGUMENT,
+ * ERR_SIZE, ERR_AXIS, ERR_GRID, ERR_STATE.
+ */
+REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[],
+                               const int axes[], redist_box *box);
+
+/* ---------------------------------------------------------------- memory that peers can map */
+
+/**
+ * Allocates an array that the ranks of `comm` on the same node can map, which lets the `direct`
+ * method copy straight into or out of it.
+ *   comm   the ranks that take part; same on all
+ *   bytes  size on this rank; may differ between ranks and may be 0
+ *   array  out: the array, aligned to at least 64 bytes, contents undefined; freed with redist_free
+ * Where the node offers no shared memory, plain memory is handed out and other methods serve it.
+ * Collective on comm. Errors: ERR_COMM, ERR_NULL, ERR_STATE, ERR_LIMIT, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
+
+/**
+ * Frees an array of redist_alloc and sets *array to NULL; does nothing when *array is NULL.
+ * No plan bound to the array may be executed afterwards.
+ * Collective on the communicator of the allocation. Errors: ERR_NULL, ERR_STATE (not such an
+ * array).
+ */
+REDIST_API int redist_free(void **array);
+
+/* ---------------------------------------------------------------- plans */
+
+/** Directions of a plan. */
+enum redist_direction {
+    REDIST_FORWARD = 0, /**< from array A to array B */
+    REDIST_BACKWARD = 1 /**< from array B to array A */
+};
+
+/** How much work a plan of method "auto" spends to choose. */
+enum redist_effort {
+    REDIST_MEASURE = 0, /**< time the methods that apply on scratch arrays of the real shape */
+    REDIST_ESTIMATE = 1 /**< use what is remembered, else a fixed order of preference */
+};
+
+/** What a user may choose; set it up with REDIST_OPTIONS_DEFAULT. */
+typedef struct redist_options {
+    size_t size;        /**< sizeof(redist_options), so that the structure can grow */
+    const char *method; /**< "auto" (or NULL), or a name of redist_method_name, optionally with a
+                             variant behind a colon ("direct:push-stream"); must agree */
+    enum redist_effort effort; /**< for "auto"; must agree */
+    double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
+    const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
+                                    REDIST_WISDOM, or nowhere; read and written by rank 0 */
+    int later_a; /**< nonzero: array A is given to redist_plan_execute_arrays only (any memory); a
+                      may be NULL at creation; must agree */
+    int later_b; /**< the same for array B */
+    int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
+                      whether their arrays were in order, which saves one reduction; must agree */
+    int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
+} redist_options;
+
+#define REDIST_OPTIONS_DEFAULT                                                                     \
+    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0 }
+
+/** A reusable exchange between two distributed arrays. */
+typedef struct redist_plan redist_plan;
+
+/**
+ * Moves a distributed array from one alignment to another, once (paper, Listing 3).
+ *   comm      the ranks among which axis_a and axis_b are exchanged; same on all
+ *   datatype  one element; any committed type of non-zero size; same size and extent on all ranks
+ *   ndims     array axes, 2..REDIST_MAX_NDIMS; same on all ranks
+ *   sizes_a   local extents of A; sizes_a[axis_a] is the global extent of that axis
+ *   a         the local array A, read only
+ *   axis_a    the axis along which A is whole on every rank; same on all ranks
+ *   sizes_b   local extents of B; sizes_b[axis_b] is the global extent of that axis
+ *   b         the local array B, overwritten; must not overlap A
+ *   axis_b    the axis along which B is whole; differs from axis_a; same on all ranks
+ * The distributed axes are split as redist_decompose does: sizes_a[axis_b] is this rank's part of
+ * sizes_b[axis_b], and sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and
+ * the same on all ranks. An array without elements may be NULL.
+ * Moved directly when an array is from redist_alloc, else as method "auto" remembers, else by
+ * MPI_Alltoallw.
+ * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS,
+ * ERR_NULL, ERR_OVERLAP, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
+                               const void *a, int axis_a, const int sizes_b[], void *b, int axis_b);
+
+/**
+ * Plans the exchange that redist_exchange does, for repeated use in both directions.
+ *   options  NULL = defaults
+ *   plan     out: the plan, freed with redist_plan_free
+ * The other arguments, agreement and errors are those of redist_exchange; besides: ERR_METHOD
+ * (unknown, or does not apply; the message says why). The arrays are not touched.
+ * Collective on comm.
+ */
+REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                                    const int sizes_a[], void *a, int axis_a, const int sizes_b[],
+                                    void *b, int axis_b, const redist_options *options,
+                                    redist_plan **plan);
+
+/**
+ * Plans the exchange between two arbitrary box distributions of one global array.
+ *   ndims  array axes, 1..REDIST_MAX_NDIMS; same on all ranks
+ *   sizes  global extents (ndims values); same on all ranks
+ *   box_a  what this rank holds of the array in A; inside sizes; boxes of different ranks must not
+ *          overlap
+ *   a      the local array A (extents box_a->extent, or count where that is 0)
+ *   box_b  the same for B
+ *   b      the local array B; must not overlap A
+ * An element that lies in no box of the source stays as it was in the destination.
+ * The other arguments are those of redist_plan_exchange.
+ * Collective on comm. Errors: as redist_plan_exchange.
+ */
+REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes[],
+                                 const redist_box *box_a, void *a, const redist_box *box_b, void *b,
+                                 const redist_options *options, redist_plan **plan);
+
+/**
+ * Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
+ * On return the destination is complete and the source may be reused on this rank.
+ * Collective on the plan's communicator; direction must agree.
+ * Errors: ERR_STATE (freed, already started, or an array was left for later), ERR_ARGUMENT
+ * (direction), ERR_MPI.
+ */
+REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
+
+/**
+ * The same on other arrays of the plan's shapes. An array that was from redist_alloc when the plan
+ * was made must be from redist_alloc (over the same or more ranks) here too.
+ * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP,
+ * ERR_ARGUMENT (an array is not from redist_alloc though it has to be).
+ */
+REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
+
+/**
+ * Starts an execution that redist_plan_wait completes; in between neither array may be touched.
+ * Several plans may be under way at once; all ranks start them, and wait for them, in the same order.
+ * Collective on the plan's communicator; returns without waiting for peers where the method can.
+ * Errors: as redist_plan_execute.
+ */
+REDIST_API int redist_plan_start(redist_plan *plan, int direction);
+
+/** redist_plan_start on other arrays, as redist_plan_execute_arrays. */
+REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b);
+
+/**
+ * Completes what redist_plan_start began.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI.
+ */
+REDIST_API int redist_plan_wait(redist_plan *plan);
+
+/** What a plan does. */
+typedef struct redist_plan_info {
+    const char *method;     /**< the method's name, with its variant; owned by the plan */
+    size_t workspace_bytes; /**< memory of this rank that the plan holds for buffers */
+    size_t moved_bytes; /**< bytes that this rank sends in one forward execution, own part too */
+} redist_plan_info;
+
+/** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */
+REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info);
+
+/**
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. A plan that was started is
+ * completed first. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
+ */
+REDIST_API int redist_plan_free(redist_plan **plan);
+
+/* ---------------------------------------------------------------- methods */
+
+/** The number of methods. Not collective. */
+REDIST_API int redist_method_count(void);
+
+/** The name of method `index`, 0 <= index < redist_method_count(), else NULL. Not collective. */
+REDIST_API const char *redist_method_name(int index);
+
+/** One sentence on how method `index` moves the bytes; NULL if out of range. Not collective. */
+REDIST_API const char *redist_method_summary(int index);
+
+/** Forgets what "auto" has measured in this process. Call it on all ranks. */
+REDIST_API void redist_forget_wisdom(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

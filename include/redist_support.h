@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * What a library layered on libredist shares with it: error reports, agreement between ranks,
+ * memory of the library's own, and the check that a handle is alive. libfftnd is built on this
+ * header; programs that only move arrays do not need it.
+ */
+#ifndef REDIST_SUPPORT_H
+#define REDIST_SUPPORT_H
+
+#include "redist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Sets this thread's error message and returns `code`. The message is "function: text (rank N)"
+ * when MPI is running. Not collective.
+ */
+#define redist_fail(code, ...) redist_fail_in(__func__, code, __VA_ARGS__)
+REDIST_API int redist_fail_in(const char *function, int code, const char *format, ...)
+    REDIST_PRINTF(3, 4);
+
+/** Turns the result of an MPI call into REDIST_OK or REDIST_ERR_MPI with MPI's own sentence. */
+#define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
+REDIST_API int redist_check_mpi_in(const char *function, int result);
+
+/**
+ * REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM.
+ * Not collective.
+ */
+#define redist_check_comm(comm) redist_check_comm_in(__func__, comm)
+REDIST_API int redist_check_comm_in(const char *function, MPI_Comm comm);
+
+/**
+ * Makes all ranks return the same: REDIST_OK if every rank passes REDIST_OK, else the code and the
+ * message of the lowest rank that failed. Collective on comm.
+ */
+REDIST_API int redist_agree(MPI_Comm comm, int code);
+
+/** A value that must be the same on all ranks, and the argument's name for the message. */
+typedef struct redist_shared_value {
+    const char *name;
+    long long value;
+} redist_shared_value;
+
+/**
+ * Checks that all ranks pass the same values and that `code` is REDIST_OK on all of them.
+ *   code    what this rank's own checks said; its message is kept if it failed
+ *   nvalues number of values, <= 128; must be the same on all ranks
+ *   values  the values; those of rank 0 are the ones compared with
+ * Collective on comm. Errors: the lowest failing rank's code; ERR_DISAGREE.
+ */
+#define redist_agree_values(comm, code, nvalues, values)                                           \
+    redist_agree_values_in(__func__, comm, code, nvalues, values)
+REDIST_API int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
+                                      const redist_shared_value values[]);
+
+/** A 63-bit hash of a string, to compare names across ranks; 0 for NULL. */
+REDIST_API long long redist_hash_text(const char *text);
+
+/**
+ * The library's own communicator for the ranks of `comm`, which reports errors by return codes. It
+ * is made once and lives until `comm` is freed or MPI is finalised. Collective on comm the first
+ * time.
+ */
+REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
+
+/**
+ * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc
+ * on shared memory). Both NULL = malloc and free. Call it while no plan, grid or array exists, or
+ * keep `release` able to free what the earlier functions gave. Not collective.
+ */
+REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
+                                     void (*release)(void *memory));
+
+/** Zeroed memory of `count` items of `bytes` each from the allocator; NULL if there is none. */
+REDIST_API void *redist_calloc(size_t count, size_t bytes);
+
+/** Gives memory of redist_calloc back; NULL is allowed. */
+REDIST_API void redist_release(void *memory);
+
+/** Kinds of handles that can be checked to be alive. */
+enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };
+
+/** Notes that `handle` is alive; 0 if memory is out. */
+REDIST_API int redist_handle_add(const void *handle, int kind);
+
+/** Notes that `handle` is gone. */
+REDIST_API void redist_handle_remove(const void *handle);
+
+/** Nonzero if `handle` is alive and of that kind. */
+REDIST_API int redist_handle_is(const void *handle, int kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective truth: if a call fails on one rank, it fails on all with the same words. */
+#include "error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VALUES = 128 };
+
+struct report {
+    int code;
+    char message[REDIST__MESSAGE_BYTES];
+};
+
+/* The lowest rank whose code is not OK, or the communicator's size. */
+static int first_failure(MPI_Comm comm, int code, int *size, int *failed_rank) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, size);
+    int mine = code == REDIST_OK ? *size : rank;
+    return MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
+}
+
+int redist_agree(MPI_Comm comm, int code) {
+    int size, failed_rank;
+    int result = first_failure(comm, code, &size, &failed_rank);
+    if (result != MPI_SUCCESS)
+        return redist_check_mpi(result);
+    if (failed_rank == size)
+        return REDIST_OK;
+    struct report report = {.code = code};
+    strncpy(report.message, redist_error_message(), sizeof report.message - 1);
+    result = MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm);
+    if (result != MPI_SUCCESS)
+        return redist_check_mpi(result);
+    redist__set_message(report.message);
+    return report.code;
+}
+
+/* Compares with the values of rank 0; a rank that has already failed keeps its own error. */
+static int compare_values(const char *function, int code, int nvalues,
+                          const redist_shared_value values[], const long long root[]) {
+    for (int i = 0; i < nvalues && code == REDIST_OK; i++)
+        if (values[i].value != root[i])
+            code = redist_fail_in(function, REDIST_ERR_DISAGREE,
+                                  "%s = %lld differs from %lld on rank 0 of the communicator",
+                                  values[i].name, values[i].value, root[i]);
+    return code;
+}
+
+int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
+                           const redist_shared_value values[]) {
+    long long root[MAX_VALUES] = {0};
+    for (int i = 0; i < nvalues; i++)
+        root[i] = values[i].value;
+    int result = MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm);
+    if (result != MPI_SUCCESS)
+        return redist_check_mpi(result);
+    return redist_agree(comm, compare_values(function, code, nvalues, values, root));
+}
+
+long long redist_hash_text(const char *text) {
+    if (text == NULL)
+        return 0;
+    unsigned long long hash = 14695981039346656037ULL; /* FNV-1a */
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+    return (long long)(hash >> 1);
+}

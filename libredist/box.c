@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A box inside an N-d array: strides, intersection, and the loop nest of a copy. */
+#include "box.h"
+
+void redist__strides(int ndims, const int extent[], size_t item, ptrdiff_t stride[]) {
+    ptrdiff_t next = (ptrdiff_t)item;
+    for (int i = ndims - 1; i >= 0; i--) {
+        stride[i] = next;
+        next *= extent[i];
+    }
+}
+
+/* Puts one more loop around a copy, or lengthens its outermost loop or run if it continues that. */
+static void wrap(struct redist__copy *copy, size_t count, ptrdiff_t source, ptrdiff_t destination) {
+    if (count == 1)
+        return;
+    if (copy->ndims == 0) {
+        if (source == (ptrdiff_t)copy->run && destination == (ptrdiff_t)copy->run) {
+            copy->run *= count;
+            return;
+        }
+    } else {
+        int last = copy->ndims - 1;
+        ptrdiff_t length = (ptrdiff_t)copy->count[last];
+        if (source == copy->source[last] * length &&
+            destination == copy->destination[last] * length) {
+            copy->count[last] *= count;
+            return;
+        }
+    }
+    copy->count[copy->ndims] = count;
+    copy->source[copy->ndims] = source;
+    copy->destination[copy->ndims] = destination;
+    copy->ndims++;
+}
+
+static void swap_loops(struct redist__copy *copy, int i, int j) {
+    size_t count = copy->count[i];
+    ptrdiff_t source = copy->source[i], destination = copy->destination[i];
+    copy->count[i] = copy->count[j];
+    copy->source[i] = copy->source[j];
+    copy->destination[i] = copy->destination[j];
+    copy->count[j] = count;
+    copy->source[j] = source;
+    copy->destination[j] = destination;
+}
+
+void redist__copy_prepare(struct redist__copy *copy, int ndims, const int count[], size_t item,
+                          const ptrdiff_t source[], const ptrdiff_t destination[]) {
+    *copy = (struct redist__copy){.run = item};
+    for (int i = ndims - 1; i >= 0; i--) {
+        if (count[i] <= 0) {
+            *copy = (struct redist__copy){0};
+            return;
+        }
+        wrap(copy, (size_t)count[i], source[i], destination[i]);
+    }
+    for (int i = 0, j = copy->ndims - 1; i < j; i++, j--)
+        swap_loops(copy, i, j); /* they were collected innermost first */
+}
+
+size_t redist__copy_bytes(const struct redist__copy *copy) {
+    size_t bytes = copy->run;
+    for (int i = 0; i < copy->ndims; i++)
+        bytes *= copy->count[i];
+    return bytes;
+}
+
+int redist__intersect(int ndims, const int start_a[], const int count_a[], const int start_b[],
+                      const int count_b[], int start[], int count[]) {
+    int any = 1;
+    for (int i = 0; i < ndims; i++) {
+        int end_a = start_a[i] + count_a[i], end_b = start_b[i] + count_b[i];
+        int end = end_a < end_b ? end_a : end_b;
+        start[i] = start_a[i] > start_b[i] ? start_a[i] : start_b[i];
+        count[i] = end > start[i] ? end - start[i] : 0;
+        any &= count[i] > 0;
+    }
+    return any;
+}

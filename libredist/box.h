@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A box inside an N-d array, and the ready-made loop that copies one box to another. */
+#ifndef REDIST__BOX_H
+#define REDIST__BOX_H
+
+#include "redist_support.h"
+
+/* A loop nest that copies a box: contiguous runs, and strides in bytes around them. Axes that are
+ * contiguous on both sides are merged, so that few and long runs remain. */
+struct redist__copy {
+    int ndims;                          /* loops around a run, outermost first */
+    size_t run;                         /* bytes of one contiguous run; 0 = nothing to copy */
+    size_t count[REDIST_MAX_NDIMS];     /* iterations of each loop */
+    ptrdiff_t source[REDIST_MAX_NDIMS]; /* bytes from one iteration to the next */
+    ptrdiff_t destination[REDIST_MAX_NDIMS];
+};
+
+/* Prepares the copy of `count` items of `item` bytes; strides are in bytes. */
+void redist__copy_prepare(struct redist__copy *copy, int ndims, const int count[], size_t item,
+                          const ptrdiff_t source[], const ptrdiff_t destination[]);
+
+/* Strides in bytes of a C-ordered array. */
+void redist__strides(int ndims, const int extent[], size_t item, ptrdiff_t stride[]);
+
+/* Bytes that a copy moves. */
+size_t redist__copy_bytes(const struct redist__copy *copy);
+
+/* Runs the copy. `stream` asks for stores that bypass the caches; redist__stream_fence then makes
+ * them visible to others. */
+void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
+                      int stream);
+
+/* Copies `rows` runs of `run` bytes with stores that bypass the caches (stream_*.c). */
+void redist__stream_rows(char *destination, ptrdiff_t destination_stride, const char *source,
+                         ptrdiff_t source_stride, size_t rows, size_t run);
+void redist__stream_fence(void);
+
+/* Intersection of two boxes given by start and count; 0 if it is empty. */
+int redist__intersect(int ndims, const int start_a[], const int count_a[], const int start_b[],
+                      const int count_b[], int start[], int count[]);
+
+#endif

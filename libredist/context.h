@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the library keeps for each communicator of the user. */
+#ifndef REDIST__CONTEXT_H
+#define REDIST__CONTEXT_H
+
+#include "redist_support.h"
+
+struct redist__grid_entry;
+struct redist__control;
+
+struct redist__context {
+    MPI_Comm comm; /* private duplicate that returns errors */
+    MPI_Comm node; /* its ranks that share memory with this one */
+    int rank, size;
+    int node_rank, node_size;
+    int *node_ranks;                  /* rank in node of each rank in comm, -1 elsewhere */
+    struct redist__grid_entry *grids; /* grids made from this communicator, by grid.c */
+    struct redist__control *controls; /* shared flags, by direct_control.c */
+    int references;                   /* the user's communicator, plans, arrays, grids */
+    struct redist__context *older;    /* list of all contexts */
+};
+
+/* The context of a communicator, made at the first call; takes a reference. Collective. */
+int redist__context_get(MPI_Comm comm, struct redist__context **context);
+
+/* Gives a reference back; the last one frees the communicators. Collective. */
+void redist__context_release(struct redist__context *context);
+
+#endif

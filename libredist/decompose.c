@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who owns what: balanced blocks. */
+#include "redist_support.h"
+
+static int check(int n, int nparts, int part, const int *count, const int *start) {
+    if (n < 0)
+        return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT, "n = %d is negative", n);
+    if (nparts < 1)
+        return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT, "nparts = %d is below 1",
+                              nparts);
+    if (part < 0 || part >= nparts)
+        return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT,
+                              "part = %d is not in 0..%d (nparts - 1)", part, nparts - 1);
+    if (count == NULL || start == NULL)
+        return redist_fail_in("redist_decompose", REDIST_ERR_NULL, "%s = NULL",
+                              count == NULL ? "count" : "start");
+    return REDIST_OK;
+}
+
+int redist_decompose(int n, int nparts, int part, int *count, int *start) {
+    int code = check(n, nparts, part, count, start);
+    if (code != REDIST_OK)
+        return code;
+    int quotient = n / nparts, remainder = n % nparts;
+    *count = quotient + (part < remainder);
+    *start = quotient * part + (part < remainder ? part : remainder);
+    return REDIST_OK;
+}

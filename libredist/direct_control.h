@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flags in shared memory by which the ranks of a node tell each other where their arrays are, that
+ * they may be used, and that they are done. One slot per plan; a slot has one line per rank.
+ */
+#ifndef REDIST__DIRECT_CONTROL_H
+#define REDIST__DIRECT_CONTROL_H
+
+#include "segment.h"
+
+#include <stdatomic.h>
+
+/* Written by one rank, read by its peers. Counters only grow: execution n is number n. */
+struct redist__line {
+    _Alignas(128) _Atomic uint64_t ready; /* `place` is valid and the array there may be used */
+    struct redist__place place;
+    _Atomic uint64_t done; /* this rank has copied all it has to */
+};
+
+struct redist__slot {
+    struct redist__control *control;
+    int index;
+};
+
+/* Takes a free slot, making more when all are taken. Collective on the context. */
+int redist__slot_take(struct redist__context *context, struct redist__slot *slot);
+
+/* Gives a slot back. All ranks do it at the same place of their order of slot calls. */
+void redist__slot_give(struct redist__slot *slot);
+
+/* The number of the next execution. */
+uint64_t redist__slot_next(struct redist__slot *slot);
+
+/* The line of a rank of the node. */
+struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank);
+
+/* Waits until a counter has reached `value`; lets MPI make progress meanwhile. */
+void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value, MPI_Comm comm);
+
+/* Frees a context's flags. Collective. */
+void redist__control_free(struct redist__context *context);
+
+#endif

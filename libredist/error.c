@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One table: code, name, sentence; and the message of this thread's last failure. */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
+
+static const struct {
+    const char *name, *sentence;
+} table[] = {
+#define REDIST_ERROR_ROW(name, sentence) {"REDIST_" #name, sentence},
+    REDIST_ERRORS(REDIST_ERROR_ROW)
+#undef REDIST_ERROR_ROW
+};
+
+static int known(int code) {
+    return code >= 0 && code < (int)(sizeof table / sizeof table[0]);
+}
+
+const char *redist_error_name(int code) {
+    return known(code) ? table[code].name : "unknown";
+}
+
+const char *redist_error_string(int code) {
+    return known(code) ? table[code].sentence : "unknown error code";
+}
+
+const char *redist_error_message(void) {
+    return message;
+}
+
+void redist__set_message(const char *text) {
+    snprintf(message, sizeof message, "%s", text);
+}
+
+static int world_rank(void) {
+    int rank = -1;
+    if (redist__mpi_is_running())
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+int redist_fail_in(const char *function, int code, const char *format, ...) {
+    char text[REDIST__MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    int rank = world_rank();
+    if (rank >= 0)
+        snprintf(message, sizeof message, "%s: %.400s (rank %d)", function, text, rank);
+    else
+        snprintf(message, sizeof message, "%s: %.400s", function, text);
+    return code;
+}
+
+int redist__mpi_is_running(void) {
+    int initialized = 0, finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    return initialized && !finalized;
+}
+
+int redist_check_mpi_in(const char *function, int result) {
+    if (result == MPI_SUCCESS)
+        return REDIST_OK;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(result, text, &length);
+    return redist_fail_in(function, REDIST_ERR_MPI, "MPI: %s", text);
+}
+
+int redist_check_comm_in(const char *function, MPI_Comm comm) {
+    if (!redist__mpi_is_running())
+        return redist_fail_in(function, REDIST_ERR_STATE,
+                              "MPI is not running: call it between "
+                              "MPI_Init and MPI_Finalize");
+    if (comm == MPI_COMM_NULL)
+        return redist_fail_in(function, REDIST_ERR_COMM, "comm = MPI_COMM_NULL");
+    int inter = 0;
+    int code = redist_check_mpi_in(function, MPI_Comm_test_inter(comm, &inter));
+    if (code == REDIST_OK && inter)
+        code = redist_fail_in(function, REDIST_ERR_COMM, "comm is an intercommunicator");
+    return code;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the error table shares inside the library. */
+#ifndef REDIST__ERROR_H
+#define REDIST__ERROR_H
+
+#include "redist_support.h"
+
+#define REDIST__MESSAGE_BYTES 512
+
+/* Replaces this thread's message, for instance by the one of another rank. */
+void redist__set_message(const char *text);
+
+int redist__mpi_is_running(void);
+
+#endif

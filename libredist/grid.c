@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cartesian process grids and their one-dimensional subgroups. */
+#include "grid.h"
+#include "error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The communicators of one grid shape; made once for each (communicator, dims). */
+struct redist__grid_entry {
+    int ndims;
+    int dims[REDIST_MAX_NDIMS];
+    int coords[REDIST_MAX_NDIMS];
+    MPI_Comm comm;
+    MPI_Comm subcomms[REDIST_MAX_NDIMS];
+    struct redist__grid_entry *next;
+};
+
+struct redist_grid {
+    struct redist__context *context;
+    const struct redist__grid_entry *entry;
+};
+
+/* ---------------------------------------------------------------- choosing and checking dims */
+
+static int check_ndims(const char *function, int ndims) {
+    if (ndims >= 1 && ndims <= REDIST_MAX_NDIMS)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_GRID, "ndims = %d is not in 1..%d", ndims,
+                          REDIST_MAX_NDIMS);
+}
+
+static int check_dims(const char *function, int size, int ndims, const int dims[]) {
+    if (dims == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "dims = NULL");
+    long long product = 1;
+    int any_free = 0;
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] < 0 || dims[i] > size)
+            return redist_fail_in(function, REDIST_ERR_GRID, "dims[%d] = %d does not fit %d ranks",
+                                  i, dims[i], size);
+        any_free |= dims[i] == 0;
+        product *= dims[i] != 0 ? dims[i] : 1;
+        if (product > size)
+            break;
+    }
+    if (any_free ? size % (product <= size ? product : size + 1) != 0 : product != size)
+        return redist_fail_in(function, REDIST_ERR_GRID,
+                              "the product of dims is %lld%s, which does not fit %d ranks", product,
+                              any_free ? " (zeros left out)" : "", size);
+    return REDIST_OK;
+}
+
+static int agree_on_grid(const char *function, MPI_Comm comm, int code, int ndims,
+                         const int dims[]) {
+    static const char *const names[REDIST_MAX_NDIMS] = {
+        "dims[0]",  "dims[1]",  "dims[2]",  "dims[3]", "dims[4]",  "dims[5]",
+        "dims[6]",  "dims[7]",  "dims[8]",  "dims[9]", "dims[10]", "dims[11]",
+        "dims[12]", "dims[13]", "dims[14]", "dims[15]"};
+    redist_shared_value values[1 + REDIST_MAX_NDIMS] = {{"ndims", ndims}};
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+        values[1 + i] =
+            (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};
+    return redist_agree_values_in(function, comm, code, 1 + REDIST_MAX_NDIMS, values);
+}
+
+/* ---------------------------------------------------------------- communicators */
+
+static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *cart,
+                        MPI_Comm subcomms[]) {
+    int periods[REDIST_MAX_NDIMS] = {0}, remain[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; i < ndims; i++)
+        subcomms[i] = MPI_COMM_NULL;
+    int result = MPI_Cart_create(comm, ndims, dims, periods, 0, cart);
+    for (int i = 0; i < ndims && result == MPI_SUCCESS; i++) {
+        remain[i] = 1;
+        result = MPI_Cart_sub(*cart, remain, &subcomms[i]);
+        remain[i] = 0;
+    }
+    return redist_check_mpi(result);
+}
+
+static void free_comms(int ndims, MPI_Comm *cart, MPI_Comm subcomms[]) {
+    for (int i = ndims - 1; i >= 0; i--)
+        if (subcomms[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&subcomms[i]);
+    if (*cart != MPI_COMM_NULL)
+        MPI_Comm_free(cart);
+}
+
+static int choose_dims(int size, int ndims, int dims[]) {
+    return redist_check_mpi(MPI_Dims_create(size, ndims, dims));
+}
+
+int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
+    int code = redist_check_comm(comm);
+    if (code != REDIST_OK)
+        return code;
+    code = check_ndims(__func__, ndims);
+    if (code == REDIST_OK && subcomms == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
+    int dims[REDIST_MAX_NDIMS] = {0}, size;
+    code = agree_on_grid(__func__, comm, code, ndims, dims);
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_size(comm, &size);
+    MPI_Comm cart = MPI_COMM_NULL;
+    code = choose_dims(size, ndims, dims);
+    if (code == REDIST_OK)
+        code = create_comms(comm, ndims, dims, &cart, subcomms);
+    if (code != REDIST_OK)
+        free_comms(ndims, &cart, subcomms);
+    else
+        MPI_Comm_free(&cart);
+    return code;
+}
+
+/* ---------------------------------------------------------------- remembered grids */
+
+static struct redist__grid_entry *find_entry(const struct redist__context *context, int ndims,
+                                             const int dims[]) {
+    struct redist__grid_entry *entry = context->grids;
+    while (entry != NULL &&
+           (entry->ndims != ndims || memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
+        entry = entry->next;
+    return entry;
+}
+
+static int connect_entry(struct redist__context *context, struct redist__grid_entry *entry) {
+    int code =
+        create_comms(context->comm, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
+    if (code == REDIST_OK)
+        code = redist_check_mpi(
+            MPI_Cart_coords(entry->comm, context->rank, entry->ndims, entry->coords));
+    if (code != REDIST_OK)
+        free_comms(entry->ndims, &entry->comm, entry->subcomms);
+    return code;
+}
+
+/* Makes the communicators unless they are there; `spare` becomes the entry then. */
+static int provide_entry(struct redist__context *context, int ndims, const int dims[],
+                         struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
+    *entry = find_entry(context, ndims, dims);
+    if (*entry != NULL)
+        return REDIST_OK;
+    struct redist__grid_entry *fresh = *spare;
+    fresh->ndims = ndims;
+    memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
+    fresh->comm = MPI_COMM_NULL;
+    int code = connect_entry(context, fresh);
+    if (code != REDIST_OK)
+        return code;
+    fresh->next = context->grids;
+    context->grids = *entry = fresh;
+    *spare = NULL;
+    return REDIST_OK;
+}
+
+void redist__grid_entries_free(struct redist__context *context) {
+    while (context->grids != NULL) {
+        struct redist__grid_entry *entry = context->grids;
+        context->grids = entry->next;
+        free_comms(entry->ndims, &entry->comm, entry->subcomms);
+        redist_release(entry);
+    }
+}
+
+/* ---------------------------------------------------------------- the public grid */
+
+static int allocate_grid(struct redist_grid **grid, struct redist__grid_entry **spare) {
+    *grid = redist_calloc(1, sizeof **grid);
+    *spare = redist_calloc(1, sizeof **spare);
+    if (*grid == NULL || *spare == NULL || !redist_handle_add(*grid, REDIST_HANDLE_GRID))
+        return redist_fail_in("redist_grid_create", REDIST_ERR_MEMORY, "no memory for a grid");
+    return REDIST_OK;
+}
+
+static int build_grid(struct redist__context *context, int ndims, int dims[],
+                      redist_grid **result) {
+    struct redist_grid *grid;
+    struct redist__grid_entry *spare, *entry;
+    int code = redist_agree(context->comm, allocate_grid(&grid, &spare));
+    if (code == REDIST_OK)
+        code = choose_dims(context->size, ndims, dims);
+    if (code == REDIST_OK)
+        code = provide_entry(context, ndims, dims, &spare, &entry);
+    redist_release(spare);
+    if (code != REDIST_OK) {
+        redist_handle_remove(grid);
+        redist_release(grid);
+        return code;
+    }
+    *grid = (struct redist_grid){context, entry};
+    *result = grid;
+    return REDIST_OK;
+}
+
+int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
+    int code = redist_check_comm(comm), size;
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_size(comm, &size);
+    code = check_ndims(__func__, ndims);
+    if (code == REDIST_OK)
+        code = check_dims(__func__, size, ndims, dims);
+    if (code == REDIST_OK && grid == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "grid = NULL");
+    code = agree_on_grid(__func__, comm, code, ndims, dims);
+    struct redist__context *context;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    int chosen[REDIST_MAX_NDIMS];
+    memcpy(chosen, dims, (size_t)ndims * sizeof *dims);
+    code = build_grid(context, ndims, chosen, grid);
+    if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+static int check_grid(const char *function, const redist_grid *grid) {
+    if (redist_handle_is(grid, REDIST_HANDLE_GRID))
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE, "grid is %s",
+                          grid == NULL ? "NULL" : "not a grid, or already freed");
+}
+
+int redist_grid_free(redist_grid **grid) {
+    if (grid == NULL)
+        return redist_fail(REDIST_ERR_NULL, "grid = NULL");
+    if (*grid == NULL)
+        return REDIST_OK;
+    int code = check_grid(__func__, *grid);
+    if (code != REDIST_OK)
+        return code;
+    struct redist__context *context = (*grid)->context;
+    redist_handle_remove(*grid);
+    redist_release(*grid);
+    *grid = NULL;
+    if (redist__mpi_is_running())
+        redist__context_release(context);
+    return REDIST_OK;
+}
+
+int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]) {
+    int code = check_grid(__func__, grid);
+    if (code != REDIST_OK)
+        return code;
+    const struct redist__grid_entry *entry = grid->entry;
+    if (ndims != NULL)
+        *ndims = entry->ndims;
+    for (int i = 0; i < entry->ndims; i++) {
+        if (dims != NULL)
+            dims[i] = entry->dims[i];
+        if (coords != NULL)
+            coords[i] = entry->coords[i];
+    }
+    return REDIST_OK;
+}
+
+int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm) {
+    int code = check_grid(__func__, grid);
+    if (code == REDIST_OK && comm == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    if (code == REDIST_OK)
+        *comm = grid->entry->comm;
+    return code;
+}
+
+int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
+    int code = check_grid(__func__, grid);
+    if (code == REDIST_OK && subcomm == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "subcomm = NULL");
+    if (code == REDIST_OK && (dim < 0 || dim >= grid->entry->ndims))
+        code =
+            redist_fail(REDIST_ERR_GRID, "dim = %d is not in 0..%d", dim, grid->entry->ndims - 1);
+    if (code == REDIST_OK)
+        *subcomm = grid->entry->subcomms[dim];
+    return code;
+}
+
+/* ---------------------------------------------------------------- boxes of a grid */
+
+static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
+                       const redist_box *box) {
+    const char *function = "redist_grid_box";
+    if (sizes == NULL || axes == NULL || box == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
+                              sizes == NULL  ? "sizes"
+                              : axes == NULL ? "axes"
+                                             : "box");
+    if (ndims < 1 || ndims > REDIST_MAX_NDIMS)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "ndims = %d is not in 1..%d", ndims,
+                              REDIST_MAX_NDIMS);
+    if (grid->entry->ndims > ndims)
+        return redist_fail_in(function, REDIST_ERR_GRID,
+                              "the grid has %d dimensions, the array only ndims = %d",
+                              grid->entry->ndims, ndims);
+    for (int i = 0; i < ndims; i++)
+        if (sizes[i] < 0)
+            return redist_fail_in(function, REDIST_ERR_SIZE, "sizes[%d] = %d is negative", i,
+                                  sizes[i]);
+    for (int i = 0; i < grid->entry->ndims; i++) {
+        int twice = 0;
+        for (int j = 0; j < i; j++)
+            twice |= axes[j] == axes[i];
+        if (axes[i] < 0 || axes[i] >= ndims || twice)
+            return redist_fail_in(function, REDIST_ERR_AXIS, "axes[%d] = %d is %s", i, axes[i],
+                                  twice ? "given twice" : "not an axis of the array");
+    }
+    return REDIST_OK;
+}
+
+int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
+                    redist_box *box) {
+    int code = check_grid(__func__, grid);
+    if (code == REDIST_OK)
+        code = check_split(grid, ndims, sizes, axes, box);
+    if (code != REDIST_OK)
+        return code;
+    *box = (redist_box){0};
+    memcpy(box->count, sizes, (size_t)ndims * sizeof *sizes);
+    const struct redist__grid_entry *entry = grid->entry;
+    for (int i = 0; i < entry->ndims; i++)
+        redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &box->count[axes[i]],
+                         &box->start[axes[i]]);
+    return REDIST_OK;
+}

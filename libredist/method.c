@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The register of methods. */
+#include "method.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define POINTER_TO(name) &redist__method_##name,
+const struct redist__method *const redist__methods[] = {REDIST__METHODS(POINTER_TO)};
+#undef POINTER_TO
+
+enum { METHODS = sizeof redist__methods / sizeof redist__methods[0] };
+
+int redist_method_count(void) {
+    return METHODS;
+}
+
+const char *redist_method_name(int index) {
+    return index >= 0 && index < METHODS ? redist__methods[index]->name : NULL;
+}
+
+const char *redist_method_summary(int index) {
+    return index >= 0 && index < METHODS ? redist__methods[index]->summary : NULL;
+}
+
+void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]) {
+    const char *const *variants = choice->method->variants;
+    if (variants != NULL)
+        snprintf(name, bytes, "%s:%s", choice->method->name, variants[choice->variant]);
+    else
+        snprintf(name, bytes, "%s", choice->method->name);
+}
+
+static int is_requested(const char *request, const struct redist__choice *choice) {
+    if (request == NULL || strcmp(request, "auto") == 0 ||
+        strcmp(request, choice->method->name) == 0)
+        return 1;
+    char name[REDIST__NAME_BYTES];
+    redist__choice_name(choice, sizeof name, name);
+    return strcmp(request, name) == 0;
+}
+
+int redist__choices(const char *request, int most, struct redist__choice choices[]) {
+    int count = 0;
+    for (int m = 0; m < METHODS; m++) {
+        struct redist__choice choice = {redist__methods[m], 0};
+        do {
+            if (count < most && is_requested(request, &choice))
+                choices[count++] = choice;
+            choice.variant++;
+        } while (choice.method->variants != NULL &&
+                 choice.method->variants[choice.variant] != NULL);
+    }
+    return count;
+}
+
+int redist__transport_create(const struct redist__problem *problem,
+                             const struct redist__choice *choice,
+                             struct redist__transport *transport) {
+    MPI_Comm comm = problem->schedule->context->comm;
+    const struct redist__method *method = choice->method;
+    *transport = (struct redist__transport){*choice, NULL};
+    int code = method->applies(problem, choice->variant);
+    if (code == REDIST_OK)
+        code = method->create(problem, choice->variant, &transport->state);
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK && method->connect != NULL)
+        code = method->connect(transport->state);
+    if (code != REDIST_OK)
+        redist__transport_destroy(transport);
+    return code;
+}
+
+int redist__transport_execute(struct redist__transport *transport, int direction,
+                              const void *source, void *destination) {
+    const struct redist__method *method = transport->choice.method;
+    if (method->execute != NULL)
+        return method->execute(transport->state, direction, source, destination);
+    int code = method->start(transport->state, direction, source, destination);
+    return code == REDIST_OK ? method->wait(transport->state) : code;
+}
+
+void redist__transport_destroy(struct redist__transport *transport) {
+    if (transport->choice.method != NULL && transport->state != NULL)
+        transport->choice.method->destroy(transport->state);
+    *transport = (struct redist__transport){0};
+}

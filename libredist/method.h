@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a method is: one const table of functions, and one line in REDIST__METHODS. */
+#ifndef REDIST__METHOD_H
+#define REDIST__METHOD_H
+
+#include "schedule.h"
+
+/* An exchange, with what is known of its arrays. */
+struct redist__problem {
+    const struct redist__schedule *schedule;
+    int mapped[2];        /* arrays A and B are from redist_alloc, on all ranks */
+    size_t largest_bytes; /* the largest local array of any rank */
+};
+
+struct redist__method {
+    const char *name;
+    const char *summary;         /* one sentence */
+    const char *const *variants; /* names, NULL at the end; the first is the usual one; or NULL */
+
+    /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
+     * as message. Touches nothing, allocates nothing, communicates nothing. */
+    int (*applies)(const struct redist__problem *problem, int variant);
+
+    /* How promising the method is when nothing is measured: the largest wins, the order of the
+     * register decides between equals. The same on all ranks. NULL = 0. */
+    int (*preference)(const struct redist__problem *problem, int variant);
+
+    /* What the method keeps for a plan. Not collective; sets *state also when it fails half way, so
+     * that `destroy` can clean up. The problem outlives the state. */
+    int (*create)(const struct redist__problem *problem, int variant, void **state);
+
+    /* Called on all ranks once `create` succeeded on all; collective, the same result on all ranks;
+     * NULL if there is nothing to say to the peers. */
+    int (*connect)(void *state);
+
+    /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. */
+    int (*start)(void *state, int direction, const void *source, void *destination);
+    int (*wait)(void *state);
+
+    /* Both at once, where that is faster; NULL = start, then wait. */
+    int (*execute)(void *state, int direction, const void *source, void *destination);
+
+    /* Bytes of buffers that the state holds. */
+    size_t (*workspace)(const void *state);
+
+    /* Frees the state (may be NULL). Collective. */
+    void (*destroy)(void *state);
+};
+
+/* All methods. */
+#define REDIST__METHODS(X)                                                                         \
+    X(direct)                                                                                      \
+    X(alltoallw)                                                                                   \
+    X(p2p_type)                                                                                    \
+    X(p2p)                                                                                         \
+    X(alltoallv)
+
+#define REDIST__DECLARE_METHOD(name) extern const struct redist__method redist__method_##name;
+REDIST__METHODS(REDIST__DECLARE_METHOD)
+#undef REDIST__DECLARE_METHOD
+
+extern const struct redist__method *const redist__methods[];
+
+/* One way to carry out an exchange. */
+struct redist__choice {
+    const struct redist__method *method;
+    int variant;
+};
+
+/* The choices that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
+ * most `most`. 0 = no such method. */
+int redist__choices(const char *request, int most, struct redist__choice choices[]);
+
+/* Writes "method" or "method:variant". */
+void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]);
+
+enum { REDIST__MOST_CHOICES = 64, REDIST__NAME_BYTES = 64 };
+
+/* A method at work on a problem. */
+struct redist__transport {
+    struct redist__choice choice;
+    void *state;
+};
+
+/* Collective, the same result on all ranks; on failure nothing is left behind. */
+int redist__transport_create(const struct redist__problem *problem,
+                             const struct redist__choice *choice,
+                             struct redist__transport *transport);
+int redist__transport_execute(struct redist__transport *transport, int direction,
+                              const void *source, void *destination);
+void redist__transport_destroy(struct redist__transport *transport);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pack all parts, one MPI_Alltoallv, unpack all (Egger, All2All-Sync). A side whose parts are all
+ * contiguous in the array is not packed. The own part is copied directly.
+ */
+#include "../method.h"
+#include "../pack.h"
+
+struct state {
+    const struct redist__schedule *schedule;
+    struct redist__packing packing[2];
+    struct redist__copy own[2];
+    int *counts[2], *displacements[2]; /* in elements */
+    MPI_Datatype element;              /* the item's bytes */
+    MPI_Request request;
+    int direction; /* of the execution under way */
+    void *destination;
+};
+
+static int applies(const struct redist__problem *problem, int variant) {
+    (void)variant;
+    int code = redist__check_copyable(problem->schedule, "alltoallv");
+    return code == REDIST_OK ? redist__check_counts(problem->schedule, "alltoallv", 1) : code;
+}
+
+static int set_counts(struct state *state, int side) {
+    const struct redist__context *context = state->schedule->context;
+    size_t size = (size_t)context->size;
+    state->counts[side] = redist_calloc(size, sizeof(int));
+    state->displacements[side] = redist_calloc(size, sizeof(int));
+    if (state->counts[side] == NULL || state->displacements[side] == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for the counts of %zu ranks", size);
+    const struct redist__packing *packing = &state->packing[side];
+    for (int peer = 0; peer < context->size; peer++) {
+        if (peer == context->rank)
+            continue;
+        state->counts[side][peer] = (int)packing->side->parts[peer].elements;
+        state->displacements[side][peer] = (int)(packing->position[peer] / state->schedule->item);
+    }
+    return REDIST_OK;
+}
+
+static int create(const struct redist__problem *problem, int variant, void **result) {
+    (void)variant;
+    struct state *state = *result = redist_calloc(1, sizeof *state);
+    if (state == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for method alltoallv");
+    state->schedule = problem->schedule;
+    state->element = MPI_DATATYPE_NULL;
+    int code = redist__element_type(problem->schedule, &state->element);
+    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+        redist__own_copy_prepare(&state->own[side], problem->schedule, side);
+        code = redist__packing_create(&state->packing[side], problem->schedule, side, 1);
+        if (code == REDIST_OK)
+            code = set_counts(state, side);
+    }
+    return code;
+}
+
+static void *base(const struct redist__packing *packing, const void *array) {
+    return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
+}
+
+static void pack_all(const struct state *state, int direction, const void *source) {
+    const struct redist__context *context = state->schedule->context;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank)
+            redist__packing_pack(&state->packing[direction], peer, source);
+}
+
+static void unpack_all(const struct state *state, int direction, void *destination) {
+    const struct redist__context *context = state->schedule->context;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank)
+            redist__packing_unpack(&state->packing[!direction], peer, destination);
+}
+
+static int start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    const struct redist__packing *from = &state->packing[direction];
+    const struct redist__packing *to = &state->packing[!direction];
+    state->direction = direction;
+    state->destination = destination;
+    pack_all(state, direction, source);
+    int result =
+        MPI_Ialltoallv(base(from, source), state->counts[direction],
+                       state->displacements[direction], state->element, base(to, destination),
+                       state->counts[!direction], state->displacements[!direction], state->element,
+                       state->schedule->context->comm, &state->request);
+    redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
+    return redist_check_mpi(result);
+}
+
+static int wait(void *data) {
+    struct state *state = data;
+    int code = redist_check_mpi(MPI_Wait(&state->request, MPI_STATUS_IGNORE));
+    if (code == REDIST_OK)
+        unpack_all(state, state->direction, state->destination);
+    return code;
+}
+
+/* MPI libraries have better algorithms for the blocking call. */
+static int execute(void *data, int direction, const void *source, void *destination) {
+    const struct state *state = data;
+    const struct redist__packing *from = &state->packing[direction];
+    const struct redist__packing *to = &state->packing[!direction];
+    pack_all(state, direction, source);
+    int result = MPI_Alltoallv(
+        base(from, source), state->counts[direction], state->displacements[direction],
+        state->element, base(to, destination), state->counts[!direction],
+        state->displacements[!direction], state->element, state->schedule->context->comm);
+    redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
+    if (result == MPI_SUCCESS)
+        unpack_all(state, direction, destination);
+    return redist_check_mpi(result);
+}
+
+static size_t workspace(const void *data) {
+    const struct state *state = data;
+    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+}
+
+static void destroy(void *data) {
+    struct state *state = data;
+    for (int side = 0; side < 2; side++) {
+        redist__packing_free(&state->packing[side]);
+        redist_release(state->counts[side]);
+        redist_release(state->displacements[side]);
+    }
+    if (state->element != MPI_DATATYPE_NULL)
+        MPI_Type_free(&state->element);
+    redist_release(state);
+}
+
+const struct redist__method redist__method_alltoallv = {
+    .name = "alltoallv",
+    .summary = "packs all parts, one MPI_Alltoallv, unpacks all",
+    .applies = applies,
+    .create = create,
+    .start = start,
+    .wait = wait,
+    .execute = execute,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pack.h"
+
+#include <limits.h>
+#include <string.h>
+
+static int allocate(struct redist__packing *packing, size_t size) {
+    packing->position = redist_calloc(size, sizeof *packing->position);
+    packing->in_array = redist_calloc(size, 1);
+    packing->pack = redist_calloc(size, sizeof *packing->pack);
+    packing->unpack = redist_calloc(size, sizeof *packing->unpack);
+    if (packing->position == NULL || packing->in_array == NULL || packing->pack == NULL ||
+        packing->unpack == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
+    return REDIST_OK;
+}
+
+static void prepare_peer(struct redist__packing *packing, const struct redist__schedule *schedule,
+                         int peer) {
+    const struct redist__part *part = &packing->side->parts[peer];
+    const ptrdiff_t *stride = packing->side->stride;
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    redist__strides(schedule->ndims, part->count, schedule->item, packed);
+    redist__copy_prepare(&packing->pack[peer], schedule->ndims, part->count, schedule->item, stride,
+                         packed);
+    redist__copy_prepare(&packing->unpack[peer], schedule->ndims, part->count, schedule->item,
+                         packed, stride);
+    packing->in_array[peer] = packing->pack[peer].ndims == 0;
+}
+
+static void find_all_in_array(struct redist__packing *packing,
+                              const struct redist__context *context) {
+    packing->all_in_array = 1;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank)
+            packing->all_in_array &= packing->in_array[peer];
+}
+
+/* Gives each message its place, and returns the bytes of the buffer. */
+static size_t place_messages(struct redist__packing *packing,
+                             const struct redist__schedule *schedule) {
+    size_t bytes = 0;
+    for (int peer = 0; peer < schedule->context->size; peer++) {
+        const struct redist__part *part = &packing->side->parts[peer];
+        packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
+        if (!packing->in_array[peer] && peer != schedule->context->rank)
+            bytes += part->elements * schedule->item;
+    }
+    return bytes;
+}
+
+int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
+                           int side, int whole) {
+    *packing = (struct redist__packing){.side = &schedule->side[side]};
+    int code = allocate(packing, (size_t)schedule->context->size);
+    if (code != REDIST_OK)
+        return code;
+    for (int peer = 0; peer < schedule->context->size; peer++)
+        prepare_peer(packing, schedule, peer);
+    find_all_in_array(packing, schedule->context);
+    if (whole && !packing->all_in_array)
+        memset(packing->in_array, 0, (size_t)schedule->context->size);
+    packing->buffer_bytes = place_messages(packing, schedule);
+    packing->buffer = redist_calloc(1, packing->buffer_bytes);
+    if (packing->buffer == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
+                           packing->buffer_bytes);
+    return REDIST_OK;
+}
+
+void redist__packing_free(struct redist__packing *packing) {
+    redist_release(packing->buffer);
+    redist_release(packing->position);
+    redist_release(packing->in_array);
+    redist_release(packing->pack);
+    redist_release(packing->unpack);
+    *packing = (struct redist__packing){0};
+}
+
+char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array) {
+    char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
+    return base + packing->position[peer];
+}
+
+void redist__packing_pack(const struct redist__packing *packing, int peer, const void *array) {
+    if (!packing->in_array[peer])
+        redist__copy_run(&packing->pack[peer],
+                         (const char *)array + packing->side->parts[peer].offset,
+                         packing->buffer + packing->position[peer], 0);
+}
+
+void redist__packing_unpack(const struct redist__packing *packing, int peer, void *array) {
+    if (!packing->in_array[peer])
+        redist__copy_run(&packing->unpack[peer], packing->buffer + packing->position[peer],
+                         (char *)array + packing->side->parts[peer].offset, 0);
+}
+
+int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element) {
+    if (schedule->item > INT_MAX)
+        return redist_fail(REDIST_ERR_LIMIT, "one element has %zu bytes, more than MPI's int",
+                           schedule->item);
+    int result = MPI_Type_contiguous((int)schedule->item, MPI_BYTE, element);
+    if (result == MPI_SUCCESS)
+        result = MPI_Type_commit(element);
+    return redist_check_mpi(result);
+}
+
+void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__schedule *schedule,
+                              int direction) {
+    const struct redist__side *source = &schedule->side[direction];
+    const struct redist__side *destination = &schedule->side[!direction];
+    redist__copy_prepare(copy, schedule->ndims, source->parts[schedule->context->rank].count,
+                         schedule->item, source->stride, destination->stride);
+}
+
+void redist__own_copy_run(const struct redist__copy *copy, const struct redist__schedule *schedule,
+                          int direction, const void *source, void *destination) {
+    int rank = schedule->context->rank;
+    if (copy->run != 0)
+        redist__copy_run(copy, (const char *)source + schedule->side[direction].parts[rank].offset,
+                         (char *)destination + schedule->side[!direction].parts[rank].offset, 0);
+}
+
+int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {
+    if (schedule->copyable)
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_METHOD,
+                       "method %s copies elements as bytes, but datatype has data outside of its "
+                       "extent or a lower bound that is not 0",
+                       method);
+}
+
+int redist__check_counts(const struct redist__schedule *schedule, const char *method, int total) {
+    for (int s = 0; s < 2; s++) {
+        const struct redist__side *side = &schedule->side[s];
+        size_t largest = total ? side->bytes / schedule->item : 0;
+        for (int peer = 0; peer < schedule->context->size; peer++)
+            if (side->parts[peer].elements > largest)
+                largest = side->parts[peer].elements;
+        if (largest > INT_MAX)
+            return redist_fail(REDIST_ERR_LIMIT,
+                               "method %s counts in MPI's int, but %zu elements are %s", method,
+                               largest, total ? "exchanged in one call" : "sent in one message");
+    }
+    return REDIST_OK;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One side of an exchange seen as contiguous messages, one for each peer. */
+#ifndef REDIST__PACK_H
+#define REDIST__PACK_H
+
+#include "schedule.h"
+
+struct redist__packing {
+    const struct redist__side *side;
+    char *buffer; /* room for the parts that need packing */
+    size_t buffer_bytes;
+    size_t *position;          /* where each peer's message begins, in bytes: in the array for parts
+                                  that lie there contiguously, else in the buffer */
+    char *in_array;            /* whether it lies in the array */
+    int all_in_array;          /* all messages lie in the array */
+    struct redist__copy *pack; /* from the array to the buffer */
+    struct redist__copy *unpack; /* from the buffer to the array */
+};
+
+/* `whole` = use the array itself only if every part is contiguous there, so that all messages share
+ * one base address. Own parts need no message. Not collective; REDIST_ERR_MEMORY. */
+int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
+                           int side, int whole);
+void redist__packing_free(struct redist__packing *packing);
+
+/* Where the message of a peer is. */
+char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
+
+void redist__packing_pack(const struct redist__packing *packing, int peer, const void *array);
+void redist__packing_unpack(const struct redist__packing *packing, int peer, void *array);
+
+/* A committed datatype of one element's bytes; the caller frees it. */
+int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element);
+
+/* Prepares the copy of a rank's own part from the source array to the destination array; offsets
+ * are those of the parts. */
+void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__schedule *schedule,
+                              int direction);
+void redist__own_copy_run(const struct redist__copy *copy, const struct redist__schedule *schedule,
+                          int direction, const void *source, void *destination);
+
+/* REDIST_OK if elements can be copied as bytes, else REDIST_ERR_METHOD; and if besides every
+ * message and position fits MPI's int counts, else REDIST_ERR_LIMIT. `total` counts all parts
+ * together. */
+int redist__check_copyable(const struct redist__schedule *schedule, const char *method);
+int redist__check_counts(const struct redist__schedule *schedule, const char *method, int total);
+
+#endif

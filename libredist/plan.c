@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public plan: check, agree, describe, choose, run. */
+#include "error.h"
+#include "request.h"
+#include "segment.h"
+#include "tune.h"
+
+#include <string.h>
+
+struct redist_plan {
+    struct redist__context *context;
+    struct redist__schedule schedule;
+    struct redist__problem problem;
+    struct redist__transport transport;
+    struct redist__request request; /* for the checks of later arrays */
+    int started;
+    char method_name[REDIST__NAME_BYTES];
+};
+
+/* ---------------------------------------------------------------- making a plan */
+
+static struct redist_plan *allocate_plan(const struct redist__request *request) {
+    struct redist_plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return NULL;
+    if (!redist_handle_add(plan, REDIST_HANDLE_PLAN)) {
+        redist_release(plan);
+        return NULL;
+    }
+    plan->context = request->context;
+    plan->request = *request;
+    plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
+    plan->request.options.wisdom_file = NULL;
+    plan->schedule.context = request->context;
+    plan->schedule.datatype = request->datatype;
+    plan->schedule.item = request->item;
+    plan->schedule.copyable = request->copyable;
+    plan->schedule.ndims = request->ndims;
+    plan->problem.schedule = &plan->schedule;
+    if (request->options.later_a)
+        plan->request.arrays[0] = NULL;
+    if (request->options.later_b)
+        plan->request.arrays[1] = NULL;
+    return plan;
+}
+
+/* Frees what a plan has; the context stays. Collective if the plan has a transport. */
+static void destroy_plan(struct redist_plan *plan) {
+    if (plan == NULL)
+        return;
+    redist__transport_destroy(&plan->transport);
+    redist__schedule_free(&plan->schedule);
+    redist_handle_remove(plan);
+    redist_release(plan);
+}
+
+/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
+static int find_reachable(const struct redist_plan *plan, int reachable[2]) {
+    const struct redist__context *context = plan->context;
+    struct redist__place *places = redist_calloc(2 * (size_t)context->size, sizeof *places);
+    int code = redist_agree(
+        context->comm,
+        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
+    if (code == REDIST_OK) {
+        struct redist__place mine[2];
+        for (int side = 0; side < 2; side++)
+            mine[side] =
+                redist__segment_place(plan->request.arrays[side], plan->schedule.side[side].bytes);
+        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
+                                              MPI_BYTE, context->comm));
+    }
+    for (int i = 0; i < 2 * context->size && code == REDIST_OK; i++)
+        if (places[i].key != 0 && redist__segment_address(&places[i]) == NULL)
+            reachable[i % 2] = 0;
+    redist_release(places);
+    return code;
+}
+
+/* What the methods may assume of the arrays on all ranks. */
+static int find_mapped(struct redist_plan *plan) {
+    const struct redist__context *context = plan->context;
+    const redist_options *options = &plan->request.options;
+    const int later[2] = {options->later_a, options->later_b};
+    int mapped[2], code = REDIST_OK;
+    unsigned long long bytes = 0;
+    for (int side = 0; side < 2; side++) {
+        size_t own = plan->schedule.side[side].bytes;
+        struct redist__place place = redist__segment_place(plan->request.arrays[side], own);
+        mapped[side] = !later[side] && (own == 0 || place.key != 0);
+        bytes = own > bytes ? own : bytes;
+    }
+    if (context->node_size == context->size)
+        code = find_reachable(plan, mapped);
+    if (code == REDIST_OK)
+        code = redist_check_mpi(
+            MPI_Allreduce(mapped, plan->problem.mapped, 2, MPI_INT, MPI_MIN, context->comm));
+    if (code == REDIST_OK)
+        code = redist_check_mpi(
+            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
+    plan->problem.largest_bytes = bytes;
+    return code;
+}
+
+/* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
+static int complete_plan(struct redist_plan *plan, const redist_options *options,
+                         redist_plan **result) {
+    int code = find_mapped(plan);
+    if (code == REDIST_OK)
+        code = redist__tune(&plan->problem, options, &plan->transport);
+    if (code != REDIST_OK) {
+        destroy_plan(plan);
+        return code;
+    }
+    redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
+    *result = plan;
+    return REDIST_OK;
+}
+
+static int no_memory(const struct redist__request *request) {
+    return redist_fail_in(request->function, REDIST_ERR_MEMORY, "no memory for a plan");
+}
+
+static int check_common(struct redist__request *request, const redist_options *options,
+                        int least_ndims, redist_plan **plan) {
+    int code = redist__check_options(request, options);
+    if (code == REDIST_OK)
+        code = redist__check_ndims(request, least_ndims);
+    if (code == REDIST_OK)
+        code = redist__check_datatype(request);
+    if (code == REDIST_OK && plan == NULL)
+        code = redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
+    return code;
+}
+
+/* Takes a reference to the context, which the plan keeps. */
+static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                        void *a, void *b, struct redist__request *request) {
+    *request = (struct redist__request){.function = function,
+                                        .datatype = datatype,
+                                        .ndims = ndims,
+                                        .names = {"a", "b"},
+                                        .arrays = {a, b}};
+    int code = redist_check_comm_in(function, comm);
+    return code == REDIST_OK ? redist__context_get(comm, &request->context) : code;
+}
+
+/* ---------------------------------------------------------------- axis to axis */
+
+static int plan_exchange(struct redist__request *request, const int sizes_a[], int axis_a,
+                         const int sizes_b[], int axis_b, const redist_options *options,
+                         redist_plan **result) {
+    int code = check_common(request, options, 2, result);
+    if (code == REDIST_OK)
+        code = redist__check_exchange(request, sizes_a, axis_a, sizes_b, axis_b);
+    int sizes[REDIST_MAX_NDIMS] = {0};
+    if (code == REDIST_OK) {
+        memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
+        sizes[axis_b] = sizes_b[axis_b];
+        const size_t bytes[2] = {redist__array_bytes(request->ndims, sizes_a, request->item),
+                                 redist__array_bytes(request->ndims, sizes_b, request->item)};
+        code = redist__check_arrays(request, request->arrays, bytes);
+    }
+    code = redist__agree_request(request, code, axis_a, axis_b, sizes);
+    if (code != REDIST_OK)
+        return code;
+    struct redist_plan *plan = allocate_plan(request);
+    int described =
+        plan != NULL ? redist__schedule_exchange(&plan->schedule, sizes_a, axis_a, sizes_b, axis_b)
+                     : no_memory(request);
+    code = redist_agree(request->context->comm, described);
+    if (code == REDIST_OK)
+        return complete_plan(plan, &request->options, result);
+    destroy_plan(plan);
+    return code;
+}
+
+static int plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                            const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
+                            int axis_b, const redist_options *options, redist_plan **plan) {
+    struct redist__request request;
+    int code = open_request(function, comm, datatype, ndims, a, b, &request);
+    if (code != REDIST_OK)
+        return code;
+    code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
+    if (code != REDIST_OK)
+        redist__context_release(request.context);
+    return code;
+}
+
+int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
+                         void *a, int axis_a, const int sizes_b[], void *b, int axis_b,
+                         const redist_options *options, redist_plan **plan) {
+    return plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b, axis_b,
+                            options, plan);
+}
+
+int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
+                    const void *a, int axis_a, const int sizes_b[], void *b, int axis_b) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    options.effort = REDIST_ESTIMATE;
+    redist_plan *plan = NULL;
+    int code = plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, (void *)(size_t)a, axis_a,
+                                sizes_b, b, axis_b, &options, &plan);
+    if (code != REDIST_OK)
+        return code;
+    code = redist_plan_execute(plan, REDIST_FORWARD);
+    int freed = redist_plan_free(&plan);
+    return code != REDIST_OK ? code : freed;
+}
+
+/* ---------------------------------------------------------------- box to box */
+
+static size_t box_bytes(const struct redist__request *request, const redist_box *box) {
+    int extent[REDIST_MAX_NDIMS];
+    for (int i = 0; i < request->ndims; i++)
+        extent[i] = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+    return redist__array_bytes(request->ndims, extent, request->item);
+}
+
+static int check_boxes(const struct redist__request *request, const int sizes[],
+                       const redist_box *const boxes[2]) {
+    static const char *const names[2] = {"box_a", "box_b"};
+    size_t bytes[2];
+    for (int side = 0; side < 2; side++) {
+        int code = redist__check_box(request, sizes, names[side], boxes[side]);
+        if (code != REDIST_OK)
+            return code;
+        bytes[side] = box_bytes(request, boxes[side]);
+    }
+    return redist__check_arrays(request, request->arrays, bytes);
+}
+
+/* Gathers the boxes of all ranks: first all of A, then all of B. */
+static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+                        redist_box all[]) {
+    const struct redist__context *context = request->context;
+    for (int side = 0; side < 2; side++) {
+        int code = redist_check_mpi(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
+                                                  all + side * context->size, sizeof **boxes,
+                                                  MPI_BYTE, context->comm));
+        if (code != REDIST_OK)
+            return code;
+    }
+    return REDIST_OK;
+}
+
+static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+                          redist_box all[], struct redist_plan *plan) {
+    const struct redist__context *context = request->context;
+    int code =
+        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
+    if (code == REDIST_OK)
+        code = gather_boxes(request, boxes, all);
+    if (code != REDIST_OK)
+        return code;
+    code = redist__check_disjoint(request, "box_a", all);
+    if (code == REDIST_OK)
+        code = redist__check_disjoint(request, "box_b", all + context->size);
+    if (code == REDIST_OK)
+        code = redist__schedule_boxes(&plan->schedule, all, all + context->size);
+    return redist_agree(context->comm, code);
+}
+
+static int plan_boxes(struct redist__request *request, const int sizes[],
+                      const redist_box *const boxes[2], const redist_options *options,
+                      redist_plan **result) {
+    int code = check_common(request, options, 1, result);
+    if (code == REDIST_OK)
+        code = check_boxes(request, sizes, boxes);
+    code = redist__agree_request(request, code, -1, -1, sizes);
+    if (code != REDIST_OK)
+        return code;
+    redist_box *all = redist_calloc(2 * (size_t)request->context->size, sizeof *all);
+    struct redist_plan *plan = allocate_plan(request);
+    code = describe_boxes(request, boxes, all, plan);
+    redist_release(all);
+    if (code == REDIST_OK)
+        return complete_plan(plan, &request->options, result);
+    destroy_plan(plan);
+    return code;
+}
+
+int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes[],
+                      const redist_box *box_a, void *a, const redist_box *box_b, void *b,
+                      const redist_options *options, redist_plan **plan) {
+    struct redist__request request;
+    int code = open_request(__func__, comm, datatype, ndims, a, b, &request);
+    if (code != REDIST_OK)
+        return code;
+    const redist_box *const boxes[2] = {box_a, box_b};
+    code = plan_boxes(&request, sizes, boxes, options, plan);
+    if (code != REDIST_OK)
+        redist__context_release(request.context);
+    return code;
+}
+
+/* ---------------------------------------------------------------- executing */
+
+static int check_plan(const char *function, const redist_plan *plan) {
+    if (!redist_handle_is(plan, REDIST_HANDLE_PLAN))
+        return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
+                              plan == NULL ? "NULL" : "not a plan, or already freed");
+    if (!redist__mpi_is_running())
+        return redist_fail_in(function, REDIST_ERR_STATE, "MPI is not running");
+    return REDIST_OK;
+}
+
+static int check_start(const char *function, const redist_plan *plan, int direction) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
+    if (code == REDIST_OK && plan->started)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan is already started: call redist_plan_wait first");
+    return code;
+}
+
+static int check_bound(const char *function, const redist_plan *plan) {
+    const redist_options *options = &plan->request.options;
+    if (!options->later_a && !options->later_b)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "array %s was left for later: call redist_plan_%s_arrays",
+                          options->later_a ? "a" : "b",
+                          strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
+}
+
+static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
+    struct redist__request request = plan->request;
+    request.function = function;
+    request.options.later_a = request.options.later_b = 0;
+    const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
+    int code = redist__check_arrays(&request, arrays, bytes);
+    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+        if (plan->problem.mapped[side] && bytes[side] != 0 &&
+            redist__segment_place(arrays[side], bytes[side]).key == 0)
+            code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                                  "%s = %p is not from redist_alloc, as the plan's own array was",
+                                  request.names[side], arrays[side]);
+    return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
+}
+
+static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
+    return redist__transport_execute(&plan->transport, direction, arrays[direction],
+                                     arrays[!direction]);
+}
+
+static int start(redist_plan *plan, int direction, void *const arrays[2]) {
+    int code = plan->transport.choice.method->start(plan->transport.state, direction,
+                                                    arrays[direction], arrays[!direction]);
+    plan->started = code == REDIST_OK;
+    return code;
+}
+
+typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
+
+static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
+    int code = check_start(function, plan, direction);
+    if (code == REDIST_OK)
+        code = check_bound(function, plan);
+    return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
+}
+
+static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
+                  run_plan *run) {
+    void *const arrays[2] = {a, b};
+    int code = check_start(function, plan, direction);
+    if (code == REDIST_OK)
+        code = check_later_arrays(function, plan, arrays);
+    return code == REDIST_OK ? run(plan, direction, arrays) : code;
+}
+
+int redist_plan_execute(redist_plan *plan, int direction) {
+    return run_bound(__func__, plan, direction, execute);
+}
+
+int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b) {
+    return run_on(__func__, plan, direction, a, b, execute);
+}
+
+int redist_plan_start(redist_plan *plan, int direction) {
+    return run_bound(__func__, plan, direction, start);
+}
+
+int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b) {
+    return run_on(__func__, plan, direction, a, b, start);
+}
+
+int redist_plan_wait(redist_plan *plan) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && !plan->started)
+        code = redist_fail(REDIST_ERR_STATE, "the plan is not started");
+    if (code != REDIST_OK)
+        return code;
+    plan->started = 0;
+    return plan->transport.choice.method->wait(plan->transport.state);
+}
+
+int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && info == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
+    if (code != REDIST_OK)
+        return code;
+    *info = (redist_plan_info){
+        .method = plan->method_name,
+        .workspace_bytes = plan->transport.choice.method->workspace(plan->transport.state),
+        .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item};
+    return REDIST_OK;
+}
+
+int redist_plan_free(redist_plan **plan) {
+    if (plan == NULL)
+        return redist_fail(REDIST_ERR_NULL, "plan = NULL");
+    if (*plan == NULL)
+        return REDIST_OK;
+    int code = check_plan(__func__, *plan);
+    if (code == REDIST_OK && (*plan)->started)
+        code = redist_plan_wait(*plan);
+    if (code == REDIST_ERR_STATE)
+        return code;
+    struct redist__context *context = (*plan)->context;
+    destroy_plan(*plan);
+    redist__context_release(context);
+    *plan = NULL;
+    return code;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps a
+ * list of the allocations that it takes part in, so that "rank r's memory in allocation k, plus an
+ * offset" can be turned into an address of its own.
+ */
+#include "segment.h"
+#include "error.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 4096, LIMIT_BITS = 47 };
+
+struct segment {
+    uint64_t key; /* 0 = peers cannot map it */
+    struct redist__context *context;
+    MPI_Win window; /* MPI_WIN_NULL = memory of aligned_alloc */
+    char *base;
+    size_t bytes;
+    char **bases; /* of each rank of the node, as this process sees them */
+    struct segment *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct segment *segments;
+
+struct redist__place redist__segment_place(const void *array, size_t bytes) {
+    struct redist__place place = {0};
+    const char *address = array;
+    pthread_mutex_lock(&lock);
+    for (const struct segment *s = segments; s != NULL; s = s->next)
+        if (address >= s->base && address + bytes <= s->base + s->bytes) {
+            place.key = s->key;
+            place.offset = (uint64_t)(address - s->base);
+            place.rank = s->context->node_rank;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return place;
+}
+
+char *redist__segment_address(const struct redist__place *place) {
+    char *address = NULL;
+    pthread_mutex_lock(&lock);
+    for (const struct segment *s = segments; s != NULL; s = s->next)
+        if (s->key == place->key && place->rank < s->context->node_size) {
+            address = s->bases[place->rank] + place->offset;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+/* A number that no other allocation of this machine has: the leader's process and its counter. */
+static int agree_on_key(struct segment *segment) {
+    static uint32_t counter;
+    uint64_t key = (uint64_t)getpid() << 32 | ++counter;
+    int result = MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node);
+    segment->key = key;
+    return redist_check_mpi(result);
+}
+
+/* The window's memory is spread over the ranks, each part on pages of its own. */
+static int allocate_window(struct segment *segment) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    int result = MPI_Win_allocate_shared((MPI_Aint)segment->bytes, 1, info, segment->context->node,
+                                         &segment->base, &segment->window);
+    MPI_Info_free(&info);
+    int code = redist_check_mpi(result);
+    if (code != REDIST_OK)
+        segment->window = MPI_WIN_NULL;
+    code = redist_agree(segment->context->node, code);
+    for (int rank = 0; rank < segment->context->node_size && code == REDIST_OK; rank++) {
+        MPI_Aint bytes;
+        int unit;
+        code = redist_check_mpi(
+            MPI_Win_shared_query(segment->window, rank, &bytes, &unit, &segment->bases[rank]));
+    }
+    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window);
+    return code;
+}
+
+static int allocate_plain(struct segment *segment) {
+    segment->base = aligned_alloc(ALIGNMENT, segment->bytes);
+    if (segment->base == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
+                           segment->bytes);
+    segment->bases[segment->context->node_rank] = segment->base;
+    return REDIST_OK;
+}
+
+/* Shared memory among several ranks of a node; plain memory alone, or where there is none to share.
+ * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
+static int allocate_memory(struct segment *segment) {
+    struct redist__context *context = segment->context;
+    if (context->node_size > 1 && allocate_window(segment) == REDIST_OK)
+        return agree_on_key(segment);
+    int code = redist_agree(context->node, allocate_plain(segment));
+    if (code == REDIST_OK && context->node_size == 1)
+        code = agree_on_key(segment);
+    return code;
+}
+
+static void free_memory(struct segment *segment) {
+    if (segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window);
+    else
+        free(segment->base);
+}
+
+static struct segment *create_segment(struct redist__context *context, size_t bytes) {
+    struct segment *segment = redist_calloc(1, sizeof *segment);
+    char **bases = redist_calloc((size_t)context->node_size, sizeof *bases);
+    if (segment == NULL || bases == NULL) {
+        redist_release(segment);
+        redist_release(bases);
+        return NULL;
+    }
+    size_t pages = bytes / ALIGNMENT + (bytes % ALIGNMENT != 0 || bytes == 0);
+    *segment = (struct segment){
+        .context = context, .window = MPI_WIN_NULL, .bytes = pages * ALIGNMENT, .bases = bases};
+    return segment;
+}
+
+static void destroy_segment(struct segment *segment) {
+    if (segment != NULL)
+        redist_release(segment->bases);
+    redist_release(segment);
+}
+
+int redist__segment_create(struct redist__context *context, size_t bytes, void **array) {
+    struct segment *segment = create_segment(context, bytes);
+    int code =
+        segment != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK) {
+        int mine = allocate_memory(segment);
+        code = redist_agree(context->comm, mine);
+        if (code != REDIST_OK && mine == REDIST_OK)
+            free_memory(segment);
+    }
+    if (code != REDIST_OK) {
+        destroy_segment(segment);
+        return code;
+    }
+    pthread_mutex_lock(&lock);
+    segment->next = segments;
+    segments = segment;
+    pthread_mutex_unlock(&lock);
+    *array = segment->base;
+    return REDIST_OK;
+}
+
+int redist_alloc(MPI_Comm comm, size_t bytes, void **array) {
+    int code = redist_check_comm(comm);
+    if (code != REDIST_OK)
+        return code;
+    if (array == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "array = NULL");
+    else if (bytes >> LIMIT_BITS != 0)
+        code = redist_fail(REDIST_ERR_LIMIT, "bytes = %zu is more than any machine maps", bytes);
+    code = redist_agree(comm, code);
+    struct redist__context *context;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    code = redist__segment_create(context, bytes, array);
+    if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+static struct segment *unlink_segment(const void *array) {
+    pthread_mutex_lock(&lock);
+    struct segment **link = &segments;
+    while (*link != NULL && (*link)->base != array)
+        link = &(*link)->next;
+    struct segment *segment = *link;
+    if (segment != NULL)
+        *link = segment->next;
+    pthread_mutex_unlock(&lock);
+    return segment;
+}
+
+struct redist__context *redist__segment_remove(const void *array) {
+    struct segment *segment = unlink_segment(array);
+    if (segment == NULL)
+        return NULL;
+    struct redist__context *context = segment->context;
+    free_memory(segment);
+    destroy_segment(segment);
+    return context;
+}
+
+int redist_free(void **array) {
+    if (array == NULL)
+        return redist_fail(REDIST_ERR_NULL, "array = NULL");
+    if (*array == NULL)
+        return REDIST_OK;
+    if (!redist__mpi_is_running())
+        return redist_fail(REDIST_ERR_STATE, "MPI is not running: free arrays before MPI_Finalize");
+    struct redist__context *context = redist__segment_remove(*array);
+    if (context == NULL)
+        return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
+    redist__context_release(context);
+    *array = NULL;
+    return REDIST_OK;
+}
