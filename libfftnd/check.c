@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in("fftnd_plan_create", code, __VA_ARGS__)
+
+static int check_range(const char *name, int value, int least, int most) {
+    if (value >= least && value <= most)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %d is not in %d..%d", name, value, least, most);
+}
+
+static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
+    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    if (options == NULL)
+        return REDIST_OK;
+    if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->size = %zu, but this library knows sizes up to %zu: start from "
+                    "FFTND_OPTIONS_DEFAULT",
+                    options->size, sizeof request->options);
+    memcpy(&request->options, options, options->size);
+    return REDIST_OK;
+}
+
+static int check_options(const fftnd_options *options) {
+    const struct {
+        const char *name;
+        int value, least, most;
+    } ranges[] = {
+        {"options->effort", (int)options->effort, FFTND_ESTIMATE, FFTND_PATIENT},
+        {"options->scaling", (int)options->scaling, FFTND_SCALE_NONE, FFTND_SCALE_UNITARY},
+        {"options->alignment", (int)options->alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT},
+        {"options->batch", options->batch, 1, INT_MAX},
+        {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
+    };
+    int code = REDIST_OK;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code == REDIST_OK; i++)
+        code = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    return code;
+}
+
+/* The numbers are checked here; whether they fit the communicator, redist_grid_create checks. */
+static int check_grid(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int most = request->ndims - 1;
+    if (options->grid_ndims < 0 || options->grid_ndims > most)
+        return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
+                    options->grid_ndims, most);
+    int nranks;
+    MPI_Comm_size(request->comm, &nranks);
+    if (request->ndims == 1 && nranks > 1)
+        return FAIL(REDIST_ERR_GRID, "ndims = 1 cannot be distributed over %d ranks", nranks);
+    return REDIST_OK;
+}
+
+static int check_r2r(const struct fftnd__request *request) {
+    const enum fftnd_r2r *r2r = request->options.r2r;
+    if (r2r == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but kind is FFTND_R2R");
+    for (int i = 0; i < request->ndims; i++) {
+        if ((int)r2r[i] < FFTND_DCT1 || r2r[i] > FFTND_DST4)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", i,
+                        (int)r2r[i]);
+        if (r2r[i] == FFTND_DCT1 && request->sizes[i] < 2)
+            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %d, but FFTND_DCT1 needs at least 2", i,
+                        request->sizes[i]);
+    }
+    return REDIST_OK;
+}
+
+static int check_kind(const struct fftnd__request *request) {
+    int halved = request->options.halved_axis;
+    if (request->kind == FFTND_R2R)
+        return check_r2r(request);
+    if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
+        return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
+                    request->ndims - 1);
+    return REDIST_OK;
+}
+
+static int check_sizes(const struct fftnd__request *request) {
+    if (request->sizes == NULL)
+        return FAIL(REDIST_ERR_NULL, "sizes = NULL");
+    for (int i = 0; i < request->ndims; i++)
+        if (request->sizes[i] < 1)
+            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %d is below 1", i, request->sizes[i]);
+    return REDIST_OK;
+}
+
+static int check_all(struct fftnd__request *request, const fftnd_options *options,
+                     const void *plan) {
+    int code = check_range("ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1);
+    if (code == REDIST_OK)
+        code = check_sizes(request);
+    if (code == REDIST_OK)
+        code = check_range("kind", (int)request->kind, FFTND_C2C, FFTND_R2R);
+    if (code == REDIST_OK)
+        code = check_range("precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
+    if (code == REDIST_OK)
+        code = copy_options(request, options);
+    if (code == REDIST_OK)
+        code = check_options(&request->options);
+    if (code == REDIST_OK)
+        code = check_grid(request);
+    if (code == REDIST_OK)
+        code = check_kind(request);
+    if (code == REDIST_OK && plan == NULL)
+        code = FAIL(REDIST_ERR_NULL, "plan = NULL");
+    return code;
+}
+
+static int agree(const struct fftnd__request *request, int code) {
+    static const char *const names[3][REDIST_MAX_NDIMS] = {
+        {"sizes[0]", "sizes[1]", "sizes[2]", "sizes[3]", "sizes[4]", "sizes[5]", "sizes[6]",
+         "sizes[7]", "sizes[8]", "sizes[9]", "sizes[10]", "sizes[11]", "sizes[12]", "sizes[13]",
+         "sizes[14]", "sizes[15]"},
+        {"options->grid[0]", "options->grid[1]", "options->grid[2]", "options->grid[3]",
+         "options->grid[4]", "options->grid[5]", "options->grid[6]", "options->grid[7]",
+         "options->grid[8]", "options->grid[9]", "options->grid[10]", "options->grid[11]",
+         "options->grid[12]", "options->grid[13]", "options->grid[14]", "options->grid[15]"},
+        {"options->r2r[0]", "options->r2r[1]", "options->r2r[2]", "options->r2r[3]",
+         "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
+         "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
+         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"}};
+    const fftnd_options *options = &request->options;
+    redist_shared_value values[16 + 3 * REDIST_MAX_NDIMS] = {
+        {"ndims", request->ndims},
+        {"kind", request->kind},
+        {"precision", request->precision},
+        {"options->grid_ndims", options->grid_ndims},
+        {"options->effort", options->effort},
+        {"options->scaling", options->scaling},
+        {"options->alignment", options->alignment},
+        {"options->batch", options->batch},
+        {"options->batch_place", options->batch_place},
+        {"options->halved_axis", options->halved_axis},
+        {"options->in_place", options->in_place != 0},
+        {"options->overwrite_input", options->overwrite_input != 0},
+        {"options->user_workspace", options->user_workspace != 0},
+        {"the hash of options->method", redist_hash_text(options->method)}};
+    int n = 14, valid = code == REDIST_OK;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
+        int in_array = valid && i < request->ndims;
+        int is_r2r = in_array && request->kind == FFTND_R2R;
+        values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
+        values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
+        values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
+    }
+    return redist_agree_values_in("fftnd_plan_create", request->comm, code, n, values);
+}
+
+int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
+                         const void *plan) {
+    return agree(request, check_all(request, options, plan));
+}
+
+int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place) {
+    for (int i = 0; i < 2; i++)
+        if (arrays[i].data == NULL && arrays[i].bytes != 0)
+            return redist_fail_in(function, REDIST_ERR_NULL,
+                                  "%s = NULL, but this rank holds %zu bytes of it", arrays[i].name,
+                                  arrays[i].bytes);
+    if (arrays[0].bytes == 0 || arrays[1].bytes == 0)
+        return REDIST_OK;
+    uintptr_t a = (uintptr_t)arrays[0].data, b = (uintptr_t)arrays[1].data;
+    if (in_place && a != b)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p and %s = %p differ, but the plan is in place",
+                              arrays[0].name, arrays[0].data, arrays[1].name, arrays[1].data);
+    if (!in_place && a < b + arrays[1].bytes && b < a + arrays[0].bytes)
+        return redist_fail_in(function, REDIST_ERR_OVERLAP,
+                              "%s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", arrays[0].name,
+                              arrays[0].data, arrays[0].bytes, arrays[1].name, arrays[1].data,
+                              arrays[1].bytes);
+    return REDIST_OK;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The chain of alignments (Dalcin, Mortensen, Keyes, sections 3.3 to 3.6). */
+#include "layout.h"
+
+#include <string.h>
+
+/* All axes in their order, but the halved one at the end: it has to be transformed first, so it
+ * must be whole at the start. */
+static void order_axes(int ndims, int halved, int order[]) {
+    int n = 0;
+    for (int axis = 0; axis < ndims; axis++)
+        if (axis != halved)
+            order[n++] = axis;
+    if (halved >= 0)
+        order[n] = halved;
+}
+
+static int align(const redist_grid *grid, int ndims, const int sizes[], const int split[],
+                 struct fftnd__alignment *alignment) {
+    redist_box box = {0};
+    memcpy(box.count, sizes, (size_t)ndims * sizeof *sizes);
+    int code = grid != NULL ? redist_grid_box(grid, ndims, sizes, split, &box) : REDIST_OK;
+    memcpy(alignment->size, sizes, (size_t)ndims * sizeof *sizes);
+    memcpy(alignment->start, box.start, sizeof alignment->start);
+    memcpy(alignment->count, box.count, sizeof alignment->count);
+    return code;
+}
+
+static void halve(int sizes[], int halved) {
+    if (halved >= 0)
+        sizes[halved] = sizes[halved] / 2 + 1;
+}
+
+/* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
+static int build_first(struct fftnd__chain *chain, const int sizes[], const int order[],
+                       int grid_ndims, const redist_grid *grid) {
+    struct fftnd__stage *stage = &chain->stages[0];
+    int spectral[REDIST_MAX_NDIMS];
+    memcpy(spectral, sizes, (size_t)chain->ndims * sizeof *sizes);
+    halve(spectral, chain->halved);
+    for (int i = grid_ndims; i < chain->ndims; i++)
+        stage->axes[stage->naxes++] = order[i];
+    stage->grid_dim = -1;
+    chain->nstages = 1;
+    int code = align(grid, chain->ndims, sizes, order, &chain->physical);
+    return code == REDIST_OK ? align(grid, chain->ndims, spectral, order, &stage->spectral) : code;
+}
+
+/* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
+ * one of the order instead. Alone in its subgroup, a rank holds both already: no exchange, and the
+ * axis joins the transforms of the stage before. */
+static int add_axis(struct fftnd__chain *chain, const int order[], int split[], int dim, int nparts,
+                    const redist_grid *grid) {
+    struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
+    split[dim] = order[dim + 1];
+    if (nparts == 1) {
+        memmove(last->axes + 1, last->axes, (size_t)last->naxes * sizeof *last->axes);
+        last->axes[0] = order[dim];
+        last->naxes++;
+        return REDIST_OK;
+    }
+    struct fftnd__stage *stage = &chain->stages[chain->nstages++];
+    stage->naxes = 1;
+    stage->axes[0] = order[dim];
+    stage->grid_dim = dim;
+    stage->axis_before = order[dim + 1];
+    stage->axis_after = order[dim];
+    return align(grid, chain->ndims, last->spectral.size, split, &stage->spectral);
+}
+
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], int halved,
+                       const redist_grid *grid) {
+    int order[REDIST_MAX_NDIMS], split[REDIST_MAX_NDIMS], dims[REDIST_MAX_NDIMS];
+    int grid_ndims = 0, code = REDIST_OK;
+    if (grid != NULL)
+        code = redist_grid_get(grid, &grid_ndims, dims, NULL);
+    *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
+    order_axes(ndims, halved, order);
+    memcpy(split, order, sizeof order);
+    if (code == REDIST_OK)
+        code = build_first(chain, sizes, order, grid_ndims, grid);
+    for (int dim = grid_ndims - 1; dim >= 0 && code == REDIST_OK; dim--)
+        code = add_axis(chain, order, split, dim, dims[dim], grid);
+    return code;
+}
+
+struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
+    struct fftnd__batch batch = {options->batch, -1, 0};
+    if (options->batch > 1 && options->batch_place == FFTND_BATCH_FIRST)
+        batch = (struct fftnd__batch){options->batch, 0, 1};
+    else if (options->batch > 1)
+        batch = (struct fftnd__batch){options->batch, ndims, 0};
+    return batch;
+}
+
+struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
+                                    const struct fftnd__batch *batch, int padded_axis) {
+    struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
+    for (int axis = 0; axis < ndims; axis++) {
+        int count = alignment->count[axis];
+        local.extent[axis + batch->shift] = axis == padded_axis ? 2 * (count / 2 + 1) : count;
+    }
+    if (batch->axis >= 0)
+        local.extent[batch->axis] = batch->count;
+    for (int i = local.ndims - 1; i >= 0; i--) {
+        local.stride[i] = (ptrdiff_t)local.elements;
+        local.elements *= (size_t)local.extent[i];
+    }
+    return local;
+}
+
+/* Whether balanced grid dimensions leave no rank without data in any stage. */
+static int has_room(const int spectral[], const int order[], int grid_ndims, int nranks) {
+    int dims[REDIST_MAX_NDIMS] = {0};
+    if (MPI_Dims_create(nranks, grid_ndims, dims) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < grid_ndims; i++)
+        if (dims[i] > spectral[order[i]] || dims[i] > spectral[order[i + 1]])
+            return 0;
+    return 1;
+}
+
+int fftnd__choose_grid_ndims(int ndims, const int sizes[], int halved, int nranks) {
+    int order[REDIST_MAX_NDIMS], spectral[REDIST_MAX_NDIMS];
+    memcpy(spectral, sizes, (size_t)ndims * sizeof *sizes);
+    halve(spectral, halved);
+    order_axes(ndims, halved, order);
+    for (int grid_ndims = 1; grid_ndims < ndims; grid_ndims++)
+        if (has_room(spectral, order, grid_ndims, nranks))
+            return grid_ndims;
+    return ndims - 1;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The chain of alignments: which axes are whole, and transformed, at each stage, on any grid. */
+#ifndef FFTND__LAYOUT_H
+#define FFTND__LAYOUT_H
+
+#include "fftnd.h"
+
+/* How one rank holds the array: batch not counted. */
+struct fftnd__alignment {
+    int size[REDIST_MAX_NDIMS]; /* global extents */
+    int start[REDIST_MAX_NDIMS];
+    int count[REDIST_MAX_NDIMS];
+};
+
+/* An alignment and the axes that are transformed in it. */
+struct fftnd__stage {
+    struct fftnd__alignment spectral; /* extents after the transforms of a forward chain */
+    int naxes;
+    int axes[REDIST_MAX_NDIMS]; /* the halved axis, if it is here, last */
+    int grid_dim;               /* among whose subgroup the exchange into this stage happens */
+    int axis_before;            /* whole before that exchange, split after */
+    int axis_after;             /* split before, whole after */
+};
+
+/* The whole transform. Stage 0 is where forward begins. */
+struct fftnd__chain {
+    int ndims;
+    int halved; /* axis, or -1 */
+    int nstages;
+    struct fftnd__stage stages[REDIST_MAX_NDIMS];
+    struct fftnd__alignment physical; /* of stage 0, before its transforms */
+};
+
+/* Elements of one element type in a local array, and how far apart; batch and padding included. */
+struct fftnd__local {
+    int ndims; /* array axes, the batch counted if there is one */
+    int extent[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* in elements */
+    size_t elements;
+};
+
+/* The batch as an array axis. */
+struct fftnd__batch {
+    int count;
+    int axis;  /* of the array; -1 without a batch */
+    int shift; /* array axis of transform axis 0 */
+};
+
+/* Grid dimension i of `grid_ndims`, of dims[i] processes, splits the i-th axis first (the halved
+ * axis, if it is not the last, moves to the end of that order); one stage for each exchange that is
+ * needed. `grid` may be NULL when grid_ndims is 0. */
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], int halved,
+                       const redist_grid *grid);
+
+struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
+
+/* The local array of an alignment; `padded_axis` is made even and two longer as an in-place r2c
+ * needs it, -1 = none. */
+struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
+                                    const struct fftnd__batch *batch, int padded_axis);
+
+/* The smallest number of grid dimensions for which no rank is left without data, at most d-1. */
+int fftnd__choose_grid_ndims(int ndims, const int sizes[], int halved, int nranks);
+
+#endif
