@@ -145,9 +145,10 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *   physical  array of fftnd_plan_layout(plan, FFTND_PHYSICAL); left as it was unless options allow
  *             otherwise
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
- * and only if the plan is in place Any memory will do. An array without elements may be NULL.
- * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_STATE (freed, or no
- * work space), ERR_MPI. Only this rank's own arguments are checked.
+ *             and only if the plan is in place
+ * Any memory will do. An array without elements may be NULL.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
+ * arrays though the plan is in place), ERR_STATE (freed, or no work space), ERR_MPI.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
@@ -171,11 +172,13 @@ typedef struct fftnd_plan_info {
 REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info);
 
 /**
- * Hands work space to a plan made with options.user_workspace; several plans may share it as long
- * as they do not run at the same time. workspace  at least fftnd_plan_info.workspace_bytes, aligned
- * to 64 bytes; from redist_alloc (over the plan's ranks) it lets the `direct` method work without
- * staging. The user owns it and keeps it while the plan is used. On all ranks from redist_alloc, or
- * on none bytes      its size Collective on the plan's communicator. Errors: ERR_NULL, ERR_SIZE,
+ * Hands work space to a plan made with options.user_workspace; several plans may share it as long as
+ * they do not run at the same time.
+ *   workspace  at least fftnd_plan_info.workspace_bytes, aligned to 64 bytes; from redist_alloc (over
+ *              the plan's ranks) it lets the `direct` method work without staging. On all ranks from
+ *              redist_alloc, or on none. The user owns it and keeps it while the plan is used
+ *   bytes      its size
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_SIZE, ERR_ARGUMENT (alignment),
  * ERR_STATE, ERR_METHOD, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes);

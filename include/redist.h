@@ -37,7 +37,7 @@ extern "C" {
 #define REDIST_MAX_NDIMS 16
 
 #if defined(__GNUC__)
-#define REDIST_API                   __attribute__((visibility("default")))
+#define REDIST_API                       __attribute__((visibility("default")))
 #define REDIST_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
 #else
 #define REDIST_API
@@ -112,13 +112,16 @@ REDIST_API int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]);
 typedef struct redist_grid redist_grid;
 
 /**
- * Arranges the ranks of a communicator as a Cartesian grid, in rank order (the last dimension
- * varies fastest). comm   the ranks; same on all ndims  grid dimensions, 1..REDIST_MAX_NDIMS; same
- * on all ranks dims   processes along each dimension, 0 = choose (balanced); same on all ranks; the
- * product must be the size of comm grid   out: the grid; owned by the caller, freed with
- * redist_grid_free The communicators behind a grid are made once for each (comm, dims) and kept
- * until comm is freed. Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE,
- * ERR_STATE, ERR_MEMORY, ERR_MPI.
+ * Arranges the ranks of a communicator as a Cartesian grid, in rank order: the last dimension varies
+ * fastest.
+ *   comm   the ranks; same on all
+ *   ndims  grid dimensions, 1..REDIST_MAX_NDIMS; same on all ranks
+ *   dims   processes along each dimension, 0 = choose (balanced); same on all ranks; the product
+ *          must be the size of comm
+ *   grid   out: the grid; owned by the caller, freed with redist_grid_free
+ * The communicators behind a grid are made once for each (comm, dims) and kept until comm is freed.
+ * Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MEMORY,
+ * ERR_MPI.
  */
 REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
 
@@ -160,10 +163,13 @@ typedef struct redist_box {
 
 /**
  * The box of a global array that this rank holds when each grid dimension splits one axis in
- * balanced blocks. ndims  array axes sizes  global extents (ndims values) axes   axes[i] is the
- * axis that grid dimension i splits; one for each grid dimension, all different box    out: start
- * and count are set, extent and offset are 0 Not collective. Errors: ERR_NULL, ERR_ARGUMENT,
- * ERR_SIZE, ERR_AXIS, ERR_GRID, ERR_STATE.
+ * balanced blocks.
+ *   ndims  array axes
+ *   sizes  global extents (ndims values)
+ *   axes   axes[i] is the axis that grid dimension i splits; one for each grid dimension, all
+ *          different
+ *   box    out: start and count are set, extent and offset are 0
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_AXIS, ERR_GRID, ERR_STATE.
  */
 REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[],
                                const int axes[], redist_box *box);
@@ -297,7 +303,8 @@ REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void
 
 /**
  * Starts an execution that redist_plan_wait completes; in between neither array may be touched.
- * Several plans may be under way at once; all ranks start them, and wait for them, in the same order.
+ * Several plans may be under way at once; all ranks start them, and wait for them, in the same
+ * order.
  * Collective on the plan's communicator; returns without waiting for peers where the method can.
  * Errors: as redist_plan_execute.
  */

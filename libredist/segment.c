@@ -63,13 +63,19 @@ static int agree_on_key(struct segment *segment) {
     return redist_check_mpi(result);
 }
 
-/* The window's memory is spread over the ranks, each part on pages of its own. */
+/* MPI aligns a window's parts to 8 bytes only. Processes map the window at pages, so that rounding up
+ * to a page leads all of them to the same byte. */
+static char *next_page(char *address) {
+    return address + (ALIGNMENT - (uintptr_t)address % ALIGNMENT) % ALIGNMENT;
+}
+
+/* The window's memory is spread over the ranks, each part with room to begin on a page. */
 static int allocate_window(struct segment *segment) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int result = MPI_Win_allocate_shared((MPI_Aint)segment->bytes, 1, info, segment->context->node,
-                                         &segment->base, &segment->window);
+    int result = MPI_Win_allocate_shared((MPI_Aint)(segment->bytes + ALIGNMENT), 1, info,
+                                         segment->context->node, &segment->base, &segment->window);
     MPI_Info_free(&info);
     int code = redist_check_mpi(result);
     if (code != REDIST_OK)
@@ -80,7 +86,9 @@ static int allocate_window(struct segment *segment) {
         int unit;
         code = redist_check_mpi(
             MPI_Win_shared_query(segment->window, rank, &bytes, &unit, &segment->bases[rank]));
+        segment->bases[rank] = next_page(segment->bases[rank]);
     }
+    segment->base = segment->bases[segment->context->node_rank];
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
