@@ -4,8 +4,9 @@
 #include "error.h"
 
 #include <sched.h>
+#include <time.h>
 
-enum { SLOTS = 64, SPINS = 2000, SPINS_PER_YIELD = 16 };
+enum { SLOTS = 64, SPINS = 2000, POLLS_PER_NAP = 20 };
 
 struct redist__control {
     void *memory;                /* this rank's lines */
@@ -106,17 +107,23 @@ struct redist__line *redist__slot_line(const struct redist__slot *slot, int node
     return &slot->control->lines[node_rank][slot->index];
 }
 
-/* A peer may be waiting inside MPI for a message that this rank has to push along, or for this
- * core: after a short spin, call MPI now and then and give way. */
-void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value, MPI_Comm comm) {
-    for (unsigned spin = 0; atomic_load_explicit(counter, memory_order_acquire) < value; spin++) {
-        if (spin < SPINS)
-            continue;
-        int flag;
-        if (spin % SPINS_PER_YIELD == 0)
-            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+/* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
+ * after a short spin, call MPI and give way; now and then sleep, since yielding alone does not always
+ * let the others run. */
+static void give_way(unsigned poll, MPI_Comm comm) {
+    const struct timespec nap = {0, 1000};
+    int flag;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+    if (poll % POLLS_PER_NAP == 0)
+        nanosleep(&nap, NULL);
+    else
         sched_yield();
-    }
+}
+
+void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value, MPI_Comm comm) {
+    for (unsigned poll = 0; atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
+        if (poll > SPINS)
+            give_way(poll, comm);
 }
 
 void redist__control_free(struct redist__context *context) {
