@@ -209,6 +209,13 @@ enum redist_effort {
     REDIST_ESTIMATE = 1 /**< use what is remembered, else a fixed order of preference */
 };
 
+/** Whether a plan hands arrays over in tiles (redist_plan_put_begin, redist_plan_get_begin). */
+enum redist_tiles {
+    REDIST_WHOLE = 0, /**< no: redist_plan_execute and its kin only */
+    REDIST_PUT = 1,   /**< forward's source, array A, is handed over in tiles; it need not exist */
+    REDIST_GET = 2    /**< forward's destination, array B, is fetched in tiles; it need not exist */
+};
+
 /** What a user may choose; set it up with REDIST_OPTIONS_DEFAULT. */
 typedef struct redist_options {
     size_t size;        /**< sizeof(redist_options), so that the structure can grow */
@@ -224,10 +231,11 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
-    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0 }
+    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE }
 
 /** A reusable exchange between two distributed arrays. */
 typedef struct redist_plan redist_plan;
@@ -318,6 +326,49 @@ REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *
  * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
+
+/**
+ * Opens a forward execution of a plan made with options.tiles = REDIST_PUT, in which array A is handed
+ * over piece by piece, as it is computed; redist_plan_put_end closes it.
+ *   destination  array B: under the same conditions as in redist_plan_execute_arrays; complete when
+ *                redist_plan_put_end returns
+ * Collective on the plan's communicator. Errors: as redist_plan_execute_arrays. Only this rank's own
+ * arguments are checked.
+ */
+REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
+
+/**
+ * Hands over a tile: a box of array A. Each element is handed over exactly once.
+ *   start   first index of the box in the local array A, along each axis
+ *   count   its elements along each axis
+ *   tile    its first element; may be overwritten as soon as the function returns
+ *   stride  bytes from an element of the tile to its neighbour along each axis
+ * Not collective: ranks may hand over different tiles in different orders. Errors: ERR_STATE, ERR_SIZE
+ * (outside of the array), ERR_MPI.
+ */
+REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
+                               const void *tile, const ptrdiff_t stride[]);
+
+/** Closes what redist_plan_put_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
+REDIST_API int redist_plan_put_end(redist_plan *plan);
+
+/**
+ * Opens a forward execution of a plan made with options.tiles = REDIST_GET, in which array B is fetched
+ * piece by piece, as it is needed; redist_plan_get_end closes it.
+ *   source  array A, complete; it may be reused when redist_plan_get_end returns
+ * Collective on the plan's communicator. Errors: as redist_plan_put_begin.
+ */
+REDIST_API int redist_plan_get_begin(redist_plan *plan, const void *source);
+
+/**
+ * Fetches a tile: a box of array B, described as in redist_plan_put; it is complete on return.
+ * Not collective. Errors: as redist_plan_put.
+ */
+REDIST_API int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
+                               const ptrdiff_t stride[]);
+
+/** Closes what redist_plan_get_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
+REDIST_API int redist_plan_get_end(redist_plan *plan);
 
 /** What a plan does. */
 typedef struct redist_plan_info {

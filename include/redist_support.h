@@ -80,6 +80,20 @@ REDIST_API void *redist_calloc(size_t count, size_t bytes);
 /** Gives memory of redist_calloc back; NULL is allowed. */
 REDIST_API void redist_release(void *memory);
 
+/**
+ * Copies a box between two arrays of this process.
+ *   ndims               axes, 1..REDIST_MAX_NDIMS
+ *   count               elements along each axis; any 0 = nothing
+ *   item                bytes of one element
+ *   source_stride       bytes between neighbours along each axis; the same for the destination
+ *   stream              nonzero: with stores that bypass the caches, for a destination that is larger
+ *                       than these and not read soon
+ * Not collective.
+ */
+REDIST_API void redist_copy_box(int ndims, const int count[], size_t item, const void *source,
+                                const ptrdiff_t source_stride[], void *destination,
+                                const ptrdiff_t destination_stride[], int stream);
+
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };
 

@@ -43,7 +43,23 @@ static int check_options(const fftnd_options *options) {
     return code;
 }
 
-/* The numbers are checked here; whether they fit the communicator, redist_grid_create checks. */
+static int check_grid_dims(const fftnd_options *options, int nranks) {
+    long long product = 1;
+    int any_free = 0;
+    for (int i = 0; i < options->grid_ndims && product <= nranks; i++) {
+        int dim = options->grid[i];
+        if (dim < 0 || dim > nranks)
+            return FAIL(REDIST_ERR_GRID, "options->grid[%d] = %d does not fit %d ranks", i, dim,
+                        nranks);
+        any_free |= dim == 0;
+        product *= dim != 0 ? dim : 1;
+    }
+    if (product > nranks || (any_free ? nranks % product != 0 : product != nranks))
+        return FAIL(REDIST_ERR_GRID, "the product of options->grid, %lld, does not fit %d ranks",
+                    product, nranks);
+    return REDIST_OK;
+}
+
 static int check_grid(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int most = request->ndims - 1;
@@ -54,7 +70,20 @@ static int check_grid(const struct fftnd__request *request) {
     MPI_Comm_size(request->comm, &nranks);
     if (request->ndims == 1 && nranks > 1)
         return FAIL(REDIST_ERR_GRID, "ndims = 1 cannot be distributed over %d ranks", nranks);
-    return REDIST_OK;
+    int given = options->grid_ndims > 0 && options->grid != NULL;
+    return given ? check_grid_dims(options, nranks) : REDIST_OK;
+}
+
+/* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
+static int check_method(const char *method) {
+    if (method == NULL || strcmp(method, "auto") == 0)
+        return REDIST_OK;
+    size_t length = strcspn(method, ":");
+    for (int i = 0; i < redist_method_count(); i++)
+        if (strlen(redist_method_name(i)) == length &&
+            strncmp(method, redist_method_name(i), length) == 0)
+            return REDIST_OK;
+    return FAIL(REDIST_ERR_METHOD, "options->method = \"%s\" is not known", method);
 }
 
 static int check_r2r(const struct fftnd__request *request) {
@@ -106,6 +135,8 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
         code = check_options(&request->options);
     if (code == REDIST_OK)
         code = check_grid(request);
+    if (code == REDIST_OK)
+        code = check_method(request->options.method);
     if (code == REDIST_OK)
         code = check_kind(request);
     if (code == REDIST_OK && plan == NULL)

@@ -104,7 +104,9 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
         local.extent[batch->axis] = batch->count;
     for (int i = local.ndims - 1; i >= 0; i--) {
         local.stride[i] = (ptrdiff_t)local.elements;
-        local.elements *= (size_t)local.extent[i];
+        if (__builtin_mul_overflow(local.elements, (size_t)local.extent[i], &local.elements) ||
+            local.elements > FFTND__MOST_ELEMENTS)
+            local.elements = FFTND__MOST_ELEMENTS + 1;
     }
     return local;
 }

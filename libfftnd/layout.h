@@ -5,6 +5,8 @@
 
 #include "fftnd.h"
 
+#include <stdint.h>
+
 /* How one rank holds the array: batch not counted. */
 struct fftnd__alignment {
     int size[REDIST_MAX_NDIMS]; /* global extents */
@@ -30,6 +32,9 @@ struct fftnd__chain {
     struct fftnd__stage stages[REDIST_MAX_NDIMS];
     struct fftnd__alignment physical; /* of stage 0, before its transforms */
 };
+
+/* So many elements always have a number of bytes that fits; a larger array counts one more. */
+#define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
 
 /* Elements of one element type in a local array, and how far apart; batch and padding included. */
 struct fftnd__local {

@@ -161,13 +161,23 @@ static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__tran
     return found;
 }
 
+static int check_bytes(const struct fftnd__pipeline *pipeline) {
+    for (int i = 0; i <= pipeline->nsteps; i++)
+        if (pipeline->steps[i].local.elements > FFTND__MOST_ELEMENTS)
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
+                                  "this rank's part of sizes and options->batch has more than %zu "
+                                  "elements",
+                                  FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
     *pipeline = (struct fftnd__pipeline){.direction = direction};
     for (enum cut cut = WHOLE; cut <= WITH_COPY; cut++) {
         list_steps(pipeline, transform, cut);
         if (find_route(pipeline, transform))
-            return REDIST_OK;
+            return check_bytes(pipeline);
     }
     return redist_fail(REDIST_ERR_ARGUMENT, "no way through the given arrays");
 }

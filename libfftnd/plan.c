@@ -178,6 +178,8 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
     code = redist_agree(transform->comm, code);
     if (code == REDIST_OK && !request->options.user_workspace)
         code = take_workspace(plan);
+    else
+        find_method(plan);
     return code;
 }
 
@@ -264,6 +266,14 @@ static const struct fftnd__step *input_of(const fftnd_plan *plan, int direction)
     return &plan->pipelines[direction].steps[0];
 }
 
+/* What the user allocates for a side: arrays that serve as work space have room for every step. */
+static size_t side_bytes(const fftnd_plan *plan, const struct fftnd__step *step) {
+    const fftnd_options *options = &plan->transform.options;
+    return options->in_place || options->overwrite_input
+               ? largest_bytes(plan)
+               : fftnd__step_bytes(&plan->transform, step);
+}
+
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
     int code = check_plan(__func__, plan);
     if (code == REDIST_OK && layout == NULL)
@@ -287,8 +297,7 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     layout->batch_stride =
         batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
     layout->element_bytes = fftnd__element_bytes(transform, step->real);
-    int lends = transform->options.in_place || transform->options.overwrite_input;
-    layout->bytes = lends ? largest_bytes(plan) : fftnd__step_bytes(transform, step);
+    layout->bytes = side_bytes(plan, step);
     return REDIST_OK;
 }
 
@@ -387,8 +396,8 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         return code;
     const struct fftnd__transform *transform = &plan->transform;
     const struct fftnd__array arrays[2] = {
-        {names[direction], in, fftnd__step_bytes(transform, input_of(plan, direction))},
-        {names[!direction], out, fftnd__step_bytes(transform, input_of(plan, !direction))}};
+        {names[direction], in, side_bytes(plan, input_of(plan, direction))},
+        {names[!direction], out, side_bytes(plan, input_of(plan, !direction))}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
     if (code == REDIST_OK && !plan->has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,

@@ -85,3 +85,13 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
         to += copy->destination[axis];
     }
 }
+
+void redist_copy_box(int ndims, const int count[], size_t item, const void *source,
+                     const ptrdiff_t source_stride[], void *destination,
+                     const ptrdiff_t destination_stride[], int stream) {
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
+    redist__copy_run(&copy, source, destination, stream);
+    if (stream)
+        redist__stream_fence();
+}

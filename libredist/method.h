@@ -8,8 +8,16 @@
 /* An exchange, with what is known of its arrays. */
 struct redist__problem {
     const struct redist__schedule *schedule;
-    int mapped[2];        /* arrays A and B are from redist_alloc, on all ranks */
-    size_t largest_bytes; /* the largest local array of any rank */
+    enum redist_tiles tiles; /* array A or B exists in tiles only */
+    int mapped[2];           /* arrays A and B are from redist_alloc, on all ranks */
+    size_t largest_bytes;    /* the largest local array of any rank */
+};
+
+/* A box of a local array, held elsewhere. */
+struct redist__tile {
+    const int *start, *count;
+    char *data;
+    const ptrdiff_t *stride; /* bytes */
 };
 
 struct redist__method {
@@ -39,6 +47,13 @@ struct redist__method {
 
     /* Both at once, where that is faster; NULL = start, then wait. */
     int (*execute)(void *state, int direction, const void *source, void *destination);
+
+    /* A forward execution in tiles, for problems with tiles; NULL = the method cannot. `open` gets the
+     * array that exists: the destination of puts, the source of gets; `close` completes both. */
+    int (*open)(void *state, void *array);
+    int (*put)(void *state, const struct redist__tile *tile);
+    int (*get)(void *state, const struct redist__tile *tile);
+    int (*close)(void *state);
 
     /* Bytes of buffers that the state holds. */
     size_t (*workspace)(const void *state);

@@ -13,7 +13,7 @@ struct redist_plan {
     struct redist__problem problem;
     struct redist__transport transport;
     struct redist__request request; /* for the checks of later arrays */
-    int started;
+    int started, opened;            /* an execution is under way: whole, in tiles */
     char method_name[REDIST__NAME_BYTES];
 };
 
@@ -37,6 +37,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.copyable = request->copyable;
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
+    plan->problem.tiles = request->options.tiles;
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
     if (request->options.later_b)
@@ -311,10 +312,17 @@ static int check_start(const char *function, const redist_plan *plan, int direct
         code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
                               direction);
-    if (code == REDIST_OK && plan->started)
+    if (code == REDIST_OK && (plan->started || plan->opened))
         code = redist_fail_in(function, REDIST_ERR_STATE,
-                              "the plan is already started: call redist_plan_wait first");
+                              "an execution of the plan is under way: complete it first");
     return code;
+}
+
+static int check_whole(const char *function, const redist_plan *plan) {
+    if (plan->problem.tiles == REDIST_WHOLE)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "the plan was made for tiles: options.tiles was not REDIST_WHOLE");
 }
 
 static int check_bound(const char *function, const redist_plan *plan) {
@@ -359,6 +367,8 @@ typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
     int code = check_start(function, plan, direction);
     if (code == REDIST_OK)
+        code = check_whole(function, plan);
+    if (code == REDIST_OK)
         code = check_bound(function, plan);
     return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
 }
@@ -367,6 +377,8 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
                   run_plan *run) {
     void *const arrays[2] = {a, b};
     int code = check_start(function, plan, direction);
+    if (code == REDIST_OK)
+        code = check_whole(function, plan);
     if (code == REDIST_OK)
         code = check_later_arrays(function, plan, arrays);
     return code == REDIST_OK ? run(plan, direction, arrays) : code;
@@ -397,6 +409,88 @@ int redist_plan_wait(redist_plan *plan) {
     plan->started = 0;
     return plan->transport.choice.method->wait(plan->transport.state);
 }
+
+/* ---------------------------------------------------------------- tiles */
+
+static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
+                      void *array) {
+    int code = check_start(function, plan, REDIST_FORWARD), side = tiles == REDIST_PUT;
+    if (code == REDIST_OK && plan->problem.tiles != tiles)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan was not made for this: "
+                              "options.tiles = %d",
+                              (int)plan->problem.tiles);
+    if (code == REDIST_OK && array == NULL && plan->schedule.side[side].bytes != 0)
+        code =
+            redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", side ? "destination" : "source");
+    if (code == REDIST_OK)
+        code = plan->transport.choice.method->open(plan->transport.state, array);
+    if (code == REDIST_OK)
+        plan->opened = 1;
+    return code;
+}
+
+static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && (!plan->opened || plan->problem.tiles != tiles))
+        code = redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
+    return code;
+}
+
+static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
+                      const int start[], const int count[]) {
+    int code = check_open(function, plan, tiles);
+    for (int i = 0; code == REDIST_OK && i < plan->schedule.ndims; i++) {
+        int extent = plan->schedule.side[tiles == REDIST_GET].extent[i];
+        if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
+            code = redist_fail_in(function, REDIST_ERR_SIZE,
+                                  "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
+                                  i, start[i], i, count[i], extent);
+    }
+    return code;
+}
+
+static int close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
+    int code = check_open(function, plan, tiles);
+    if (code != REDIST_OK)
+        return code;
+    plan->opened = 0;
+    return plan->transport.choice.method->close(plan->transport.state);
+}
+
+int redist_plan_put_begin(redist_plan *plan, void *destination) {
+    return open_tiles(__func__, plan, REDIST_PUT, destination);
+}
+
+int redist_plan_get_begin(redist_plan *plan, const void *source) {
+    return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
+}
+
+int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
+                    const ptrdiff_t stride[]) {
+    int code = check_tile(__func__, plan, REDIST_PUT, start, count);
+    const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
+    return code == REDIST_OK ? plan->transport.choice.method->put(plan->transport.state, &put)
+                             : code;
+}
+
+int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
+                    const ptrdiff_t stride[]) {
+    int code = check_tile(__func__, plan, REDIST_GET, start, count);
+    const struct redist__tile get = {start, count, tile, stride};
+    return code == REDIST_OK ? plan->transport.choice.method->get(plan->transport.state, &get)
+                             : code;
+}
+
+int redist_plan_put_end(redist_plan *plan) {
+    return close_tiles(__func__, plan, REDIST_PUT);
+}
+
+int redist_plan_get_end(redist_plan *plan) {
+    return close_tiles(__func__, plan, REDIST_GET);
+}
+
+/* ---------------------------------------------------------------- questions, and the end */
 
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     int code = check_plan(__func__, plan);

@@ -23,6 +23,12 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
                     (int)request->options.effort);
+    enum redist_tiles tiles = request->options.tiles;
+    if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
+                    (int)tiles);
+    request->options.later_a |= tiles == REDIST_PUT; /* the array need not exist */
+    request->options.later_b |= tiles == REDIST_GET;
     return REDIST_OK;
 }
 
@@ -222,8 +228,9 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->effort", options->effort},
         {"options->later_a", options->later_a != 0},
         {"options->later_b", options->later_b != 0},
-        {"options->trusted", options->trusted != 0}};
-    int n = 10;
+        {"options->trusted", options->trusted != 0},
+        {"options->tiles", options->tiles}};
+    int n = 11;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

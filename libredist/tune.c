@@ -18,7 +18,7 @@ static const double default_seconds = 1.0;
 
 struct candidate {
     struct redist__choice choice;
-    double best; /* seconds of a round trip; < 0 = never timed */
+    double best; /* seconds of a round; < 0 = never timed */
 };
 
 struct contest {
@@ -33,6 +33,13 @@ struct contest {
 
 /* ---------------------------------------------------------------- candidates */
 
+static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
+    if (problem->tiles == REDIST_WHOLE ||
+        (problem->tiles == REDIST_PUT ? method->put : method->get))
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
+}
+
 /* Keeps the choices that apply on all ranks. With one request and no candidate left, the reason is
  * the message. */
 static int collect(struct contest *contest) {
@@ -43,7 +50,9 @@ static int collect(struct contest *contest) {
         return redist_fail(REDIST_ERR_METHOD, "method = \"%s\" is not known", request);
     int refused[REDIST__MOST_CHOICES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
-        int code = choices[i].method->applies(contest->problem, choices[i].variant);
+        int code = can_tile(contest->problem, choices[i].method);
+        if (code == REDIST_OK)
+            code = choices[i].method->applies(contest->problem, choices[i].variant);
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
@@ -105,16 +114,36 @@ static void free_scratch(struct contest *contest) {
         }
 }
 
-/* A round trip, in seconds of the slowest rank. */
-static int time_round(struct contest *contest, struct redist__transport *transport,
-                      double *seconds) {
-    MPI_Barrier(contest->comm);
-    double begin = MPI_Wtime();
+/* The whole array as one tile. */
+static int execute_tile(const struct contest *contest, struct redist__transport *transport) {
+    const struct redist__problem *problem = contest->problem;
+    const struct redist__method *method = transport->choice.method;
+    int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
+    const struct redist__side *side = &problem->schedule->side[!put];
+    const struct redist__tile tile = {start, side->extent, contest->scratch[!put], side->stride};
+    int code = method->open(transport->state, contest->scratch[put]);
+    if (code == REDIST_OK)
+        code = (put ? method->put : method->get)(transport->state, &tile);
+    int closed = method->close(transport->state);
+    return code == REDIST_OK ? closed : code;
+}
+
+static int execute_pair(const struct contest *contest, struct redist__transport *transport) {
     int code = redist__transport_execute(transport, REDIST_FORWARD, contest->scratch[0],
                                          contest->scratch[1]);
     if (code == REDIST_OK)
         code = redist__transport_execute(transport, REDIST_BACKWARD, contest->scratch[1],
                                          contest->scratch[0]);
+    return code;
+}
+
+/* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
+static int time_round(struct contest *contest, struct redist__transport *transport,
+                      double *seconds) {
+    MPI_Barrier(contest->comm);
+    double begin = MPI_Wtime();
+    int code =
+        (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
     *seconds = MPI_Wtime() - begin;
     MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm);
     return redist_agree(contest->comm, code);
@@ -181,7 +210,7 @@ static void report(const struct contest *contest, int winner) {
         redist__choice_name(&contest->candidates[i].choice, sizeof name, name);
         double seconds = contest->candidates[i].best;
         if (seconds >= 0)
-            fprintf(stderr, "redist: %-20s %9.3f ms a round trip%s\n", name, 1e3 * seconds,
+            fprintf(stderr, "redist: %-20s %9.3f ms a round%s\n", name, 1e3 * seconds,
                     i == winner ? "  <- chosen" : "");
         else
             fprintf(stderr, "redist: %-20s could not be set up\n", name);
@@ -222,10 +251,10 @@ static void describe(const struct contest *contest, size_t bytes, char key[]) {
     uint64_t hash = redist__schedule_hash(schedule);
     MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm);
     const char *request = contest->options->method;
-    snprintf(key, bytes, "%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/%016llx",
+    snprintf(key, bytes, "%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", schedule->context->size,
              schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
-             problem->mapped[1], (unsigned long long)hash);
+             problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
 }
 
 static int choose(struct contest *contest, int *winner) {

@@ -63,6 +63,10 @@ static int applies(const struct redist__problem *problem, int variant) {
         code = redist_fail(REDIST_ERR_METHOD,
                            "method direct:%s is a choice only if both arrays are from redist_alloc",
                            variants[variant]);
+    int hidden = problem->tiles == REDIST_PUT && !problem->mapped[1] && context->size > 1;
+    if (code == REDIST_OK && hidden)
+        code = redist_fail(REDIST_ERR_METHOD,
+                           "method direct puts tiles into an array of redist_alloc only");
     return code;
 }
 
@@ -204,19 +208,33 @@ static void stage_source(const struct state *state) {
     redist__stream_fence();
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
+/* Tells the peers where this rank's array is and that they may use it. */
+static void announce(struct state *state, int direction, const void *source, void *destination) {
     state->direction = direction;
     state->source = source;
     state->destination = destination;
     state->number = redist__slot_next(&state->slot);
-    const struct route *route = &state->routes[direction];
-    if (route->mode == STAGE)
+    if (state->routes[direction].mode == STAGE)
         stage_source(state);
     struct redist__line *mine = line_of(state, state->problem->schedule->context->rank);
     mine->place = redist__segment_place(shared_array(state), 1);
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
+}
+
+static int start(void *data, int direction, const void *source, void *destination) {
+    announce(data, direction, source, destination);
     return REDIST_OK;
+}
+
+/* The first byte of the peer's array, once it may be used. */
+static int peer_array(const struct state *state, int peer, char **base) {
+    struct redist__line *theirs = line_of(state, peer);
+    redist__wait_for(&theirs->ready, state->number, state->problem->schedule->context->comm);
+    *base = redist__segment_address(&theirs->place);
+    if (*base != NULL)
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
+                       peer);
 }
 
 static int copy_peer(const struct state *state, int peer) {
@@ -225,12 +243,10 @@ static int copy_peer(const struct state *state, int peer) {
     int remote = remote_side(route, state->direction);
     if (!has_part(state, !remote, peer))
         return REDIST_OK;
-    struct redist__line *theirs = line_of(state, peer);
-    redist__wait_for(&theirs->ready, state->number, schedule->context->comm);
-    char *base = redist__segment_address(&theirs->place);
-    if (base == NULL)
-        return redist_fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
-                           peer);
+    char *base;
+    int code = peer_array(state, peer, &base);
+    if (code != REDIST_OK)
+        return code;
     char *far = base + route->remotes[peer].offset;
     size_t near = schedule->side[!remote].parts[peer].offset;
     if (route->mode == PUSH)
@@ -251,6 +267,17 @@ static int copy_own(const struct state *state) {
     return REDIST_OK;
 }
 
+/* Tells the peers that this rank has copied all it has to, and waits until they have. */
+static void finish(const struct state *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    redist__stream_fence();
+    struct redist__line *mine = line_of(state, context->rank);
+    atomic_store_explicit(&mine->done, state->number, memory_order_release);
+    for (int peer = 0; peer < context->size; peer++)
+        if (has_part(state, 0, peer) || has_part(state, 1, peer))
+            redist__wait_for(&line_of(state, peer)->done, state->number, context->comm);
+}
+
 static int wait(void *data) {
     struct state *state = data;
     const struct redist__context *context = state->problem->schedule->context;
@@ -259,13 +286,81 @@ static int wait(void *data) {
         int failed = copy_peer(state, (context->rank + i) % context->size);
         code = code == REDIST_OK ? failed : code;
     }
-    redist__stream_fence();
-    struct redist__line *mine = line_of(state, context->rank);
-    atomic_store_explicit(&mine->done, state->number, memory_order_release);
-    for (int peer = 0; peer < context->size; peer++)
-        if (has_part(state, 0, peer) || has_part(state, 1, peer))
-            redist__wait_for(&line_of(state, peer)->done, state->number, context->comm);
+    finish(state);
     return code;
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+static int open_tiles(void *data, void *array) {
+    struct state *state = data;
+    int put = state->problem->tiles == REDIST_PUT;
+    announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    return REDIST_OK;
+}
+
+/* The array that exists and the strides in it, of a peer or of this rank itself. */
+static int far_box(const struct state *state, int side, int peer, char **base, ptrdiff_t stride[]) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    int ndims = schedule->ndims;
+    if (peer == schedule->context->rank) {
+        const struct redist__side *mine = &schedule->side[side];
+        const char *array = side == 0 ? state->source : state->destination;
+        *base = (char *)(size_t)array + mine->parts[peer].offset;
+        for (int i = 0; i < ndims; i++)
+            stride[i] = mine->stride[i];
+        return REDIST_OK;
+    }
+    const struct remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
+    int code = peer_array(state, peer, base);
+    if (code != REDIST_OK)
+        return code;
+    *base += remote->offset;
+    for (int i = 0; i < ndims; i++)
+        stride[i] = (ptrdiff_t)remote->stride[i];
+    return REDIST_OK;
+}
+
+/* What a tile and the part of one peer have in common. */
+static int copy_tile_part(const struct state *state, const struct redist__tile *tile, int peer) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__part *part = &schedule->side[!put].parts[peer];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    if (!redist__intersect(schedule->ndims, tile->start, tile->count, part->start, part->count,
+                           start, count))
+        return REDIST_OK;
+    char *far, *near = tile->data;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    int code = far_box(state, put, peer, &far, stride);
+    if (code != REDIST_OK)
+        return code;
+    for (int i = 0; i < schedule->ndims; i++) {
+        near += (start[i] - tile->start[i]) * tile->stride[i];
+        far += (start[i] - part->start[i]) * stride[i];
+    }
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
+                         put ? stride : tile->stride);
+    if (put)
+        redist__copy_run(&copy, near, far, state->stream);
+    else
+        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
+    return REDIST_OK;
+}
+
+static int copy_tile(void *data, const struct redist__tile *tile) {
+    const struct state *state = data;
+    const struct redist__context *context = state->problem->schedule->context;
+    int code = REDIST_OK;
+    for (int i = 0; i < context->size && code == REDIST_OK; i++)
+        code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    return code;
+}
+
+static int close_tiles(void *data) {
+    finish(data);
+    return REDIST_OK;
 }
 
 static size_t workspace(const void *data) {
@@ -294,6 +389,10 @@ const struct redist__method redist__method_direct = {
     .connect = connect,
     .start = start,
     .wait = wait,
+    .open = open_tiles,
+    .put = copy_tile,
+    .get = copy_tile,
+    .close = close_tiles,
     .workspace = workspace,
     .destroy = destroy,
 };
