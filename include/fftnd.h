@@ -68,6 +68,13 @@ enum fftnd_batch_place {
     FFTND_BATCH_LAST   /**< components side by side at each point: the fastest index */
 };
 
+/** Whether serial transforms and exchanges are joined in one pass over memory. */
+enum fftnd_fusion {
+    FFTND_FUSE_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
+    FFTND_FUSE_NEVER, /**< one after the other, over whole arrays */
+    FFTND_FUSE_ALWAYS /**< an error where it cannot be done */
+};
+
 /** What a user may choose; set it up with FFTND_OPTIONS_DEFAULT. All must agree across ranks. */
 typedef struct fftnd_options {
     size_t size;     /**< sizeof(fftnd_options), so that the structure can grow */
@@ -88,12 +95,13 @@ typedef struct fftnd_options {
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file */
     int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
+    enum fftnd_fusion fusion;
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0                                    \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO                   \
     }
 
 /** A distributed transform, forward and backward. */

@@ -36,6 +36,7 @@ static int check_options(const fftnd_options *options) {
         {"options->alignment", (int)options->alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT},
         {"options->batch", options->batch, 1, INT_MAX},
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
+        {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
     };
     int code = REDIST_OK;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code == REDIST_OK; i++)
@@ -172,8 +173,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->in_place", options->in_place != 0},
         {"options->overwrite_input", options->overwrite_input != 0},
         {"options->user_workspace", options->user_workspace != 0},
+        {"options->fusion", options->fusion},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 14, valid = code == REDIST_OK;
+    int n = 15, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

@@ -171,6 +171,13 @@ static int check_bytes(const struct fftnd__pipeline *pipeline) {
     return REDIST_OK;
 }
 
+int fftnd__pipeline_list(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                         int direction) {
+    *pipeline = (struct fftnd__pipeline){.direction = direction};
+    list_steps(pipeline, transform, WHOLE);
+    return check_bytes(pipeline);
+}
+
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
     *pipeline = (struct fftnd__pipeline){.direction = direction};
@@ -191,16 +198,15 @@ static int is_axis_of(const struct fftnd__step *step, int axis) {
     return 0;
 }
 
-static void describe_serial(const struct fftnd__step *before, const struct fftnd__step *step,
-                            const struct fftnd__transform *transform, int direction,
-                            struct fftnd__serial_problem *problem) {
-    int changes = step->hop.type == FFTND__CHANGES_LAYOUT, shift = transform->batch.shift;
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const struct fftnd__local *in,
+                            const struct fftnd__local *out, struct fftnd__serial_problem *problem) {
+    int changes = before->real != step->real, shift = transform->batch.shift;
     *problem = (struct fftnd__serial_problem){.precision = transform->precision,
                                               .direction = direction,
                                               .effort = transform->options.effort};
     problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
-    problem->keep_input = changes && step->hop.source == FFTND__INPUT &&
-                          !transform->options.in_place && !transform->options.overwrite_input;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         int whole = changes && axis == transform->chain.halved
@@ -208,12 +214,12 @@ static void describe_serial(const struct fftnd__step *before, const struct fftnd
                         : step->alignment->count[axis];
         problem->r2r[problem->naxes] = transform->r2r[direction][axis];
         problem->axes[problem->naxes++] =
-            (struct fftnd__loop){whole, before->local.stride[at], step->local.stride[at]};
+            (struct fftnd__loop){whole, in->stride[at], out->stride[at]};
     }
     for (int at = 0; at < step->local.ndims; at++)
         if (at == transform->batch.axis || !is_axis_of(step, at - shift))
-            problem->loops[problem->nloops++] = (struct fftnd__loop){
-                step->local.extent[at], before->local.stride[at], step->local.stride[at]};
+            problem->loops[problem->nloops++] =
+                (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
 }
 
 static int plan_serial(const struct fftnd__step *before, struct fftnd__step *step,
@@ -222,7 +228,10 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
     if (step->local.elements == 0 || before->local.elements == 0)
         return REDIST_OK;
     struct fftnd__serial_problem problem;
-    describe_serial(before, step, transform, direction, &problem);
+    fftnd__describe_serial(transform, before, step, direction, &before->local, &step->local,
+                           &problem);
+    problem.keep_input = before->real != step->real && step->hop.source == FFTND__INPUT &&
+                         !transform->options.in_place && !transform->options.overwrite_input;
     int in_place = step->hop.source == step->hop.destination ||
                    (transform->options.in_place && step->hop.source <= FFTND__OUTPUT &&
                     step->hop.destination <= FFTND__OUTPUT);
@@ -248,16 +257,17 @@ static MPI_Datatype element_type(const struct fftnd__transform *transform, int r
     return real ? MPI_FLOAT : MPI_C_FLOAT_COMPLEX;
 }
 
-static redist_options exchange_options(const struct fftnd__transform *transform,
-                                       const struct fftnd__step *step) {
+static redist_options exchange_options(const struct fftnd__transform *transform, const void *source,
+                                       const void *destination, enum redist_tiles tiles) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = transform->options.method;
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
     options.effort = transform->options.effort == FFTND_ESTIMATE ? REDIST_ESTIMATE : REDIST_MEASURE;
-    options.later_a = step->hop.source < FFTND__WORK0;
-    options.later_b = step->hop.destination < FFTND__WORK0;
+    options.later_a = source == NULL;
+    options.later_b = destination == NULL;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.tiles = tiles;
     return options;
 }
 
@@ -280,29 +290,30 @@ static redist_box batched_box(const struct fftnd__alignment *alignment,
     return box;
 }
 
-static int plan_return(const struct fftnd__step *before, struct fftnd__step *step,
-                       const struct fftnd__transform *transform, void *const work[2]) {
+static int plan_boxes(struct fftnd__step *step, const struct fftnd__step *before,
+                      const struct fftnd__transform *transform, void *source, void *destination,
+                      const redist_options *options) {
     int sizes[REDIST_MAX_NDIMS];
-    redist_options options = exchange_options(transform, step);
-    redist_box source = batched_box(before->alignment, transform, sizes);
-    redist_box destination = batched_box(step->alignment, transform, sizes);
+    redist_box box_a = batched_box(before->alignment, transform, sizes);
+    redist_box box_b = batched_box(step->alignment, transform, sizes);
     return redist_plan_boxes(transform->comm, element_type(transform, step->real),
-                             step->local.ndims, sizes, &source, work_array(step->hop.source, work),
-                             &destination, work_array(step->hop.destination, work), &options,
+                             step->local.ndims, sizes, &box_a, source, &box_b, destination, options,
                              &step->exchange);
 }
 
-static int plan_exchange(const struct fftnd__step *before, struct fftnd__step *step,
-                         const struct fftnd__transform *transform, void *const work[2]) {
+int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
+                         const struct fftnd__transform *transform, void *source, void *destination,
+                         enum redist_tiles tiles) {
+    redist_options options = exchange_options(transform, source, destination, tiles);
+    if (step->grid_dim < 0)
+        return plan_boxes(step, before, transform, source, destination, &options);
     MPI_Comm subcomm;
     int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
     if (code != REDIST_OK)
         return code;
-    redist_options options = exchange_options(transform, step);
-    return redist_plan_exchange(
-        subcomm, element_type(transform, step->real), step->local.ndims, before->local.extent,
-        work_array(step->hop.source, work), step->axis_source, step->local.extent,
-        work_array(step->hop.destination, work), step->axis_destination, &options, &step->exchange);
+    return redist_plan_exchange(subcomm, element_type(transform, step->real), step->local.ndims,
+                                before->local.extent, source, step->axis_source, step->local.extent,
+                                destination, step->axis_destination, &options, &step->exchange);
 }
 
 /* Subgroups plan by themselves; the ranks of all of them agree before the next step. */
@@ -313,8 +324,9 @@ int fftnd__pipeline_plan_exchanges(struct fftnd__pipeline *pipeline,
         struct fftnd__step *step = &pipeline->steps[i];
         if (step->hop.type != FFTND__EXCHANGE)
             continue;
-        code = (step->grid_dim < 0 ? plan_return : plan_exchange)(&pipeline->steps[i - 1], step,
-                                                                  transform, work);
+        code = fftnd__plan_exchange(step, &pipeline->steps[i - 1], transform,
+                                    work_array(step->hop.source, work),
+                                    work_array(step->hop.destination, work), REDIST_WHOLE);
         code = redist_agree(transform->comm, code);
     }
     return code;
@@ -326,6 +338,18 @@ void fftnd__pipeline_free_exchanges(struct fftnd__pipeline *pipeline) {
 }
 
 /* ---------------------------------------------------------------- running */
+
+void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor) {
+    if (precision == FFTND_DOUBLE) {
+        double *values = array;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= factor;
+    } else {
+        float *values = array, single = (float)factor;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= single;
+    }
+}
 
 int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
                         const struct fftnd__transform *transform, void *const buffers[],

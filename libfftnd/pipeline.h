@@ -45,7 +45,28 @@ struct fftnd__transform {
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
-/* Lists the steps and the arrays between them. Not collective. */
+/* Lists the steps, each stage's transforms at once, without saying through which arrays they go. Not
+ * collective; REDIST_ERR_LIMIT. */
+int fftnd__pipeline_list(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                         int direction);
+
+/* What a serial library has to do to get from one array to the next, when they lie in memory as `in`
+ * and `out` say (strides, and the counts of `out` along the axes that are not transformed). */
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const struct fftnd__local *in,
+                            const struct fftnd__local *out, struct fftnd__serial_problem *problem);
+
+/* Makes the exchange of a step between arrays that lie in `source` and `destination` (NULL = given
+ * later). Collective on the ranks that take part in it. */
+int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
+                         const struct fftnd__transform *transform, void *source, void *destination,
+                         enum redist_tiles tiles);
+
+/* Multiplies all real numbers in `bytes` bytes. */
+void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor);
+
+/* Lists the steps and chooses the arrays between them. Not collective. */
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction);
 

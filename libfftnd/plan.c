@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "check.h"
-#include "pipeline.h"
+#include "fused.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,7 +11,9 @@ enum { ALIGNMENT = 64 };
 
 struct fftnd_plan {
     struct fftnd__transform transform;
-    struct fftnd__pipeline pipelines[2]; /* forward, backward */
+    struct fftnd__pipeline pipelines[2]; /* forward, backward; over whole arrays */
+    struct fftnd__fused fused[2];        /* the same in tiles, if `may_fuse` */
+    int may_fuse, is_fused;
     double scale[2];
     double seconds[2]; /* serial transforms, exchanges */
     size_t work_bytes[2];
@@ -78,20 +80,59 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 
+static void note_bytes(fftnd_plan *plan, int work, size_t bytes) {
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > plan->work_bytes[work])
+        plan->work_bytes[work] = bytes;
+}
+
+/* What the plan needs as it is now. With work space of the user, which may turn out not to be mapped,
+ * room for either way. */
+static void count_work(fftnd_plan *plan) {
+    const struct fftnd__transform *transform = &plan->transform;
+    int user = transform->options.user_workspace;
+    plan->work_bytes[0] = plan->work_bytes[1] = 0;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 0; i < 2; i++) {
+            if (plan->may_fuse)
+                note_bytes(
+                    plan, i,
+                    fftnd__fused_bytes(&plan->fused[direction], transform, FFTND__WORK0 + i));
+            if (!plan->may_fuse || user)
+                note_bytes(plan, i,
+                           fftnd__pipeline_bytes(&plan->pipelines[direction], transform,
+                                                 FFTND__WORK0 + i));
+        }
+}
+
+static void free_fused(fftnd_plan *plan) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__fused_free(&plan->fused[direction]);
+    plan->may_fuse = plan->is_fused = 0;
+}
+
+/* Collective. */
+static int build_fused(fftnd_plan *plan) {
+    const struct fftnd__transform *transform = &plan->transform;
+    int code = REDIST_OK;
+    plan->may_fuse = transform->options.fusion != FFTND_FUSE_NEVER;
+    for (int direction = 0; direction < 2 && code == REDIST_OK && plan->may_fuse; direction++)
+        code = fftnd__fused_build(&plan->fused[direction], transform, direction, &plan->may_fuse);
+    if (code == REDIST_OK && !plan->may_fuse && transform->options.fusion == FFTND_FUSE_ALWAYS)
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
+                              "options->fusion = FFTND_FUSE_ALWAYS, but tiles do not suit these "
+                              "sizes and this grid");
+    if (code != REDIST_OK || !plan->may_fuse)
+        free_fused(plan);
+    return code;
+}
+
 static int build_pipelines(fftnd_plan *plan, const struct fftnd__request *request) {
     struct fftnd__transform *transform = &plan->transform;
     int code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
                                   halved_axis(request), transform->grid);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&plan->pipelines[direction], transform, direction);
-    for (int i = 0; i < 2 && code == REDIST_OK; i++)
-        for (int direction = 0; direction < 2; direction++) {
-            size_t bytes =
-                fftnd__pipeline_bytes(&plan->pipelines[direction], transform, FFTND__WORK0 + i);
-            bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-            if (bytes > plan->work_bytes[i])
-                plan->work_bytes[i] = bytes;
-        }
     return code;
 }
 
@@ -128,8 +169,13 @@ static void work_arrays(const fftnd_plan *plan, void *work[2]) {
     work[1] = plan->workspace != NULL ? plan->workspace + plan->work_bytes[0] : NULL;
 }
 
+/* The steps with the exchanges in use. */
+static const struct fftnd__pipeline *steps_of(const fftnd_plan *plan, int direction) {
+    return plan->is_fused ? &plan->fused[direction].list : &plan->pipelines[direction];
+}
+
 static void find_method(fftnd_plan *plan) {
-    const struct fftnd__pipeline *pipeline = &plan->pipelines[REDIST_FORWARD];
+    const struct fftnd__pipeline *pipeline = steps_of(plan, REDIST_FORWARD);
     strcpy(plan->method, "none");
     for (int i = pipeline->nsteps; i >= 1; i--) {
         redist_plan_info info;
@@ -139,23 +185,72 @@ static void find_method(fftnd_plan *plan) {
     }
 }
 
-static int plan_exchanges(fftnd_plan *plan) {
-    void *work[2];
-    work_arrays(plan, work);
+static int plan_fused_exchanges(fftnd_plan *plan, void *const work[2]) {
+    int code = REDIST_OK;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = fftnd__fused_plan_exchanges(&plan->fused[direction], &plan->transform, work);
+    return code;
+}
+
+static int plan_whole_exchanges(fftnd_plan *plan, void *const work[2]) {
     int code = REDIST_OK;
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_plan_exchanges(&plan->pipelines[direction], &plan->transform, work);
+    return code;
+}
+
+static void free_exchanges(fftnd_plan *plan) {
+    for (int direction = 0; direction < 2; direction++) {
+        fftnd__pipeline_free_exchanges(&plan->fused[direction].list);
+        fftnd__pipeline_free_exchanges(&plan->pipelines[direction]);
+    }
+}
+
+/* In tiles if the methods can; an exchange that cannot is an error only if the user insists. */
+static int plan_exchanges(fftnd_plan *plan) {
+    void *work[2];
+    work_arrays(plan, work);
+    int insists = plan->transform.options.fusion == FFTND_FUSE_ALWAYS;
+    int code = plan->may_fuse ? plan_fused_exchanges(plan, work) : REDIST_ERR_METHOD;
+    plan->is_fused = code == REDIST_OK;
+    if (code == REDIST_ERR_METHOD && !insists) {
+        free_exchanges(plan);
+        code = plan_whole_exchanges(plan, work);
+    }
     if (code == REDIST_OK)
         find_method(plan);
     return code;
 }
 
-static int take_workspace(fftnd_plan *plan) {
+static int allocate_work(fftnd_plan *plan) {
     void *memory = NULL;
+    count_work(plan);
     int code =
         redist_alloc(plan->transform.comm, plan->work_bytes[0] + plan->work_bytes[1], &memory);
     plan->workspace = memory;
     plan->has_workspace = plan->owns_workspace = code == REDIST_OK;
+    return code;
+}
+
+static void free_work(fftnd_plan *plan) {
+    void *memory = plan->workspace;
+    if (plan->owns_workspace)
+        redist_free(&memory);
+    plan->workspace = NULL;
+    plan->has_workspace = plan->owns_workspace = 0;
+}
+
+/* A plan that turns out not to fuse has other needs. */
+static int take_workspace(fftnd_plan *plan) {
+    int code = allocate_work(plan);
+    if (code == REDIST_OK)
+        code = plan_exchanges(plan);
+    if (code != REDIST_OK || !plan->may_fuse || plan->is_fused)
+        return code;
+    free_exchanges(plan);
+    free_work(plan);
+    free_fused(plan);
+    code = allocate_work(plan);
     return code == REDIST_OK ? plan_exchanges(plan) : code;
 }
 
@@ -176,11 +271,15 @@ static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request)
     if (code == REDIST_OK)
         code = plan_serial(plan);
     code = redist_agree(transform->comm, code);
-    if (code == REDIST_OK && !request->options.user_workspace)
-        code = take_workspace(plan);
-    else
-        find_method(plan);
-    return code;
+    if (code == REDIST_OK)
+        code = build_fused(plan);
+    if (code != REDIST_OK)
+        return code;
+    if (!request->options.user_workspace)
+        return take_workspace(plan);
+    count_work(plan);
+    find_method(plan);
+    return REDIST_OK;
 }
 
 static void destroy_plan(fftnd_plan *plan) {
@@ -188,10 +287,8 @@ static void destroy_plan(fftnd_plan *plan) {
         return;
     for (int direction = 0; direction < 2; direction++)
         fftnd__pipeline_free(&plan->pipelines[direction], &plan->transform);
-    if (plan->owns_workspace) {
-        void *memory = plan->workspace;
-        redist_free(&memory);
-    }
+    free_fused(plan);
+    free_work(plan);
     if (plan->transform.grid != NULL)
         redist_grid_free(&plan->transform.grid);
     redist_handle_remove(plan);
@@ -352,8 +449,7 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
     code = redist_agree(plan->transform.comm, check_workspace(plan, workspace, bytes));
     if (code != REDIST_OK)
         return code;
-    for (int direction = 0; direction < 2; direction++)
-        fftnd__pipeline_free_exchanges(&plan->pipelines[direction]);
+    free_exchanges(plan);
     plan->workspace = workspace;
     plan->has_workspace = 1;
     code = plan_exchanges(plan);
@@ -363,29 +459,18 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
 
 /* ---------------------------------------------------------------- execution */
 
-static void scale_array(const fftnd_plan *plan, int direction, void *array) {
-    const struct fftnd__step *output = input_of(plan, !direction);
-    size_t n = output->local.elements * (output->real ? 1 : 2);
-    double factor = plan->scale[direction];
-    if (plan->transform.precision == FFTND_DOUBLE) {
-        double *values = array;
-        for (size_t i = 0; i < n; i++)
-            values[i] *= factor;
-    } else {
-        float *values = array, single = (float)factor;
-        for (size_t i = 0; i < n; i++)
-            values[i] *= single;
-    }
-}
-
 static int run(fftnd_plan *plan, int direction, void *in, void *out) {
     void *work[2];
     work_arrays(plan, work);
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
+    if (plan->is_fused)
+        return fftnd__fused_run(&plan->fused[direction], &plan->transform, buffers,
+                                plan->scale[direction], plan->seconds);
     int code =
         fftnd__pipeline_run(&plan->pipelines[direction], &plan->transform, buffers, plan->seconds);
     if (code == REDIST_OK && plan->scale[direction] != 1.0)
-        scale_array(plan, direction, out);
+        fftnd__scale(out, fftnd__step_bytes(&plan->transform, input_of(plan, !direction)),
+                     plan->transform.precision, plan->scale[direction]);
     return code;
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A transform whose serial steps work in tiles and hand these straight to the peers. */
+#ifndef FFTND__FUSED_H
+#define FFTND__FUSED_H
+
+#include "tile.h"
+
+/* How an exchange is joined to the transforms around it. */
+enum fftnd__join {
+    FFTND__PUSH, /* the transform before puts its tiles into the peers' arrays */
+    FFTND__PULL, /* the transform after gets its tiles from the peers' arrays */
+    FFTND__PLAIN /* not at all: at an end of the chain, from or to the user's array */
+};
+
+struct fftnd__fused {
+    struct fftnd__pipeline list;                 /* steps, arrays and exchanges */
+    enum fftnd__join join[FFTND__MOST_HOPS + 1]; /* of each exchange step */
+    int buffer[FFTND__MOST_HOPS + 1]; /* the work array that each exchange fills or empties */
+    struct fftnd__tiling tilings[FFTND__MOST_HOPS + 1]; /* of each serial step */
+};
+
+/* Lists the steps, cuts the tiles and decides how exchanges are joined. *suits says whether tiles are any
+ * good for these shapes. Collective on the transform's communicator. */
+int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                       int direction, int *suits);
+
+/* Bytes that the arrays in `buffer` need. */
+size_t fftnd__fused_bytes(const struct fftnd__fused *fused,
+                          const struct fftnd__transform *transform, int buffer);
+
+/* Makes the exchanges; `work` are the work arrays. Collective. */
+int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
+                                const struct fftnd__transform *transform, void *const work[2]);
+
+/* As fftnd__pipeline_run; the results are multiplied by `scale`. Collective. */
+int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                     void *const buffers[], double scale, double seconds[2]);
+
+void fftnd__fused_free(struct fftnd__fused *fused);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A serial transform done tile by tile: fetch a tile, transform it in the cache, hand it over. */
+#ifndef FFTND__TILE_H
+#define FFTND__TILE_H
+
+#include "pipeline.h"
+
+/* Where tiles come from or go to: an array of this rank, or through an exchange to all. */
+struct fftnd__end {
+    redist_plan *exchange; /* open for tiles; NULL = `array` */
+    char *array;
+    const ptrdiff_t *stride; /* bytes */
+    int stream;              /* stores into `array` bypass the caches */
+};
+
+/* A tile in memory. */
+struct fftnd__tile {
+    char *memory;
+    size_t item;                        /* bytes of an element */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    size_t bytes;
+};
+
+/* The loop over the tiles of one serial step. */
+struct fftnd__tiling {
+    int ndims;
+    int whole[REDIST_MAX_NDIMS];      /* axis is transformed: whole in every tile */
+    int extent_in[REDIST_MAX_NDIMS];  /* of the local array before the transform */
+    int extent_out[REDIST_MAX_NDIMS]; /* and after */
+    int count[REDIST_MAX_NDIMS];      /* of a tile, along the axes that are not transformed */
+    int chunk_axis;                   /* the one axis that is cut unevenly; -1 = none */
+    struct fftnd__tile in, out;       /* the same memory when the transform may run in place */
+    char *memory;                     /* both */
+    void *serial[2];                  /* for whole tiles, and for the last along chunk_axis */
+    const struct fftnd__serial *library;
+};
+
+/* Cuts tiles of at most `bytes` bytes if the transformed axes allow. `before` and `step` are the arrays
+ * before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
+int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                         const struct fftnd__step *before, const struct fftnd__step *step,
+                         int direction, size_t bytes);
+void fftnd__tiling_free(struct fftnd__tiling *tiling);
+
+/* Sets ndims, extents and counts only: enough to ask how tiles look. */
+void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                         const struct fftnd__step *before, const struct fftnd__step *step,
+                         size_t bytes);
+
+/* Runs all tiles; the results are multiplied by `scale`. Time spent in transforms is added to
+ * *serial_seconds. */
+int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
+                      const struct fftnd__end *store, enum fftnd_precision precision, double scale,
+                      double *serial_seconds);
+
+#endif
