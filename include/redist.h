@@ -397,6 +397,10 @@ REDIST_API const char *redist_method_name(int index);
 /** One sentence on how method `index` moves the bytes; NULL if out of range. Not collective. */
 REDIST_API const char *redist_method_summary(int index);
 
+/** Nonzero if options.method may be `request`: NULL, "auto", a method, or "method:variant". Not
+ * collective. */
+REDIST_API int redist_method_exists(const char *request);
+
 /** Forgets what "auto" has measured in this process. Call it on all ranks. */
 REDIST_API void redist_forget_wisdom(void);
 

@@ -77,13 +77,8 @@ static int check_grid(const struct fftnd__request *request) {
 
 /* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
 static int check_method(const char *method) {
-    if (method == NULL || strcmp(method, "auto") == 0)
+    if (redist_method_exists(method))
         return REDIST_OK;
-    size_t length = strcspn(method, ":");
-    for (int i = 0; i < redist_method_count(); i++)
-        if (strlen(redist_method_name(i)) == length &&
-            strncmp(method, redist_method_name(i), length) == 0)
-            return REDIST_OK;
     return FAIL(REDIST_ERR_METHOD, "options->method = \"%s\" is not known", method);
 }
 

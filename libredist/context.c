@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One private duplicate per communicator of the user, attached to it as an MPI attribute: plans and
+ * One private communicator per communicator of the user, attached to it as an MPI attribute: plans and
  * grids come and go without making communicators. It goes when the user frees the communicator and
  * nothing refers to it any more, or in MPI_Finalize.
  */
@@ -118,8 +118,12 @@ static int find_node_ranks(struct redist__context *context) {
     return REDIST_OK;
 }
 
+/* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
+ * neighbours of a topology for the ranks in MPI_Ialltoallw and reads past the datatypes. */
 static int connect_context(MPI_Comm comm, struct redist__context *context) {
-    int code = redist_check_mpi(MPI_Comm_dup(comm, &context->comm));
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    int code = redist_check_mpi(MPI_Comm_split(comm, 0, rank, &context->comm));
     if (code != REDIST_OK)
         return code;
     MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);

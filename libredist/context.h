@@ -9,7 +9,7 @@ struct redist__grid_entry;
 struct redist__control;
 
 struct redist__context {
-    MPI_Comm comm; /* private duplicate that returns errors */
+    MPI_Comm comm; /* private, of the same ranks; returns errors */
     MPI_Comm node; /* its ranks that share memory with this one */
     int rank, size;
     int node_rank, node_size;

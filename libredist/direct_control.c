@@ -5,8 +5,9 @@
 
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { SLOTS = 64, SPINS = 2000, POLLS_PER_NAP = 20 };
+enum { SLOTS = 64, SPINS = 20000, POLLS_PER_NAP = 20 };
 
 struct redist__control {
     void *memory;                /* this rank's lines */
@@ -107,23 +108,33 @@ struct redist__line *redist__slot_line(const struct redist__slot *slot, int node
     return &slot->control->lines[node_rank][slot->index];
 }
 
+static int is_crowded(const struct redist__context *context) {
+    static long cores;
+    if (cores == 0)
+        cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return context->node_size > cores;
+}
+
 /* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
- * after a short spin, call MPI and give way; now and then sleep, since yielding alone does not always
- * let the others run. */
-static void give_way(unsigned poll, MPI_Comm comm) {
+ * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
+ * yielding alone does not always let the others run. */
+static void give_way(unsigned poll, const struct redist__context *context, int crowded) {
     const struct timespec nap = {0, 1000};
     int flag;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
-    if (poll % POLLS_PER_NAP == 0)
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context->comm, &flag, MPI_STATUS_IGNORE);
+    if (crowded && poll % POLLS_PER_NAP == 0)
         nanosleep(&nap, NULL);
     else
         sched_yield();
 }
 
-void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value, MPI_Comm comm) {
+void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
+                      const struct redist__context *context) {
+    int crowded = is_crowded(context);
+    unsigned spins = crowded ? POLLS_PER_NAP : SPINS;
     for (unsigned poll = 0; atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
-        if (poll > SPINS)
-            give_way(poll, comm);
+        if (poll > spins)
+            give_way(poll, context, crowded);
 }
 
 void redist__control_free(struct redist__context *context) {

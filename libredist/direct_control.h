@@ -35,7 +35,8 @@ uint64_t redist__slot_next(struct redist__slot *slot);
 struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank);
 
 /* Waits until a counter has reached `value`; lets MPI make progress meanwhile. */
-void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value, MPI_Comm comm);
+void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
+                      const struct redist__context *context);
 
 /* Frees a context's flags. Collective. */
 void redist__control_free(struct redist__context *context);

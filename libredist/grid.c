@@ -232,14 +232,15 @@ int redist_grid_free(redist_grid **grid) {
     if (*grid == NULL)
         return REDIST_OK;
     int code = check_grid(__func__, *grid);
+    if (code == REDIST_OK && !redist__mpi_is_running())
+        code = redist_fail(REDIST_ERR_STATE, "MPI is not running: free grids before MPI_Finalize");
     if (code != REDIST_OK)
         return code;
     struct redist__context *context = (*grid)->context;
     redist_handle_remove(*grid);
     redist_release(*grid);
     *grid = NULL;
-    if (redist__mpi_is_running())
-        redist__context_release(context);
+    redist__context_release(context);
     return REDIST_OK;
 }
 

@@ -54,6 +54,11 @@ int redist__choices(const char *request, int most, struct redist__choice choices
     return count;
 }
 
+int redist_method_exists(const char *request) {
+    struct redist__choice choice;
+    return redist__choices(request, 1, &choice) > 0;
+}
+
 int redist__transport_create(const struct redist__problem *problem,
                              const struct redist__choice *choice,
                              struct redist__transport *transport) {

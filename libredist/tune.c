@@ -47,7 +47,8 @@ static int collect(struct contest *contest) {
     const char *request = contest->options->method;
     int n = redist__choices(request, REDIST__MOST_CHOICES, choices);
     if (n == 0)
-        return redist_fail(REDIST_ERR_METHOD, "method = \"%s\" is not known", request);
+        return redist_agree(
+            contest->comm, redist_fail(REDIST_ERR_METHOD, "method = \"%s\" is not known", request));
     int refused[REDIST__MOST_CHOICES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = can_tile(contest->problem, choices[i].method);

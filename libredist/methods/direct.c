@@ -229,7 +229,7 @@ static int start(void *data, int direction, const void *source, void *destinatio
 /* The first byte of the peer's array, once it may be used. */
 static int peer_array(const struct state *state, int peer, char **base) {
     struct redist__line *theirs = line_of(state, peer);
-    redist__wait_for(&theirs->ready, state->number, state->problem->schedule->context->comm);
+    redist__wait_for(&theirs->ready, state->number, state->problem->schedule->context);
     *base = redist__segment_address(&theirs->place);
     if (*base != NULL)
         return REDIST_OK;
@@ -275,7 +275,7 @@ static void finish(const struct state *state) {
     atomic_store_explicit(&mine->done, state->number, memory_order_release);
     for (int peer = 0; peer < context->size; peer++)
         if (has_part(state, 0, peer) || has_part(state, 1, peer))
-            redist__wait_for(&line_of(state, peer)->done, state->number, context->comm);
+            redist__wait_for(&line_of(state, peer)->done, state->number, context);
 }
 
 static int wait(void *data) {
