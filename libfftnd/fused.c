@@ -7,6 +7,7 @@
 #include "fused.h"
 #include "cache.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Stores into an array larger than this bypass the caches: it would not stay in them. */
@@ -101,18 +102,43 @@ static size_t row_bytes(const struct fftnd__tiling *tiling) {
     return run;
 }
 
-static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform,
-                          int direction, int *suits) {
-    size_t budget = fftnd__cache_bytes() / 2;
+/* A small part of the second-level cache measured best: what streams past a tile shares it. */
+static size_t tile_bytes(void) {
+    const char *text = getenv("FFTND_TILE_BYTES");
+    return text != NULL ? (size_t)atoll(text) : fftnd__cache_bytes() / 8;
+}
+
+static int is_empty(const struct fftnd__step *step) {
+    return step->local.elements == 0;
+}
+
+/* Tiles as they would be if nothing were known of the exchanges. */
+static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                          int *suits) {
+    const struct fftnd__step *steps = fused->list.steps;
+    const struct fftnd__cut cut = {tile_bytes(), 0};
+    for (int i = 1; i <= fused->list.nsteps; i++) {
+        if (is_exchange(&steps[i]))
+            continue;
+        fftnd__tiling_shape(&fused->tilings[i], transform, &steps[i - 1], &steps[i], &cut);
+        *suits = *suits && (is_empty(&steps[i]) || row_bytes(&fused->tilings[i]) >= SHORTEST_RUN);
+    }
+}
+
+static int is_local(const struct fftnd__fused *fused, int i, enum fftnd__join join) {
+    return i < 1 || i > fused->list.nsteps || fused->join[i] != join;
+}
+
+static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform) {
     const struct fftnd__step *steps = fused->list.steps;
     int code = REDIST_OK;
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
         if (is_exchange(&steps[i]))
             continue;
+        const struct fftnd__cut cut = {tile_bytes(), is_local(fused, i - 1, FFTND__PULL) &&
+                                                         is_local(fused, i + 1, FFTND__PUSH)};
         code = fftnd__tiling_create(&fused->tilings[i], transform, &steps[i - 1], &steps[i],
-                                    direction, budget);
-        *suits = *suits && (fused->tilings[i].memory == NULL ||
-                            row_bytes(&fused->tilings[i]) >= SHORTEST_RUN);
+                                    fused->list.direction, &cut);
     }
     return code;
 }
@@ -123,16 +149,20 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
     *suits = transform->chain.nstages > 1;
     int code = fftnd__pipeline_list(&fused->list, transform, direction);
     if (code == REDIST_OK && *suits)
-        code = create_tilings(fused, transform, direction, suits);
+        shape_tilings(fused, transform, suits);
     code = redist_agree(transform->comm, code);
     if (code == REDIST_OK)
         code = redist_check_mpi(
             MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm));
-    for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK && *suits; i++)
+    if (code != REDIST_OK || !*suits)
+        return code;
+    for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++)
         if (is_exchange(&fused->list.steps[i]))
             code = join_exchange(fused, transform, i);
     choose_buffers(fused);
-    return code;
+    if (code == REDIST_OK)
+        code = create_tilings(fused, transform);
+    return redist_agree(transform->comm, code);
 }
 
 static const struct fftnd__step *held(const struct fftnd__fused *fused, int i) {

@@ -6,7 +6,7 @@
  */
 #include "tile.h"
 
-#include <string.h>
+#include <limits.h>
 
 enum { ALIGNMENT = 64, CONFLICT = 1024 };
 
@@ -28,11 +28,41 @@ static int even_chunk(int n, size_t fit, size_t item) {
     return rounded <= most ? rounded : even;
 }
 
+/* Neighbouring axes that are not transformed become one: the outer has 1 element, the inner all. */
+static void merge_axes(struct fftnd__tiling *tiling) {
+    for (int i = tiling->ndims - 1; i > 0; i--)
+        if (!tiling->whole[i] && !tiling->whole[i - 1]) {
+            int inner = i;
+            while (inner + 1 < tiling->ndims && !tiling->whole[inner + 1])
+                inner++;
+            long long merged = (long long)tiling->extent_out[inner] * tiling->extent_out[i - 1];
+            if (merged > INT_MAX)
+                return;
+            tiling->extent_in[inner] = tiling->extent_out[inner] = (int)merged;
+            tiling->extent_in[i - 1] = tiling->extent_out[i - 1] = 1;
+        }
+}
+
 /* From the innermost axis outwards: as many elements as fit, so that runs are long. */
+static void choose_counts(struct fftnd__tiling *tiling, size_t tile, size_t item, size_t bytes) {
+    int full = 1;
+    for (int i = tiling->ndims - 1; i >= 0; i--) {
+        int n = tiling->extent_out[i];
+        tiling->count[i] = n;
+        if (tiling->whole[i] || n <= 1)
+            continue;
+        tiling->count[i] = full ? even_chunk(n, bytes / tile, item) : 1;
+        full = full && tiling->count[i] == n;
+        if (tiling->count[i] < n && tiling->count[i] > 1)
+            tiling->chunk_axis = i;
+        tile *= (size_t)tiling->count[i];
+    }
+}
+
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         size_t bytes) {
-    int shift = transform->batch.shift, full = 1;
+                         const struct fftnd__cut *cut) {
+    int shift = transform->batch.shift;
     size_t item = fftnd__element_bytes(transform, step->real && before->real), tile = item;
     *tiling = (struct fftnd__tiling){.ndims = step->local.ndims, .chunk_axis = -1};
     tiling->in.item = fftnd__element_bytes(transform, before->real);
@@ -45,17 +75,9 @@ void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__trans
         if (tiling->whole[i])
             tile *= (size_t)(tiling->extent_out[i] > 0 ? tiling->extent_out[i] : 1);
     }
-    for (int i = tiling->ndims - 1; i >= 0; i--) {
-        int n = tiling->extent_out[i];
-        tiling->count[i] = n;
-        if (tiling->whole[i] || n <= 1)
-            continue;
-        tiling->count[i] = full ? even_chunk(n, bytes / tile, item) : 1;
-        full = full && tiling->count[i] == n;
-        if (tiling->count[i] < n && tiling->count[i] > 1)
-            tiling->chunk_axis = i;
-        tile *= (size_t)tiling->count[i];
-    }
+    if (cut->merge)
+        merge_axes(tiling);
+    choose_counts(tiling, tile, item, cut->bytes);
 }
 
 /* Strides of a tile in memory. A pitch that is a multiple of a power of two puts all elements of a
@@ -120,9 +142,9 @@ static int is_empty(const struct fftnd__tiling *tiling) {
 
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         int direction, size_t bytes) {
+                         int direction, const struct fftnd__cut *cut) {
     int count[REDIST_MAX_NDIMS], apart = before->real != step->real;
-    fftnd__tiling_shape(tiling, transform, before, step, bytes);
+    fftnd__tiling_shape(tiling, transform, before, step, cut);
     tiling->library = transform->library;
     if (is_empty(tiling))
         return REDIST_OK;

@@ -35,17 +35,24 @@ struct fftnd__tiling {
     const struct fftnd__serial *library;
 };
 
-/* Cuts tiles of at most `bytes` bytes if the transformed axes allow. `before` and `step` are the arrays
+/* How tiles are cut. */
+struct fftnd__cut {
+    size_t bytes; /* of a tile, at most, if the transformed axes allow */
+    int merge; /* both ends are arrays of this rank: neighbouring axes that are not transformed can be
+                     cut as if they were one, so that cuts fall on cache lines */
+};
+
+/* `before` and `step` are the arrays
  * before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         int direction, size_t bytes);
+                         int direction, const struct fftnd__cut *cut);
 void fftnd__tiling_free(struct fftnd__tiling *tiling);
 
 /* Sets ndims, extents and counts only: enough to ask how tiles look. */
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         size_t bytes);
+                         const struct fftnd__cut *cut);
 
 /* Runs all tiles; the results are multiplied by `scale`. Time spent in transforms is added to
  * *serial_seconds. */

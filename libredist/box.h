@@ -35,6 +35,10 @@ void redist__stream_rows(char *destination, ptrdiff_t destination_stride, const 
                          ptrdiff_t source_stride, size_t rows, size_t run);
 void redist__stream_fence(void);
 
+/* The same with ordinary stores, prefetching the sources: for a destination in the caches. */
+void redist__fetch_rows(char *destination, ptrdiff_t destination_stride, const char *source,
+                        ptrdiff_t source_stride, size_t rows, size_t run);
+
 /* Intersection of two boxes given by start and count; 0 if it is empty. */
 int redist__intersect(int ndims, const int start_a[], const int count_a[], const int start_b[],
                       const int count_b[], int start[], int count[]);

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/* Runs shorter than this gain nothing from streaming stores: their ends are partial cache lines. */
-enum { SHORTEST_STREAMED_RUN = 256 };
+/* Shorter runs gain nothing from streaming stores (their ends are partial cache lines), nor from
+ * prefetching. */
+enum { SHORTEST_LONG_RUN = 256 };
 
 typedef void copy_rows(char *destination, ptrdiff_t destination_stride, const char *source,
                        ptrdiff_t source_stride, size_t rows, size_t run);
@@ -52,7 +53,9 @@ static copy_rows *choose_rows(size_t run, int stream) {
     case 64:
         return rows_of_64;
     default:
-        return stream && run >= SHORTEST_STREAMED_RUN ? redist__stream_rows : plain_rows;
+        if (run < SHORTEST_LONG_RUN)
+            return plain_rows;
+        return stream ? redist__stream_rows : redist__fetch_rows;
     }
 }
 

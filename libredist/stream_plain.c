@@ -11,5 +11,10 @@ void redist__stream_rows(char *destination, ptrdiff_t destination_stride, const 
                source + (ptrdiff_t)row * source_stride, run);
 }
 
+void redist__fetch_rows(char *destination, ptrdiff_t destination_stride, const char *source,
+                        ptrdiff_t source_stride, size_t rows, size_t run) {
+    redist__stream_rows(destination, destination_stride, source, source_stride, rows, run);
+}
+
 void redist__stream_fence(void) {
 }

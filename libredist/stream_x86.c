@@ -101,6 +101,49 @@ void redist__stream_rows(char *destination, ptrdiff_t destination_stride, const 
                    source + (ptrdiff_t)row * source_stride, run, stream);
 }
 
+/* ---------------------------------------------------------------- into the caches */
+
+typedef void fetch_pieces(char *destination, const char *source, size_t bytes, ptrdiff_t ahead);
+
+static inline void cached_sse2(char *destination, const char *source) {
+    for (int part = 0; part < PIECE; part += 16)
+        _mm_storeu_si128((__m128i *)(void *)(destination + part),
+                         _mm_loadu_si128((const __m128i *)(const void *)(source + part)));
+}
+
+__attribute__((target("avx512f"))) static inline void cached_avx512(char *destination,
+                                                                    const char *source) {
+    __m512i first = _mm512_loadu_si512((const void *)source);
+    __m512i second = _mm512_loadu_si512((const void *)(source + LINE));
+    _mm512_storeu_si512((void *)destination, first);
+    _mm512_storeu_si512((void *)(destination + LINE), second);
+}
+
+#define FETCH_PIECES(name, attribute, piece)                                                       \
+    attribute static void name(char *destination, const char *source, size_t bytes,                \
+                               ptrdiff_t ahead) {                                                  \
+        for (size_t done = 0; done < bytes; done += PIECE) {                                       \
+            _mm_prefetch(source + done + ahead, _MM_HINT_T0);                                      \
+            _mm_prefetch(source + done + ahead + LINE, _MM_HINT_T0);                               \
+            piece(destination + done, source + done);                                              \
+        }                                                                                          \
+    }
+FETCH_PIECES(fetch_sse2, , cached_sse2)
+FETCH_PIECES(fetch_avx512, __attribute__((target("avx512f"))), cached_avx512)
+
+void redist__fetch_rows(char *destination, ptrdiff_t destination_stride, const char *source,
+                        ptrdiff_t source_stride, size_t rows, size_t run) {
+    fetch_pieces *fetch = __builtin_cpu_supports("avx512f") ? fetch_avx512 : fetch_sse2;
+    ptrdiff_t ahead = run >= PAGE ? PAGE : (ptrdiff_t)(PAGE / run) * source_stride;
+    size_t whole = run / PIECE * PIECE;
+    for (size_t row = 0; row < rows; row++) {
+        char *to = destination + (ptrdiff_t)row * destination_stride;
+        const char *from = source + (ptrdiff_t)row * source_stride;
+        fetch(to, from, whole, ahead);
+        memcpy(to + whole, from + whole, run - whole);
+    }
+}
+
 void redist__stream_fence(void) {
     _mm_sfence();
 }
