@@ -88,6 +88,24 @@ static void choose_buffers(struct fftnd__fused *fused) {
     }
 }
 
+static int uses_second_work(const struct fftnd__fused *fused) {
+    for (int i = 1; i <= fused->list.nsteps; i++)
+        if (is_exchange(&fused->list.steps[i]) && fused->buffer[i] == FFTND__WORK1)
+            return 1;
+    return 0;
+}
+
+/* Two exchanges get by with one work array when the first is pushed and the second pulled. */
+static void save_memory(struct fftnd__fused *fused) {
+    enum fftnd__join join = FFTND__PUSH;
+    for (int i = 1; i <= fused->list.nsteps; i++)
+        if (is_exchange(&fused->list.steps[i]) && fused->join[i] != FFTND__PLAIN) {
+            fused->join[i] = join;
+            join = FFTND__PULL;
+        }
+    choose_buffers(fused);
+}
+
 /* ---------------------------------------------------------------- building */
 
 /* The contiguous bytes of a tile's rows in memory. */
@@ -160,7 +178,11 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
         if (is_exchange(&fused->list.steps[i]))
             code = join_exchange(fused, transform, i);
     choose_buffers(fused);
-    if (code == REDIST_OK)
+    int lean = transform->options.in_place || transform->options.overwrite_input;
+    if (lean && uses_second_work(fused))
+        save_memory(fused);
+    *suits = !lean || !uses_second_work(fused);
+    if (code == REDIST_OK && *suits)
         code = create_tilings(fused, transform);
     return redist_agree(transform->comm, code);
 }
@@ -191,10 +213,11 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
         struct fftnd__step *step = &fused->list.steps[i];
         if (!is_exchange(step))
             continue;
-        void *array = work[fused->buffer[i] - FFTND__WORK0];
+        const struct fftnd__place here = {work[fused->buffer[i] - FFTND__WORK0], 0};
+        const struct fftnd__place later = {NULL, 1};
         int destination = holds_destination(fused, i);
-        code = fftnd__plan_exchange(step, step - 1, transform, destination ? NULL : array,
-                                    destination ? array : NULL, tiles[fused->join[i]]);
+        code = fftnd__plan_exchange(step, step - 1, transform, destination ? later : here,
+                                    destination ? here : later, tiles[fused->join[i]]);
         code = redist_agree(transform->comm, code);
     }
     return code;

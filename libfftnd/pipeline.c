@@ -257,22 +257,25 @@ static MPI_Datatype element_type(const struct fftnd__transform *transform, int r
     return real ? MPI_FLOAT : MPI_C_FLOAT_COMPLEX;
 }
 
-static redist_options exchange_options(const struct fftnd__transform *transform, const void *source,
-                                       const void *destination, enum redist_tiles tiles) {
+static redist_options exchange_options(const struct fftnd__transform *transform,
+                                       const struct fftnd__place *source,
+                                       const struct fftnd__place *destination,
+                                       enum redist_tiles tiles) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = transform->options.method;
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
     options.effort = transform->options.effort == FFTND_ESTIMATE ? REDIST_ESTIMATE : REDIST_MEASURE;
-    options.later_a = source == NULL;
-    options.later_b = destination == NULL;
+    options.later_a = source->later;
+    options.later_b = destination->later;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
     return options;
 }
 
-static void *work_array(int buffer, void *const work[2]) {
-    return buffer >= FFTND__WORK0 ? work[buffer - FFTND__WORK0] : NULL;
+static struct fftnd__place place_of(int buffer, void *const work[2]) {
+    int is_work = buffer >= FFTND__WORK0;
+    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
 }
 
 /* The box of an array with its batch. */
@@ -302,18 +305,19 @@ static int plan_boxes(struct fftnd__step *step, const struct fftnd__step *before
 }
 
 int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
-                         const struct fftnd__transform *transform, void *source, void *destination,
-                         enum redist_tiles tiles) {
-    redist_options options = exchange_options(transform, source, destination, tiles);
+                         const struct fftnd__transform *transform, struct fftnd__place source,
+                         struct fftnd__place destination, enum redist_tiles tiles) {
+    redist_options options = exchange_options(transform, &source, &destination, tiles);
     if (step->grid_dim < 0)
-        return plan_boxes(step, before, transform, source, destination, &options);
+        return plan_boxes(step, before, transform, source.array, destination.array, &options);
     MPI_Comm subcomm;
     int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
     if (code != REDIST_OK)
         return code;
     return redist_plan_exchange(subcomm, element_type(transform, step->real), step->local.ndims,
-                                before->local.extent, source, step->axis_source, step->local.extent,
-                                destination, step->axis_destination, &options, &step->exchange);
+                                before->local.extent, source.array, step->axis_source,
+                                step->local.extent, destination.array, step->axis_destination,
+                                &options, &step->exchange);
 }
 
 /* Subgroups plan by themselves; the ranks of all of them agree before the next step. */
@@ -325,8 +329,8 @@ int fftnd__pipeline_plan_exchanges(struct fftnd__pipeline *pipeline,
         if (step->hop.type != FFTND__EXCHANGE)
             continue;
         code = fftnd__plan_exchange(step, &pipeline->steps[i - 1], transform,
-                                    work_array(step->hop.source, work),
-                                    work_array(step->hop.destination, work), REDIST_WHOLE);
+                                    place_of(step->hop.source, work),
+                                    place_of(step->hop.destination, work), REDIST_WHOLE);
         code = redist_agree(transform->comm, code);
     }
     return code;

@@ -57,11 +57,16 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                             int direction, const struct fftnd__local *in,
                             const struct fftnd__local *out, struct fftnd__serial_problem *problem);
 
-/* Makes the exchange of a step between arrays that lie in `source` and `destination` (NULL = given
- * later). Collective on the ranks that take part in it. */
+/* An array of an exchange; work arrays are known when it is planned, the user's come later. */
+struct fftnd__place {
+    void *array;
+    int later;
+};
+
+/* Makes the exchange of a step between two arrays. Collective on the ranks that take part in it. */
 int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
-                         const struct fftnd__transform *transform, void *source, void *destination,
-                         enum redist_tiles tiles);
+                         const struct fftnd__transform *transform, struct fftnd__place source,
+                         struct fftnd__place destination, enum redist_tiles tiles);
 
 /* Multiplies all real numbers in `bytes` bytes. */
 void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor);

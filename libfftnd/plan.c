@@ -206,17 +206,23 @@ static void free_exchanges(fftnd_plan *plan) {
     }
 }
 
-/* In tiles if the methods can; an exchange that cannot is an error only if the user insists. */
-static int plan_exchanges(fftnd_plan *plan) {
+/* Joined in tiles if the methods can, and if not, whether that is an error. Collective. */
+static int try_fused_exchanges(fftnd_plan *plan) {
     void *work[2];
     work_arrays(plan, work);
+    int code = plan->may_fuse ? plan_fused_exchanges(plan, work) : REDIST_OK;
+    plan->is_fused = plan->may_fuse && code == REDIST_OK;
+    if (plan->is_fused)
+        find_method(plan);
     int insists = plan->transform.options.fusion == FFTND_FUSE_ALWAYS;
-    int code = plan->may_fuse ? plan_fused_exchanges(plan, work) : REDIST_ERR_METHOD;
-    plan->is_fused = code == REDIST_OK;
-    if (code == REDIST_ERR_METHOD && !insists) {
-        free_exchanges(plan);
-        code = plan_whole_exchanges(plan, work);
-    }
+    return code == REDIST_ERR_METHOD && !insists ? REDIST_OK : code;
+}
+
+static int take_whole_exchanges(fftnd_plan *plan) {
+    void *work[2];
+    work_arrays(plan, work);
+    free_exchanges(plan);
+    int code = plan_whole_exchanges(plan, work);
     if (code == REDIST_OK)
         find_method(plan);
     return code;
@@ -244,14 +250,16 @@ static void free_work(fftnd_plan *plan) {
 static int take_workspace(fftnd_plan *plan) {
     int code = allocate_work(plan);
     if (code == REDIST_OK)
-        code = plan_exchanges(plan);
-    if (code != REDIST_OK || !plan->may_fuse || plan->is_fused)
+        code = try_fused_exchanges(plan);
+    if (code != REDIST_OK || plan->is_fused)
         return code;
-    free_exchanges(plan);
-    free_work(plan);
-    free_fused(plan);
-    code = allocate_work(plan);
-    return code == REDIST_OK ? plan_exchanges(plan) : code;
+    if (plan->may_fuse) {
+        free_exchanges(plan);
+        free_work(plan);
+        free_fused(plan);
+        code = allocate_work(plan);
+    }
+    return code == REDIST_OK ? take_whole_exchanges(plan) : code;
 }
 
 /* Collective. Leaves what is there to destroy_plan when it fails. */
@@ -452,7 +460,9 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
     free_exchanges(plan);
     plan->workspace = workspace;
     plan->has_workspace = 1;
-    code = plan_exchanges(plan);
+    code = try_fused_exchanges(plan);
+    if (code == REDIST_OK && !plan->is_fused)
+        code = take_whole_exchanges(plan);
     plan->has_workspace = code == REDIST_OK;
     return code;
 }
