@@ -203,7 +203,8 @@ size_t fftnd__fused_bytes(const struct fftnd__fused *fused,
     return most;
 }
 
-/* Subgroups plan by themselves; the ranks of all of them agree before the next step. */
+/* Subgroups plan by themselves; the ranks of all of them agree before the next step. A method that does
+ * not apply to one subgroup must not hide a failure of another. */
 int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
                                 const struct fftnd__transform *transform, void *const work[2]) {
     static const enum redist_tiles tiles[] = {
@@ -218,7 +219,8 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
         int destination = holds_destination(fused, i);
         code = fftnd__plan_exchange(step, step - 1, transform, destination ? later : here,
                                     destination ? here : later, tiles[fused->join[i]]);
-        code = redist_agree(transform->comm, code);
+        int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
+        code = fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
     }
     return code;
 }

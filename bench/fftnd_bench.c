@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fftnd-bench: how long distributed transforms take, beside their serial parts and FFTW-MPI. */
+#include "fftnd_report.h"
+#include "fftw_mpi.h"
+#include "methods.h"
+#include "serial_fftw.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char notes[] =
+    "Every round runs each candidate once: it gets the same field, waits at a barrier, transforms\n"
+    "forward and then backward (a pair). The time of a round is that of the slowest rank.\n"
+    "\n"
+    "The columns (keys with --json), one line for each candidate:\n"
+    "  pair_ms_min, pair_ms_median   time of a pair\n"
+    "  forward_ms_median,            time of each half\n"
+    "  backward_ms_median\n"
+    "  exchange_ms_median            time of a pair spent in exchanges, waiting included\n"
+    "  serial_ms_median              the serial transforms of a pair alone: FFTW's own in-place\n"
+    "                                plans, axis by axis over the same local shapes, without\n"
+    "                                communication, all ranks at once, in the same rounds; the\n"
+    "                                table shows the ratio to it (of serial)\n"
+    "  max_error                     largest difference between the field and what a round trip\n"
+    "                                gives back, over the largest value; not timed\n"
+    "  workspace_bytes               work space of the plan, on the rank that has most\n"
+    "  plan_ms                       time to make the plan\n"
+    "  library, method, ordering     whose transform; how it exchanges; where the spectral side\n"
+    "                                lies\n"
+    "\n"
+    "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
+    "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
+    "slabs only, and batches only side by side at each point.\n"
+    "\n"
+    "exit code: 0; 1 if an error exceeds 1e-14 log2 of the points (float: 5.4e-6 log2) or a\n"
+    "transform fails; 2 for a bad command line\n";
+
+/* The choices, in the order of the enumerations of fftnd.h. */
+static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
+static const char *const precisions[] = {"double", "float", NULL};
+static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
+static const char *const alignments[] = {"chain", "input", NULL};
+static const char *const scalings[] = {"none", "backward", "forward", "unitary", NULL};
+static const char *const places[] = {"first", "last", NULL};
+
+/* What the command line says. */
+struct request {
+    bench_settings settings;
+    bench_list grid;
+    int kind, precision, effort, alignment, scaling;
+    int batch, batch_place;
+    int in_place, overwrite, compare;
+    const char *wisdom;
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
+};
+
+/* clang-format off */
+static const bench_program *describe(struct request *request) {
+    static bench_option options[24];
+    const bench_option table[] = {
+        BENCH_SHAPE_OPTION(&request->settings),
+        {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
+         .help = "r2r: DCT-II, backward DCT-III (r2c)"},
+        {.name = "--precision", .kind = BENCH_CHOICE, .value = &request->precision,
+         .words = precisions, .help = "of all numbers (double)"},
+        {.name = "--grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
+         .help = "process grid; 0 = choose, 0x0 = choose two dimensions (0)", .least = 1,
+         .most = REDIST_MAX_NDIMS - 1, .separators = "x,"},
+        BENCH_METHOD_OPTION(&request->settings),
+        {.name = "--effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
+         .help = "of all planners (measure)"},
+        {.name = "--alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
+         .words = alignments,
+         .help = "of the spectral side: as the chain ends, or carried back (chain)"},
+        {.name = "--scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
+         .help = "which direction divides by the size (none)"},
+        {.name = "--batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
+         .help = "fields at once (1)", .minimum = 1},
+        {.name = "--batch-place", .kind = BENCH_CHOICE, .value = &request->batch_place,
+         .words = places, .help = "place of the batch index (first)"},
+        {.name = "--in-place", .kind = BENCH_FLAG, .value = &request->in_place,
+         .help = "both sides in one array"},
+        {.name = "--overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
+         .help = "the input may serve as work space"},
+        {.name = "--compare", .kind = BENCH_FLAG, .value = &request->compare,
+         .help = "with FFTW-MPI too"},
+        {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
+         .help = "where FFTW-MPI's plans are remembered (nowhere)"},
+        BENCH_COMMON_OPTIONS(&request->settings),
+    };
+    static bench_program program = {
+        "fftnd-bench", "times distributed transforms, forward and backward as a pair", options,
+        sizeof table / sizeof table[0], notes};
+    memcpy(options, table, sizeof table);
+    return &program;
+}
+/* clang-format on */
+
+static bench_problem make_problem(const struct request *request) {
+    bench_problem problem = {.ndims = request->settings.shape.count,
+                             .kind = (enum fftnd_kind)request->kind,
+                             .precision = (enum fftnd_precision)request->precision,
+                             .effort = (enum fftnd_effort)request->effort,
+                             .batch = request->batch,
+                             .batch_place = (enum fftnd_batch_place)request->batch_place,
+                             .in_place = request->in_place,
+                             .seed = request->settings.seed,
+                             .space = bench_space_at(request->settings.space)};
+    memcpy(problem.sizes, request->settings.shape.values, sizeof problem.sizes);
+    return problem;
+}
+
+static fftnd_options plan_options(const struct request *request, const char *method) {
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    int choose = request->grid.count == 1 && request->grid.values[0] == 0;
+    options.grid_ndims = choose ? 0 : request->grid.count;
+    options.grid = choose ? NULL : request->grid.values;
+    options.effort = (enum fftnd_effort)request->effort;
+    options.scaling = (enum fftnd_scaling)request->scaling;
+    options.alignment = (enum fftnd_alignment)request->alignment;
+    options.batch = request->batch;
+    options.batch_place = (enum fftnd_batch_place)request->batch_place;
+    options.in_place = request->in_place;
+    options.overwrite_input = request->overwrite;
+    options.method = method;
+    options.r2r = request->r2r;
+    return options;
+}
+
+static void must(int code) {
+    if (code != REDIST_OK)
+        bench_abort("fftnd-bench: %s", redist_error_message());
+}
+
+static fftnd_plan_info plan_info(const bench_transform *transform) {
+    fftnd_plan_info info;
+    must(fftnd_plan_get_info(transform->plans[0], &info));
+    return info;
+}
+
+static void execute(bench_transform *transform, int direction) {
+    const bench_arrays *arrays = transform->arrays;
+    if (direction == REDIST_FORWARD)
+        must(fftnd_forward(transform->plans[0], arrays->physical, arrays->spectral));
+    else
+        must(fftnd_backward(transform->plans[0], arrays->spectral, arrays->physical));
+}
+
+static double exchange_seconds(bench_transform *transform) {
+    return plan_info(transform).exchange_seconds;
+}
+
+static void release(bench_transform *transform) {
+    fftnd_plan *plan = transform->plans[0];
+    must(fftnd_plan_free(&plan));
+}
+
+/* Makes one plan; returns redist's code. */
+static int plan_transform(const struct request *request, const bench_problem *problem,
+                          const char *method, bench_transform *transform) {
+    fftnd_plan *plan = NULL;
+    fftnd_options options = plan_options(request, method);
+    double begin = MPI_Wtime();
+    int code = fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
+                                 problem->precision, &options, &plan);
+    if (code != REDIST_OK)
+        return code;
+    *transform = (bench_transform){.library = "fftnd",
+                                   .method = method,
+                                   .ordering = alignments[request->alignment],
+                                   .in_place = request->in_place,
+                                   .space = problem->space,
+                                   .growth = bench_unscaled_growth(problem),
+                                   .plan_ms = 1e3 * (MPI_Wtime() - begin),
+                                   .plans = {plan},
+                                   .execute = execute,
+                                   .exchange_seconds = exchange_seconds,
+                                   .release = release};
+    fftnd_plan_info info = plan_info(transform);
+    transform->chosen = info.method;
+    transform->grid_ndims = info.grid_ndims;
+    memcpy(transform->grid, info.grid, sizeof info.grid);
+    transform->growth *= info.scale_forward * info.scale_backward;
+    transform->workspace_bytes = (double)info.workspace_bytes;
+    MPI_Allreduce(MPI_IN_PLACE, &transform->workspace_bytes, 1, MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
+    return REDIST_OK;
+}
+
+/* Makes the plans of all methods that apply; returns the exit code. */
+static int plan_transforms(const struct request *request, const bench_problem *problem,
+                           const bench_methods *methods, bench_transform transforms[],
+                           int *ntransforms) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < methods->count; i++) {
+        int code = plan_transform(request, problem, methods->names[i], &transforms[*ntransforms]);
+        if (code == REDIST_OK)
+            (*ntransforms)++;
+        else if (rank == 0)
+            fprintf(stderr, "fftnd-bench: %s: %s\n", methods->names[i], redist_error_message());
+        if (code != REDIST_OK && !(methods->all && code == REDIST_ERR_METHOD))
+            return 2;
+    }
+    return 0;
+}
+
+/* Arrays for all plans of fftnd; methods may differ in the bytes that they need. */
+static void create_arrays(const struct request *request, const bench_problem *problem,
+                          bench_transform transforms[], int ntransforms, bench_arrays *arrays) {
+    int memory = request->settings.memory;
+    *arrays = (bench_arrays){.field = {.precision = problem->precision,
+                                       .ncomponents = problem->kind == FFTND_C2C ? 2 : 1,
+                                       .batch = problem->batch,
+                                       .seed = problem->seed},
+                             .mappable = {bench_mappable(memory, 0), bench_mappable(memory, 1)}};
+    for (int i = 0; i < ntransforms; i++) {
+        fftnd_layout spectral, *physical = &arrays->field.layout;
+        must(fftnd_plan_layout(transforms[i].plans[0], FFTND_PHYSICAL, physical));
+        must(fftnd_plan_layout(transforms[i].plans[0], FFTND_SPECTRAL, &spectral));
+        if (physical->bytes > arrays->physical_bytes)
+            arrays->physical_bytes = physical->bytes;
+        if (spectral.bytes > arrays->spectral_bytes)
+            arrays->spectral_bytes = spectral.bytes;
+        transforms[i].arrays = arrays;
+    }
+    bench_arrays_create(problem, arrays);
+}
+
+/* Measures all transforms and the serial ones beside them, and checks the results. */
+static int measure(const struct request *request, const bench_problem *problem,
+                   bench_transform transforms[], int ntransforms) {
+    bench_candidate candidates[BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 1];
+    bench_arrays serial_arrays;
+    bench_transform serial =
+        bench_serial_create(problem, transforms[0].grid_ndims, transforms[0].grid,
+                            transforms[0].arrays, &serial_arrays);
+    for (int i = 0; i < ntransforms; i++)
+        candidates[i] = bench_transform_candidate(&transforms[i]);
+    candidates[ntransforms] = bench_transform_candidate(&serial);
+    bench_rounds(MPI_COMM_WORLD, candidates, ntransforms + 1, request->settings.warmup,
+                 request->settings.iterations);
+    for (int i = 0; i < ntransforms; i++)
+        bench_transform_check(&transforms[i]);
+    bench_report report = {
+        &request->settings, problem,    kinds[request->kind], precisions[request->precision],
+        transforms,         candidates, ntransforms};
+    bench_print_report(&report);
+    bench_forget(candidates, ntransforms + 1);
+    serial.release(&serial);
+    return bench_errors_are_small(&report) ? 0 : 1;
+}
+
+static int measure_with_peers(const struct request *request, const bench_problem *problem,
+                              bench_transform transforms[], int ntransforms) {
+    bench_arrays arrays, peer_arrays;
+    int total = ntransforms;
+    create_arrays(request, problem, transforms, ntransforms, &arrays);
+    if (request->compare) {
+        bench_fftw_mpi_create(problem, request->wisdom, &peer_arrays, &transforms[total]);
+        total += BENCH_FFTW_MPI_TRANSFORMS;
+    }
+    int code = measure(request, problem, transforms, total);
+    for (int i = ntransforms; i < total; i++)
+        transforms[i].release(&transforms[i]);
+    if (request->compare)
+        bench_arrays_release(problem->space, &peer_arrays);
+    bench_arrays_release(problem->space, &arrays);
+    return code;
+}
+
+static int check_request(const bench_program *program, const struct request *request,
+                         const bench_problem *problem, bench_methods *methods) {
+    if (problem->space->refusal)
+        return bench_refuse(program, "--space %s: %s", problem->space->name,
+                            problem->space->refusal);
+    if (!bench_read_methods(request->settings.method, methods))
+        return bench_refuse(program, "--method '%s' is not a list of names",
+                            request->settings.method);
+    const char *refusal = request->compare ? bench_fftw_mpi_refusal(problem) : NULL;
+    if (refusal)
+        return bench_refuse(program, "--compare: %s", refusal);
+    return 0;
+}
+
+static int run(int argc, char **argv) {
+    struct request request = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}, .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE, .batch = 1};
+    for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
+        request.r2r[axis] = FFTND_DCT2;
+    const bench_program *program = describe(&request);
+    enum bench_parsed parsed = bench_parse(program, argc, argv);
+    if (parsed != BENCH_RUN)
+        return parsed == BENCH_HELPED ? 0 : 2;
+    bench_methods methods;
+    bench_transform transforms[BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS];
+    int ntransforms = 0;
+    bench_problem problem = make_problem(&request);
+    int code = check_request(program, &request, &problem, &methods);
+    if (code != 0)
+        return code;
+    code = plan_transforms(&request, &problem, &methods, transforms, &ntransforms);
+    if (code == 0)
+        code = measure_with_peers(&request, &problem, transforms, ntransforms);
+    for (int i = 0; i < ntransforms; i++)
+        transforms[i].release(&transforms[i]);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int code = run(argc, argv);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "space.h"
+#include "options.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void *host_allocate(MPI_Comm comm, size_t bytes, int mappable) {
+    void *array = NULL;
+    if (mappable) {
+        if (redist_alloc(comm, bytes, &array) != REDIST_OK)
+            bench_abort("%s", redist_error_message());
+    } else if (posix_memalign(&array, 64, bytes ? bytes : 64) != 0) {
+        bench_abort("no memory for an array of %zu bytes", bytes);
+    }
+    if (bytes > 0)
+        memset(array, 0, bytes); /* so that every page is there before anything is timed */
+    return array;
+}
+
+static void host_release(void *array, int mappable) {
+    if (!mappable)
+        free(array);
+    else if (redist_free(&array) != REDIST_OK)
+        bench_abort("%s", redist_error_message());
+}
+
+static void host_copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0)
+        memcpy(to, from, bytes);
+}
+
+static void host_synchronise(void) {
+}
+
+static const bench_space spaces[] = {
+    {"host", NULL, host_allocate, host_release, host_copy, host_synchronise},
+    {"cuda", "this build has no CUDA", NULL, NULL, NULL, NULL},
+};
+
+const char *const bench_spaces[] = {"host", "cuda", NULL};
+const char *const bench_memories[] = {"alloc", "malloc", "alloc-a", "alloc-b", NULL};
+
+const bench_space *bench_space_at(int index) {
+    return &spaces[index];
+}
+
+int bench_mappable(int memory, int array) {
+    static const int mappable[][2] = {{1, 1}, {0, 0}, {1, 0}, {0, 1}};
+    return mappable[memory][array];
+}

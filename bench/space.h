@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the arrays of a benchmark live: a table with one line for each kind of memory. */
+#ifndef BENCH_SPACE_H
+#define BENCH_SPACE_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+typedef struct bench_space {
+    const char *name;
+    const char *refusal; /* why this build does not offer it; NULL = it does */
+    /* collective on comm; peers can map the array if `mappable`; ends the program without memory */
+    void *(*allocate)(MPI_Comm comm, size_t bytes, int mappable);
+    void (*release)(void *array, int mappable);
+    /* between arrays of this space and the host's, in any combination */
+    void (*copy)(void *to, const void *from, size_t bytes);
+    void (*synchronise)(void); /* waits for all that was begun */
+} bench_space;
+
+/* The choices of --space, in the table's order. */
+extern const char *const bench_spaces[];
+
+const bench_space *bench_space_at(int index);
+
+/* The choices of --memory. */
+extern const char *const bench_memories[];
+
+/* Whether the first (0) or second (1) array is to be mappable under a choice of --memory. */
+int bench_mappable(int memory, int array);
+
+#endif

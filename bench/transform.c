@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transform.h"
+#include "options.h"
+#include <stdlib.h>
+#include <string.h>
+
+double bench_unscaled_growth(const bench_problem *problem) {
+    double growth = 1.0;
+    for (int axis = 0; axis < problem->ndims; axis++)
+        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * problem->sizes[axis];
+    return growth;
+}
+
+static void *host_memory(size_t bytes) {
+    void *array = calloc(1, bytes ? bytes : 1);
+    if (!array)
+        bench_abort("no memory for an array of %zu bytes", bytes);
+    return array;
+}
+
+void bench_arrays_create(const bench_problem *problem, bench_arrays *arrays) {
+    const bench_space *space = problem->space;
+    arrays->input = host_memory(arrays->physical_bytes);
+    bench_field_fill(&arrays->field, arrays->input);
+    if (problem->in_place && arrays->physical_bytes < arrays->spectral_bytes)
+        bench_abort("the physical side is smaller than the spectral side in place");
+    arrays->physical = space->allocate(MPI_COMM_WORLD, arrays->physical_bytes, arrays->mappable[0]);
+    arrays->spectral = problem->in_place ? arrays->physical
+                                         : space->allocate(MPI_COMM_WORLD, arrays->spectral_bytes,
+                                                           arrays->mappable[1]);
+}
+
+void bench_arrays_release(const bench_space *space, bench_arrays *arrays) {
+    if (arrays->spectral != arrays->physical)
+        space->release(arrays->spectral, arrays->mappable[1]);
+    space->release(arrays->physical, arrays->mappable[0]);
+    free(arrays->input);
+}
+
+/* Every round begins with the same field, so that unscaled transforms do not overflow. */
+static void prepare(void *context) {
+    bench_transform *transform = context;
+    const bench_arrays *arrays = transform->arrays;
+    transform->space->copy(arrays->physical, arrays->input, arrays->physical_bytes);
+    transform->space->synchronise();
+}
+
+static void run(bench_transform *transform, int direction) {
+    transform->execute(transform, direction);
+    transform->space->synchronise();
+}
+
+static void run_forward(void *context) {
+    run(context, REDIST_FORWARD);
+}
+
+static void run_backward(void *context) {
+    run(context, REDIST_BACKWARD);
+}
+
+static double count(void *context) {
+    bench_transform *transform = context;
+    return transform->exchange_seconds(transform);
+}
+
+bench_candidate bench_transform_candidate(bench_transform *transform) {
+    return (bench_candidate){.context = transform,
+                             .prepare = prepare,
+                             .nsteps = 2,
+                             .steps = {run_forward, run_backward},
+                             .count = transform->exchange_seconds ? count : NULL};
+}
+
+static void spoil(const bench_space *space, void *array, size_t bytes, void *scratch) {
+    memset(scratch, 0xff, bytes); /* no number */
+    space->copy(array, scratch, bytes);
+}
+
+void bench_transform_check(bench_transform *transform) {
+    const bench_arrays *arrays = transform->arrays;
+    const bench_space *space = transform->space;
+    size_t bytes = arrays->physical_bytes > arrays->spectral_bytes ? arrays->physical_bytes
+                                                                   : arrays->spectral_bytes;
+    void *scratch = host_memory(bytes);
+    prepare(transform);
+    if (!transform->in_place)
+        spoil(space, arrays->spectral, arrays->spectral_bytes, scratch);
+    run(transform, REDIST_FORWARD);
+    if (!transform->in_place)
+        spoil(space, arrays->physical, arrays->physical_bytes, scratch);
+    run(transform, REDIST_BACKWARD);
+    space->copy(scratch, arrays->physical, arrays->physical_bytes);
+    transform->max_error = bench_field_error(MPI_COMM_WORLD, &arrays->field, arrays->input, scratch,
+                                             transform->growth);
+    free(scratch);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One distributed transform of some library, as the benchmark sees it. */
+#ifndef BENCH_TRANSFORM_H
+#define BENCH_TRANSFORM_H
+
+#include "field.h"
+#include "space.h"
+#include "timing.h"
+
+/* What is transformed; the same for all libraries. */
+typedef struct bench_problem {
+    int ndims;
+    int sizes[REDIST_MAX_NDIMS];
+    enum fftnd_kind kind; /* real to real: DCT-II along each axis, backward DCT-III */
+    enum fftnd_precision precision;
+    enum fftnd_effort effort;
+    int batch;
+    enum fftnd_batch_place batch_place;
+    int in_place;
+    int seed;
+    const bench_space *space;
+} bench_problem;
+
+/* Arrays that several transforms may share. */
+typedef struct bench_arrays {
+    bench_field field;     /* the physical side */
+    void *input;           /* the field, in host memory */
+    void *physical;        /* what is transformed */
+    void *spectral;        /* the same array if in place */
+    size_t physical_bytes; /* of `input` and `physical` */
+    size_t spectral_bytes; /* of `spectral` */
+    int mappable[2];
+} bench_arrays;
+
+typedef struct bench_transform {
+    const char *library;
+    const char *method;   /* that was asked for */
+    const char *chosen;   /* that is used */
+    const char *ordering; /* how the spectral side is distributed */
+    int in_place;
+    int grid_ndims;
+    int grid[REDIST_MAX_NDIMS];
+    const bench_space *space;
+    bench_arrays *arrays;
+    double growth; /* factor by which a forward and a backward transform multiply the field */
+    double plan_ms;
+    double workspace_bytes; /* NAN = not known */
+    double max_error;
+    void *plans[2]; /* of the library */
+    void (*execute)(struct bench_transform *transform, int direction);
+    double (*exchange_seconds)(struct bench_transform *transform); /* NULL = not known */
+    void (*release)(struct bench_transform *transform);
+} bench_transform;
+
+/* The factor by which an unscaled round trip multiplies the field. */
+double bench_unscaled_growth(const bench_problem *problem);
+
+/* Allocates and fills arrays whose field and byte counts are set. */
+void bench_arrays_create(const bench_problem *problem, bench_arrays *arrays);
+
+void bench_arrays_release(const bench_space *space, bench_arrays *arrays);
+
+/* A candidate whose steps are the forward and the backward transform. */
+bench_candidate bench_transform_candidate(bench_transform *transform);
+
+/* One round trip that is not timed, through spoilt arrays; sets max_error. */
+void bench_transform_check(bench_transform *transform);
+
+#endif

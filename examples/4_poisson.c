@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Derivatives and Poisson's equation by a distributed real-to-complex transform.
+ *
+ * A periodic field is a sum of waves exp(i k.x). The Laplacian multiplies each wave by -|k|^2, so
+ * it costs a forward transform, a product and a backward transform; dividing instead solves
+ * Poisson's equation. Validation by the Laplacian follows section 2.6 of Egger's thesis "Distributed
+ * FFT for Heterogeneous GPU Systems"; the field is equation (5) of Verma et al., "Scalable
+ * Multi-node Fast Fourier Transform on GPUs", whose two terms the Laplacian multiplies by -14 and
+ * -77.
+ */
+#include "example.h"
+#include "periodic_box.h"
+#include <complex.h>
+#include <fftnd.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double first_eigenvalue = -(1.0 + 4.0 + 9.0);
+static const double second_eigenvalue = -(16.0 + 25.0 + 36.0);
+
+/* The two terms of the field, with a factor for each. */
+static double two_waves(double x, double y, double z, double first, double second) {
+    return first * 8 * sin(x) * sin(2 * y) * sin(3 * z) +
+           second * 8 * sin(4 * x) * sin(5 * y) * sin(6 * z);
+}
+
+static double field(double x, double y, double z) {
+    return two_waves(x, y, z, 1, 1);
+}
+
+static double laplacian_of_field(double x, double y, double z) {
+    return two_waves(x, y, z, first_eigenvalue, second_eigenvalue);
+}
+
+/* What to multiply a wave with, given the square of its wavenumber. */
+static double laplacian(double k_squared) {
+    return -k_squared;
+}
+
+/* Poisson's equation leaves the mean open; we choose zero. */
+static double inverse_laplacian(double k_squared) {
+    return k_squared > 0 ? -1 / k_squared : 0;
+}
+
+/* A transform and one local array for each side of it. */
+struct transform {
+    fftnd_plan *plan;
+    fftnd_layout physical, spectral;
+    double *real;
+    double complex *waves;
+};
+
+static struct transform create_transform(const int shape[3]) {
+    struct transform t;
+    check(fftnd_plan_create(MPI_COMM_WORLD, 3, shape, FFTND_R2C, FFTND_DOUBLE, NULL, &t.plan));
+    check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
+    check(fftnd_plan_layout(t.plan, FFTND_SPECTRAL, &t.spectral));
+    t.real = allocate(t.physical.bytes);
+    t.waves = allocate(t.spectral.bytes);
+    return t;
+}
+
+static void free_transform(struct transform *t) {
+    check(fftnd_plan_free(&t->plan));
+    release(t->real);
+    release(t->waves);
+}
+
+typedef double function(double x, double y, double z);
+
+/* Calls `point` for each local grid point with its element and the function's value there; returns
+ * the largest result. */
+static double at_each_point(struct transform *t, function *f, double (*point)(double *, double)) {
+    const fftnd_layout *p = &t->physical;
+    double largest = 0;
+    for (int i = 0; i < p->count[0]; i++)
+        for (int j = 0; j < p->count[1]; j++)
+            for (int k = 0; k < p->count[2]; k++) {
+                double value =
+                    f(box_coordinate(p, 0, i), box_coordinate(p, 1, j), box_coordinate(p, 2, k));
+                largest = larger(largest, point(&t->real[box_place(p, i, j, k)], value));
+            }
+    return largest_of_all(largest);
+}
+
+static double store(double *element, double value) {
+    *element = value;
+    return fabs(value);
+}
+
+static double difference(double *element, double value) {
+    return fabs(*element - value);
+}
+
+static void multiply_waves(struct transform *t, double (*factor)(double k_squared)) {
+    const fftnd_layout *s = &t->spectral;
+    const int *shape = t->physical.size;
+    for (int i = 0; i < s->count[0]; i++)
+        for (int j = 0; j < s->count[1]; j++)
+            for (int k = 0; k < s->count[2]; k++) {
+                double kx = box_wavenumber(s, shape[0], 0, i);
+                double ky = box_wavenumber(s, shape[1], 1, j);
+                double kz = box_wavenumber(s, shape[2], 2, k);
+                t->waves[box_place(s, i, j, k)] *= factor(kx * kx + ky * ky + kz * kz);
+            }
+}
+
+/* Samples `given`, multiplies its waves by `factor`, and compares with `expected`; returns the
+ * largest error relative to the largest expected value. */
+static double error_of(struct transform *t, function *given, double (*factor)(double),
+                       function *expected) {
+    double largest = at_each_point(t, expected, store);
+    at_each_point(t, given, store);
+    check(fftnd_forward(t->plan, t->real, t->waves));
+    if (factor != NULL)
+        multiply_waves(t, factor);
+    check(fftnd_backward(t->plan, t->waves, t->real));
+    return at_each_point(t, expected, difference) / largest;
+}
+
+/* Prints one line of the result; returns 1 if the error is too large. */
+static int report(const char *what, double error, double bound) {
+    if (my_rank() == 0)
+        printf("%-40s relative error %.1e, at most %.1e allowed\n", what, error, bound);
+    return error <= bound ? 0 : 1;
+}
+
+static int run(const int shape[3]) {
+    struct transform t = create_transform(shape);
+    double round_trip = error_of(&t, field, NULL, field);
+    double derivative = error_of(&t, field, laplacian, laplacian_of_field);
+    double solution = error_of(&t, laplacian_of_field, inverse_laplacian, field);
+    free_transform(&t);
+
+    /* The Laplacian enlarges the rounding errors of the shortest waves the most. */
+    double shortest = 0;
+    for (int axis = 0; axis < 3; axis++)
+        shortest += 0.25 * shape[axis] * shape[axis];
+    double enlarged = fmax(1, shortest / -second_eigenvalue);
+
+    int wrong = report("field after forward and backward:", round_trip, 1e-14);
+    wrong += report("Laplacian of the field:", derivative, 1e-14 * enlarged);
+    wrong += report("solution of Poisson's equation:", solution, 1e-14);
+    return wrong == 0 ? 0 : 1;
+}
+
+static const char usage[] =
+    "usage: 4_poisson [--shape N0,N1,N2] [--help]\n"
+    "Laplacian and Poisson's equation on the periodic box [0, 2 pi)^3 by libfftnd.\n"
+    "  --shape N0,N1,N2  grid points along each axis, more than 8, 10 and 12 (64,64,64)\n";
+
+/* Returns the program's exit status if it ends here, or -1 to go on. */
+static int read_options(int argc, char *argv[], int shape[3]) {
+    static const struct option known[] = {{"shape", required_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    opterr = 0;
+    int letter;
+    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        char rest;
+        if (letter == 's' &&
+            sscanf(optarg, "%d,%d,%d%c", &shape[0], &shape[1], &shape[2], &rest) == 3)
+            continue;
+        if (my_rank() == 0)
+            fputs(usage, letter == 'h' ? stdout : stderr);
+        return letter == 'h' ? 0 : 2;
+    }
+    /* A wave that turns k times around the box needs more than 2 k points. */
+    int enough = optind == argc && shape[0] > 8 && shape[1] > 10 && shape[2] > 12;
+    if (!enough && my_rank() == 0)
+        fputs(usage, stderr);
+    return enough ? -1 : 2;
+}
+
+int main(int argc, char *argv[]) {
+    MPI_Init(&argc, &argv);
+    int shape[3] = {64, 64, 64};
+    int status = read_options(argc, argv, shape);
+    if (status == -1)
+        status = run(shape);
+    MPI_Finalize();
+    return status;
+}

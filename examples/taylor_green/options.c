@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+#include "example.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: 5_taylor_green [options]\n"
+    "Follows a Taylor-Green vortex at Reynolds number 1600 from order to turbulence and compares "
+    "it\n"
+    "with a published reference run. Run it under mpirun on any number of ranks.\n"
+    "  --size N         grid points along each axis, at least 16 (64)\n"
+    "  --time T         where the run ends (10)\n"
+    "  --courant C      grid spacings that the flow may cross in one step, up to 1.3 (1)\n"
+    "  --grid GRID      slab, pencil, or processes as in 4 or 2x3 (the library chooses)\n"
+    "  --method NAME    how the exchanges move data (auto: the library tries what is best)\n"
+    "  --output FOLDER  for taylor_green.csv, vorticity.png, spectrum.png (taylor_green_output)\n"
+    "  --progress HOW   bar or lines (a bar on a terminal)\n"
+    "  --help           print this and stop\n"
+    "The exit status is 1 if the run strays from the reference although the grid resolves it.\n";
+
+static int read_integer(const char *text, int *value) {
+    char rest;
+    return sscanf(text, "%d%c", value, &rest) == 1;
+}
+
+static int read_number(const char *text, double *value) {
+    char rest;
+    return sscanf(text, "%lf%c", value, &rest) == 1;
+}
+
+static int read_grid(const char *text, struct options *options) {
+    char rest;
+    options->grid[0] = options->grid[1] = 0;
+    if (strcmp(text, "slab") == 0)
+        return options->grid_ndims = 1;
+    if (strcmp(text, "pencil") == 0)
+        return options->grid_ndims = 2;
+    options->grid_ndims = sscanf(text, "%dx%d%c", &options->grid[0], &options->grid[1], &rest);
+    return options->grid_ndims == 2 ||
+           (options->grid_ndims == 1 && read_integer(text, &options->grid[0]));
+}
+
+static int read_progress(const char *text, enum progress_style *style) {
+    *style = strcmp(text, "bar") == 0 ? PROGRESS_BAR : PROGRESS_LINES;
+    return *style == PROGRESS_BAR || strcmp(text, "lines") == 0;
+}
+
+/* Takes one option; returns 0 if its value makes no sense. */
+static int take(struct options *options, int letter, const char *value) {
+    switch (letter) {
+    case 's':
+        return read_integer(value, &options->size) && options->size >= 16;
+    case 't':
+        return read_number(value, &options->time) && options->time > 0;
+    case 'c':
+        return read_number(value, &options->courant) && options->courant > 0 &&
+               options->courant <= 1.3;
+    case 'g':
+        return read_grid(value, options);
+    case 'm':
+        options->method = value;
+        return 1;
+    case 'o':
+        options->output = value;
+        return 1;
+    case 'p':
+        return read_progress(value, &options->progress);
+    default:
+        return 0;
+    }
+}
+
+static int refuse(const char *argument) {
+    if (my_rank() == 0)
+        fprintf(stderr, "5_taylor_green: cannot use '%s'; --help lists what can be said\n",
+                argument);
+    return 2;
+}
+
+int options_read(struct options *options, int argc, char *argv[]) {
+    static const struct option known[] = {{"size", required_argument, NULL, 's'},
+                                          {"time", required_argument, NULL, 't'},
+                                          {"courant", required_argument, NULL, 'c'},
+                                          {"grid", required_argument, NULL, 'g'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"progress", required_argument, NULL, 'p'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    *options =
+        (struct options){.size = 64, .time = 10, .courant = 1, .output = "taylor_green_output"};
+    opterr = 0; /* only rank 0 complains, below */
+    int letter;
+    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (letter == 'h') {
+            if (my_rank() == 0)
+                fputs(usage, stdout);
+            return 0;
+        }
+        if (!take(options, letter, optarg))
+            return refuse(argv[optind - 1]);
+    }
+    return optind == argc ? -1 : refuse(argv[optind]);
+}

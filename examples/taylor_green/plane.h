@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The vorticity in a plane of constant x, on rank 0. The flow is symmetric about x = 0 and x = pi/2;
+ * half-way between them all three components take part. */
+#ifndef PLANE_H
+#define PLANE_H
+
+#include "flow.h"
+
+/* The index along x of the plane. */
+static inline int plane_index(int size) {
+    return size / 8;
+}
+
+/* Gathers the plane from flow->vorticity_at_points: on rank 0 three components of size * size
+ * points, y slower than z; free it with release(). Collective. */
+double *plane_gather(struct flow *flow);
+
+/* The magnitude of the vorticity at resolution * resolution places (row 0 at the top, z upwards,
+ * y to the right), NULL if memory is out; freed with free(). */
+float *plane_magnitude(const double *plane, int size, int resolution);
+
+#endif
