@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums up what the test programs of one pass printed.
+
+usage: count_tests.py PASS TESTLOG EXPECTED
+
+TESTLOG is meson's testlog.json, one JSON object a line; EXPECTED is how many tests were started.
+Prints lines "passed|failed|skipped COUNT NAME". A program that crashed or ran out of time is one
+failure; one that prints no sums, such as an example, passes or fails as a whole.
+"""
+import json
+import os
+import re
+import sys
+
+SUMS = re.compile(r"on \d+ ranks?: (\d+) passed, (\d+) failed, (\d+) skipped(?:: ([^\[]*))?")
+
+
+def count_program(name, test):
+    """The result lines of one program."""
+    sums = SUMS.findall(test.get("stdout", ""))
+    passed, failed, skipped = (sum(int(line[i]) for line in sums) for i in range(3))
+    if test["returncode"] == 0 and not sums:
+        passed = 1
+    if test["returncode"] != 0 and failed == 0:
+        failed = 1
+        name += f" ({test['result'].lower()}, exit code {test['returncode']})"
+    yield "passed", passed, name
+    yield "failed", failed, name
+    yield "skipped", skipped, name + ": " + ", ".join(line[3].strip() for line in sums)
+
+
+def read_log(path):
+    """The tests in meson's log, none if meson did not get that far."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def main():
+    """Prints the result lines of all programs."""
+    name, path, expected = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    tests = read_log(path)
+    if len(tests) < expected or expected == 0:
+        print(f"failed {max(1, expected - len(tests))} {name}: tests that did not start")
+    for test in tests:
+        for kind, count, what in count_program(f"{name}: {test['name'].split(' / ')[-1]}", test):
+            if count:
+                print(kind, count, what)
+
+
+main()

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev test [PASS...]: all tests, or some passes only (gcc clang mpich sanitize valgrind checks).
+# The last line is the sum of all results, which are in out/test/results.txt.
+set -uo pipefail
+. scripts/environment.sh
+. scripts/packages.sh
+. scripts/build.sh
+. scripts/results.sh
+
+suppressions=$PWD/tests/suppressions
+all_passes=(gcc clang mpich sanitize valgrind checks)
+
+# Builds for a pass; a build that fails is one failure.
+build_pass() { # pass, options of meson setup
+    local pass=$1 begin=$SECONDS
+    shift
+    if build_folder "build-test/$pass" --buildtype=release -Ddebug=true "$@"; then
+        record passed 1 "$pass: builds"
+        echo "Built for '$pass' ($((SECONDS - begin)) s)"
+    else
+        record failed 1 "$pass: builds"
+        return 1
+    fi
+}
+
+# All tests, examples and short benchmarks on all their numbers of ranks.
+pass_gcc() {
+    build_pass gcc -Dmpi=openmpi -Dwerror=true && run_tests gcc build-test/gcc .
+}
+
+# Another compiler's warnings, and its code on a few ranks.
+pass_clang() {
+    CC=clang CXX=clang++ build_pass clang -Dmpi=openmpi -Dwerror=true &&
+        REDIST_TEST_SCALE=0.2 run_tests clang build-test/clang '-3$'
+}
+
+# Another MPI library. Its MPI_Waitall makes gcc complain of MPI_STATUSES_IGNORE.
+pass_mpich() {
+    build_pass mpich -Dmpi=mpich -Dwerror=true -Dc_args=-Wno-stringop-overflow &&
+        REDIST_TEST_SCALE=0.3 run_tests mpich build-test/mpich .
+}
+
+# Addresses, leaks and undefined behaviour, watched by the compiler's sanitizers (which make
+# gcc see false warnings, so these are no errors here).
+pass_sanitize() {
+    build_pass sanitize -Dmpi=openmpi -Db_sanitize=address,undefined -Db_lundef=false &&
+        ASAN_OPTIONS=fast_unwind_on_malloc=0 \
+            LSAN_OPTIONS=suppressions=$suppressions/leaks.txt:print_suppressions=0 \
+            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 REDIST_TEST_SCALE=0.2 \
+            run_tests sanitize build-test/sanitize '-(2|3|4)$'
+}
+
+# Uninitialised values and leaks, watched by valgrind.
+pass_valgrind() {
+    local memcheck=(valgrind --quiet --num-callers=40 --error-exitcode=9 --leak-check=full
+        --errors-for-leak-kinds=definite --show-leak-kinds=definite
+        --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
+        --suppressions="$suppressions/valgrind.txt")
+    build_pass gcc -Dmpi=openmpi -Dwerror=true &&
+        HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 REDIST_TEST_SCALE=0.05 \
+            run_tests valgrind build-test/gcc '-2$'
+}
+
+check_format() {
+    c_files | xargs -0 clang-format --dry-run -Werror
+}
+
+# What can be said of the sources and of an installation.
+pass_checks() {
+    check "formatting" check_format
+    check "shell scripts" shellcheck -x dev .ci/run scripts/*.sh tests/*.sh
+    check "no path of a machine" bash scripts/check_paths.sh
+    check "the programs of README.md" bash scripts/check_readme.sh
+}
+
+run_passes() { # passes
+    local pass begin
+    for pass in "$@"; do
+        begin=$SECONDS
+        echo "== $pass"
+        "pass_$pass"
+        echo "== $pass: $((SECONDS - begin)) s"
+    done
+}
+
+for pass in "$@"; do
+    if [[ " ${all_passes[*]} " != *" $pass "* ]]; then
+        echo "There is no pass '$pass'; these exist: ${all_passes[*]}" >&2
+        exit 2
+    fi
+done
+[ $# -gt 0 ] || set -- "${all_passes[@]}"
+install_packages "${build_packages[@]}" "${test_packages[@]}" || exit 1
+start_results
+run_passes "$@"
+summary

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Elements and local arrays with known contents.
+ *
+ * Every element of a global array has a value that follows from its global index and a salt; the
+ * tests compare each byte of a destination with it, and all bytes around with what was there.
+ */
+#ifndef TESTS_ARRAYS_H
+#define TESTS_ARRAYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "redist.h"
+
+/** Largest extent of an element in bytes. */
+enum { ELEMENT_BYTES = 32 };
+
+/** A kind of element. */
+typedef struct test_element {
+    const char *name;
+    MPI_Datatype type;
+    size_t extent;
+    int copyable; /**< starts at byte 0 of its extent, so that all methods apply */
+    unsigned char is_data[ELEMENT_BYTES]; /**< which bytes of the extent the type describes */
+} test_element;
+
+/** The number of kinds: predefined types, odd sizes, with a gap; the last one is not copyable. */
+int element_count(void);
+
+/** Makes the type of kind `index`, 0 <= index < element_count(). */
+test_element element_create(int index);
+
+/** Frees the type. */
+void element_free(test_element *element);
+
+/** Where an array comes from. */
+enum test_memory {
+    MEMORY_PLAIN,     /**< malloc, aligned to 64 bytes */
+    MEMORY_UNALIGNED, /**< malloc, aligned to one byte only */
+    MEMORY_SHARED,    /**< redist_alloc */
+    MEMORY_INSIDE,    /**< behind the beginning of an array of redist_alloc */
+    MEMORY_KINDS
+};
+
+const char *memory_name(enum test_memory memory);
+
+/** Nonzero if the array is from redist_alloc. */
+int memory_is_shared(enum test_memory memory);
+
+/** A local array between guard bytes. */
+typedef struct test_array {
+    enum test_memory memory;
+    void *allocation;
+    size_t allocation_bytes;
+    char *data; /**< the array */
+    size_t bytes;
+} test_array;
+
+/** Allocates an array and its guards; `bytes` may differ between ranks. Collective on comm. */
+test_array array_create(MPI_Comm comm, enum test_memory memory, size_t bytes);
+
+/** Frees the array. Collective on its communicator. */
+void array_free(test_array *array);
+
+/** How a local array is filled, or what is expected in it. */
+enum test_contents {
+    CONTENTS_VALUES, /**< the box holds the values of the global array */
+    CONTENTS_BLANK,  /**< the box holds something else everywhere */
+    CONTENTS_MIXED   /**< values where a source box has the element, else blank */
+};
+
+/** A local array's place in the global one. */
+typedef struct test_place {
+    const test_element *element;
+    int ndims;
+    const int *sizes;          /**< global extents */
+    const redist_box *box;     /**< what the array holds, and its padding */
+    int nsources;              /**< for CONTENTS_MIXED: number of source boxes, */
+    const redist_box *sources; /**< and the boxes */
+} test_place;
+
+/** Elements of the local array, padding included. */
+size_t place_elements(const test_place *place);
+
+/** Fills the array: its box as `contents` says, all else with bytes that depend on the position. */
+void array_fill(const test_array *array, const test_place *place, enum test_contents contents,
+                uint64_t salt);
+
+/**
+ * The number of bytes that differ from those of array_fill, guards and padding included; bytes that
+ * the element's type does not describe are compared outside the values only. `text` then says which
+ * one is the first.
+ */
+size_t array_wrong(const test_array *array, const test_place *place, enum test_contents contents,
+                   uint64_t salt, size_t text_bytes, char text[]);
+
+/** Writes a box as "[start+count/extent@offset, ...]". */
+void box_text(int ndims, const redist_box *box, size_t text_bytes, char text[]);
+
+#endif

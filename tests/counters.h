@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Counts what the libraries take and give back, and lets a chosen taking fail: their own memory
+ * through redist_set_allocator, and MPI objects through MPI's profiling interface (this file defines
+ * MPI_Comm_dup and its like, which count and call PMPI_Comm_dup).
+ */
+#ifndef TESTS_COUNTERS_H
+#define TESTS_COUNTERS_H
+
+#include "redist.h"
+
+/** What is taken and not yet given back on this rank. */
+struct counters {
+    long memory, comms, types, windows;
+};
+
+extern struct counters counters;
+
+/** Puts the counting allocator in place; call it before anything else of the libraries. */
+void counters_begin(void);
+
+/** Puts the usual allocator back in place. */
+void counters_end(void);
+
+/** Makes the n-th allocation from now on fail, and no other; 0 = none. */
+void counters_fail_memory(int n);
+
+/** Nonzero if that allocation has been asked for. */
+int counters_memory_failed(void);
+
+/** The same for the n-th MPI datatype. */
+void counters_fail_type(int n);
+int counters_type_failed(void);
+
+/** Checks on all ranks that everything taken since `before` was given back. */
+void counters_check(const struct counters *before, const char *what);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exchanges.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { TEXT_BYTES = 512 };
+
+/* ---------------------------------------------------------------- description */
+
+exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
+                                const int sizes[]) {
+    exchange made = {.comm = comm, .element = element, .ndims = ndims, .axes = {-1, -1}};
+    MPI_Comm_size(comm, &made.nranks);
+    MPI_Comm_rank(comm, &made.rank);
+    for (int i = 0; i < ndims; i++)
+        made.sizes[i] = sizes[i];
+    return made;
+}
+
+/* Balanced blocks, computed another way than the library does: element i belongs to the first part
+ * whose end is behind it. */
+static void split_axis(redist_box *box, int axis, int size, int nparts, int part) {
+    int start = 0;
+    for (int i = 0; i <= part; i++) {
+        int count = (size - start + nparts - i - 1) / (nparts - i);
+        box->start[axis] = start;
+        box->count[axis] = count;
+        start += count;
+    }
+}
+
+exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int ndims,
+                               const int sizes[], int axis_a, int axis_b) {
+    exchange made = exchange_between_boxes(comm, element, ndims, sizes);
+    made.axes[0] = axis_a;
+    made.axes[1] = axis_b;
+    made.is_complete = 1;
+    for (int side = 0; side < 2; side++)
+        for (int rank = 0; rank < made.nranks; rank++) {
+            redist_box *box = &made.boxes[side][rank];
+            int split = made.axes[!side];
+            memcpy(box->count, made.sizes, sizeof(box->count));
+            split_axis(box, split, sizes[split], made.nranks, rank);
+        }
+    return made;
+}
+
+void random_sizes(int ndims, int low, int high, int most, int sizes[]) {
+    int elements = 1;
+    for (int i = 0; i < ndims; i++) {
+        int room = most / elements;
+        sizes[i] = random_between(low, high < room ? high : room < low ? low : room);
+        elements *= sizes[i] > 0 ? sizes[i] : 1;
+    }
+    for (int i = ndims - 1; i > 0; i--) { /* so that no axis is always the small one */
+        int other = random_between(0, i);
+        int size = sizes[i];
+        sizes[i] = sizes[other];
+        sizes[other] = size;
+    }
+}
+
+test_place exchange_place(const exchange *given, int side) {
+    test_place place = {given->element, given->ndims,
+                        given->sizes,   &given->boxes[side][given->rank],
+                        given->nranks,  given->boxes[!side]};
+    return place;
+}
+
+static size_t side_bytes(const exchange *given, int side) {
+    test_place place = exchange_place(given, side);
+    return place_elements(&place) * given->element->extent;
+}
+
+/* ---------------------------------------------------------------- ways */
+
+/* The variants are named in docs/methods.md. */
+static const char *const more_requests[] = {"auto", "direct:stream", "direct:cached",
+                                            "direct:push-stream", "direct:push-cached"};
+
+enum { MORE_REQUESTS = sizeof(more_requests) / sizeof(more_requests[0]) };
+
+int request_count(void) {
+    return redist_method_count() + MORE_REQUESTS;
+}
+
+const char *request_name(int index) {
+    if (index < redist_method_count())
+        return redist_method_name(index);
+    return more_requests[index - redist_method_count()];
+}
+
+exchange_way random_way(const char *method) {
+    exchange_way way = {.method = method};
+    way.memory[0] = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
+    way.memory[1] = (enum test_memory)random_between(0, MEMORY_KINDS - 1);
+    way.use = (enum exchange_use)random_between(0, USES - 1);
+    return way;
+}
+
+static int is_type_based(const char *method) {
+    return !strcmp(method, "alltoallw") || !strcmp(method, "p2p-type") || !strcmp(method, "auto");
+}
+
+static int is_later(const exchange_way *way) {
+    return way->use == USE_LATER || way->use == USE_LATER_START;
+}
+
+int may_be_refused(const exchange *given, const exchange_way *way) {
+    if (!given->element->copyable && !is_type_based(way->method))
+        return 1;
+    int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
+    return !strncmp(way->method, "direct:push", 11) && (!both_shared || is_later(way));
+}
+
+void exchange_say(const exchange *given, const exchange_way *way) {
+    static const char *const uses[] = {"execute", "start and wait", "execute other arrays",
+                                       "arrays later", "arrays later, start and wait"};
+    char sizes[TEXT_BYTES] = "", boxes[2][TEXT_BYTES];
+    for (int i = 0, used = 0; i < given->ndims; i++)
+        used += snprintf(sizes + used, sizeof(sizes) - (size_t)used, "%s%d", i ? "x" : "",
+                         given->sizes[i]);
+    for (int side = 0; side < 2; side++)
+        box_text(given->ndims, &given->boxes[side][given->rank], TEXT_BYTES, boxes[side]);
+    harness_case("%s of %s, axes %d:%d, rank %d of %d, A = %s (%s), B = %s (%s), method %s, %s",
+                 sizes, given->element->name, given->axes[0], given->axes[1], given->rank,
+                 given->nranks, boxes[0], memory_name(way->memory[0]), boxes[1],
+                 memory_name(way->memory[1]), way->method, uses[way->use]);
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+void exchange_arrays(const exchange *given, const enum test_memory memory[2],
+                     test_array arrays[2]) {
+    for (int side = 0; side < 2; side++)
+        arrays[side] = array_create(given->comm, memory[side], side_bytes(given, side));
+}
+
+void exchange_free_arrays(test_array arrays[2]) {
+    array_free(&arrays[0]);
+    array_free(&arrays[1]);
+}
+
+/* An array without elements may be NULL. */
+static void *pointer(const test_array *array) {
+    return array->bytes == 0 && array->memory == MEMORY_PLAIN ? NULL : array->data;
+}
+
+void exchange_prepare(const exchange *given, const test_array arrays[2], int direction,
+                      uint64_t salt) {
+    test_place source = exchange_place(given, direction);
+    test_place destination = exchange_place(given, !direction);
+    array_fill(&arrays[direction], &source, CONTENTS_VALUES, salt);
+    array_fill(&arrays[!direction], &destination, CONTENTS_BLANK, salt);
+}
+
+size_t exchange_wrong(const exchange *given, const test_array arrays[2], int direction,
+                      uint64_t salt, char text[TEXT_BYTES]) {
+    test_place source = exchange_place(given, direction);
+    test_place destination = exchange_place(given, !direction);
+    char place[TEXT_BYTES / 2] = "";
+    enum test_contents contents = given->is_complete ? CONTENTS_VALUES : CONTENTS_MIXED;
+    size_t in_source =
+        array_wrong(&arrays[direction], &source, CONTENTS_VALUES, salt, sizeof(place), place);
+    if (in_source == 0 &&
+        array_wrong(&arrays[!direction], &destination, contents, salt, sizeof(place), place) == 0)
+        return 0;
+    size_t wrong = in_source;
+    if (in_source == 0)
+        wrong =
+            array_wrong(&arrays[!direction], &destination, contents, salt, sizeof(place), place);
+    snprintf(text, TEXT_BYTES, "%zu wrong bytes in the %s, the first in %s", wrong,
+             in_source ? "source" : "destination", place);
+    return wrong;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static int plan_between(const exchange *given, void *const arrays[2], const redist_options *options,
+                        redist_plan **plan) {
+    const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
+    if (given->axes[0] < 0)
+        return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
+                                 arrays[0], b, arrays[1], options, plan);
+    return redist_plan_exchange(given->comm, given->element->type, given->ndims, a->count,
+                                arrays[0], given->axes[0], b->count, arrays[1], given->axes[1],
+                                options, plan);
+}
+
+int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
+                  redist_plan **plan) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    void *pointers[2] = {pointer(&arrays[0]), pointer(&arrays[1])};
+    options.method = way->method;
+    options.tune_seconds = 1e-4;
+    options.later_a = options.later_b = is_later(way);
+    options.trusted = way->use == USE_LATER_START;
+    if (is_later(way))
+        pointers[0] = pointers[1] = NULL;
+    return plan_between(given, pointers, &options, plan);
+}
+
+static int run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
+               int direction) {
+    void *a = pointer(&arrays[0]), *b = pointer(&arrays[1]);
+    int code;
+    switch (way->use) {
+    case USE_EXECUTE:
+        return redist_plan_execute(plan, direction);
+    case USE_START:
+        code = redist_plan_start(plan, direction);
+        break;
+    case USE_LATER_START:
+        code = redist_plan_start_arrays(plan, direction, a, b);
+        break;
+    default:
+        return redist_plan_execute_arrays(plan, direction, a, b);
+    }
+    return code == REDIST_OK ? redist_plan_wait(plan) : code;
+}
+
+void exchange_execute(const exchange *given, const exchange_way *way, const test_array arrays[2],
+                      redist_plan *plan, int direction) {
+    char text[TEXT_BYTES];
+    uint64_t salt = random_bits();
+    exchange_prepare(given, arrays, direction, salt);
+    int code = run(way, arrays, plan, direction);
+    size_t wrong = code == REDIST_OK ? exchange_wrong(given, arrays, direction, salt, text) : 0;
+    check_all(code == REDIST_OK && wrong == 0, "direction %d: %s", direction,
+              code == REDIST_OK ? text : redist_error_message());
+}
+
+/* Arrays of all kinds for one exchange, allocated when first used */
+struct pool {
+    test_array arrays[2][MEMORY_KINDS];
+};
+
+static test_array pool_take(struct pool *pool, const exchange *given, int side,
+                            enum test_memory memory) {
+    test_array *array = &pool->arrays[side][memory];
+    if (!array->allocation)
+        *array = array_create(given->comm, memory, side_bytes(given, side));
+    return *array;
+}
+
+static void pool_free(struct pool *pool) {
+    for (int i = 0; i < 2 * MEMORY_KINDS; i++)
+        if (pool->arrays[i / MEMORY_KINDS][i % MEMORY_KINDS].allocation)
+            array_free(&pool->arrays[i / MEMORY_KINDS][i % MEMORY_KINDS]);
+}
+
+/* Another array that is from redist_alloc if this one is */
+static enum test_memory sibling(enum test_memory memory) {
+    static const enum test_memory siblings[] = {MEMORY_UNALIGNED, MEMORY_PLAIN, MEMORY_INSIDE,
+                                                MEMORY_SHARED};
+    return siblings[memory];
+}
+
+static void check_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
+                       const test_array planned[2]) {
+    redist_plan *plan = NULL;
+    int code = exchange_plan(given, way, planned, &plan);
+    int refused = code == REDIST_ERR_METHOD && may_be_refused(given, way);
+    check_all(refused || code == REDIST_OK, "%s", redist_error_message());
+    if (refused)
+        return;
+    exchange_execute(given, way, arrays, plan, REDIST_FORWARD);
+    exchange_execute(given, way, arrays, plan, REDIST_BACKWARD);
+    code = redist_plan_free(&plan);
+    check_all(code == REDIST_OK && !plan, "plan_free: %s", redist_error_message());
+}
+
+static void try_with(struct pool *pool, const exchange *given, const exchange_way *way) {
+    test_array arrays[2], others[2];
+    exchange_say(given, way);
+    for (int side = 0; side < 2; side++) {
+        arrays[side] = pool_take(pool, given, side, way->memory[side]);
+        others[side] = arrays[side];
+        if (way->use == USE_OTHER_ARRAYS)
+            others[side] = pool_take(pool, given, side, sibling(way->memory[side]));
+    }
+    check_plan(given, way, arrays, others);
+}
+
+void exchange_try(const exchange *given, int nways, const exchange_way ways[]) {
+    struct pool pool = {.arrays = {{{.allocation = NULL}}}};
+    for (int i = 0; i < nways; i++)
+        try_with(&pool, given, &ways[i]);
+    pool_free(&pool);
+}
+
+void exchange_try_methods(const exchange *given) {
+    struct pool pool = {.arrays = {{{.allocation = NULL}}}};
+    for (int i = 0; i < request_count(); i++) {
+        exchange_way way = random_way(request_name(i));
+        try_with(&pool, given, &way);
+    }
+    pool_free(&pool);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * One exchange to be tested: which rank has which box of the global array before and after, and the
+ * ways to carry it out and compare every byte. What is expected is computed here, without
+ * libredist.
+ */
+#ifndef TESTS_EXCHANGES_H
+#define TESTS_EXCHANGES_H
+
+#include "arrays.h"
+
+/** More ranks than any test runs on. */
+enum { EXCHANGE_MOST_RANKS = 16 };
+
+typedef struct exchange {
+    MPI_Comm comm;
+    int nranks, rank;
+    const test_element *element;
+    int ndims;
+    int sizes[REDIST_MAX_NDIMS]; /**< global extents */
+    int axes[2];     /**< the axes that are whole in A and B, or -1 for a plan between boxes */
+    int is_complete; /**< every element is in a box on both sides */
+    redist_box boxes[2][EXCHANGE_MOST_RANKS];
+} exchange;
+
+/** The exchange of redist_plan_exchange on the ranks of comm. */
+exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int ndims,
+                               const int sizes[], int axis_a, int axis_b);
+
+/** An exchange of redist_plan_boxes; the caller sets the boxes (all empty at first). */
+exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
+                                const int sizes[]);
+
+/** Random global extents between low and high, but not more than `most` elements in all. */
+void random_sizes(int ndims, int low, int high, int most, int sizes[]);
+
+/** Where the array of one side (0: A, 1: B) lies, for array_fill and array_wrong. */
+test_place exchange_place(const exchange *given, int side);
+
+/** Allocates the arrays of both sides. Collective on the exchange's communicator. */
+void exchange_arrays(const exchange *given, const enum test_memory memory[2], test_array arrays[2]);
+
+/** Frees them. */
+void exchange_free_arrays(test_array arrays[2]);
+
+/** How a plan is used. */
+enum exchange_use {
+    USE_EXECUTE,      /**< redist_plan_execute on the arrays of the plan */
+    USE_START,        /**< redist_plan_start and redist_plan_wait */
+    USE_OTHER_ARRAYS, /**< redist_plan_execute_arrays on other arrays of the same kind */
+    USE_LATER,        /**< arrays only given to redist_plan_execute_arrays */
+    USE_LATER_START,  /**< arrays only given to redist_plan_start_arrays */
+    USES
+};
+
+/** One way to carry out an exchange. */
+typedef struct exchange_way {
+    const char *method; /**< of redist_options */
+    enum test_memory memory[2];
+    enum exchange_use use;
+} exchange_way;
+
+/** Random memory and use. */
+exchange_way random_way(const char *method);
+
+/** Describes the exchange and the way to the harness. */
+void exchange_say(const exchange *given, const exchange_way *way);
+
+/** Makes a plan for `way` on the arrays. Returns what the library returns. */
+int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
+                  redist_plan **plan);
+
+/** Moves the arrays in one direction and checks every byte of both on all ranks. */
+void exchange_execute(const exchange *given, const exchange_way *way, const test_array arrays[2],
+                      redist_plan *plan, int direction);
+
+/** Fills the source of a direction with values, and its destination with something else. */
+void exchange_prepare(const exchange *given, const test_array arrays[2], int direction,
+                      uint64_t salt);
+
+/** The number of wrong bytes in both arrays after an execution; `text` (512 bytes) says where. */
+size_t exchange_wrong(const exchange *given, const test_array arrays[2], int direction,
+                      uint64_t salt, char text[512]);
+
+/** Tries the ways in both directions: arrays, plans, executions, checks; frees all. */
+void exchange_try(const exchange *given, int nways, const exchange_way ways[]);
+
+/** Tries all methods, and "auto", each with random memory and use. */
+void exchange_try_methods(const exchange *given);
+
+/** The number of ways that options.method can name: methods, variants, "auto"; and their names. */
+int request_count(void);
+const char *request_name(int index);
+
+/** Nonzero if the library may refuse this way, since the method does not apply by its nature. */
+int may_be_refused(const exchange *given, const exchange_way *way);
+
+#endif

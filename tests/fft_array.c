@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Guarded arrays and the way through their elements: see fft_array.h. */
+#include "fft_array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
+
+/* ---------------------------------------------------------------- memory */
+
+/* A guard in front of shared memory is left out: the library must know the address. */
+static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
+    switch (kind) {
+    case FFT_MEMORY_HEAP:
+        return GUARD_BYTES;
+    case FFT_MEMORY_UNALIGNED:
+        return GUARD_BYTES + number_bytes;
+    case FFT_MEMORY_SHARED:
+        return 0;
+    }
+    return 0;
+}
+
+int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t number_bytes,
+                     fft_array *array) {
+    const size_t before = bytes_before(kind, number_bytes);
+    const size_t rounded = (before + bytes + GUARD_BYTES + 63) / 64 * 64;
+    void *memory = NULL;
+    int code = REDIST_OK;
+    if (kind == FFT_MEMORY_SHARED) {
+        code = redist_alloc(comm, rounded, &memory);
+    } else {
+        memory = aligned_alloc(64, rounded);
+    }
+    *array = (fft_array){.bytes = bytes, .memory = memory, .before = before, .kind = kind};
+    if (code != REDIST_OK) {
+        return code;
+    }
+    memset(memory, GUARD_VALUE, before + bytes + GUARD_BYTES);
+    const int is_null = bytes == 0 && kind == FFT_MEMORY_HEAP;
+    array->data = is_null ? NULL : array->memory + before;
+    fft_array_poison(array);
+    return REDIST_OK;
+}
+
+int fft_array_free(fft_array *array) {
+    int code = REDIST_OK;
+    void *memory = array->memory;
+    free(array->kept);
+    if (array->kind == FFT_MEMORY_SHARED) {
+        code = redist_free(&memory);
+    } else {
+        free(memory);
+    }
+    *array = (fft_array){.data = NULL};
+    return code;
+}
+
+void fft_array_poison(fft_array *array) {
+    if (array->bytes > 0) {
+        memset(array->data, POISON_VALUE, array->bytes);
+    }
+}
+
+void fft_array_keep(fft_array *array) {
+    if (array->bytes > 0) {
+        array->kept = array->kept == NULL ? malloc(array->bytes) : array->kept;
+        memcpy(array->kept, array->data, array->bytes);
+    }
+}
+
+int fft_array_is_as_kept(const fft_array *array) {
+    return array->bytes == 0 || memcmp(array->kept, array->data, array->bytes) == 0;
+}
+
+int fft_array_is_guarded(const fft_array *array) {
+    const unsigned char *after = array->memory + array->before + array->bytes;
+    int holds = 1;
+    for (size_t i = 0; i < array->before; i++) {
+        holds = holds && array->memory[i] == GUARD_VALUE;
+    }
+    for (size_t i = 0; i < GUARD_BYTES; i++) {
+        holds = holds && after[i] == GUARD_VALUE;
+    }
+    return holds;
+}
+
+/* ---------------------------------------------------------------- elements */
+
+fft_walk fft_walk_make(const fftnd_layout *layout, int nfields) {
+    fft_walk walk = {.layout = layout, .nfields = nfields, .nelements = 1};
+    for (int axis = 0; axis < layout->ndims; axis++) {
+        walk.nelements *= (size_t)layout->count[axis];
+    }
+    return walk;
+}
+
+fft_place fft_walk_place(const fft_walk *walk, size_t which) {
+    const fftnd_layout *layout = walk->layout;
+    fft_place place = {.field = (int)(which / walk->nelements)};
+    size_t rest = which % walk->nelements;
+    size_t step = 1;
+    ptrdiff_t offset = place.field * layout->batch_stride;
+    for (int axis = layout->ndims - 1; axis >= 0; axis--) {
+        const int local = (int)(rest % (size_t)layout->count[axis]);
+        rest /= (size_t)layout->count[axis];
+        place.index[axis] = layout->start[axis] + local;
+        place.global += (size_t)place.index[axis] * step;
+        step *= (size_t)layout->size[axis];
+        offset += local * layout->stride[axis];
+    }
+    place.offset = offset * (ptrdiff_t)layout->element_bytes;
+    return place;
+}
+
+double fft_number_get(const fft_case *given, const void *address) {
+    double value;
+    float narrow;
+    if (given->precision == FFTND_DOUBLE) {
+        memcpy(&value, address, sizeof(value));
+        return value;
+    }
+    memcpy(&narrow, address, sizeof(narrow));
+    return (double)narrow;
+}
+
+void fft_number_set(const fft_case *given, void *address, double value) {
+    const float narrow = (float)value;
+    if (given->precision == FFTND_DOUBLE) {
+        memcpy(address, &value, sizeof(value));
+    } else {
+        memcpy(address, &narrow, sizeof(narrow));
+    }
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is to be transformed, and what must come of it: see fft_case.h. */
+#include "fft_case.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind) {
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    fft_case made = {.ndims = ndims, .kind = kind, .options = defaults};
+    for (int axis = 0; axis < ndims; axis++) {
+        made.sizes[axis] = sizes[axis];
+        made.r2r[axis] = FFTND_DCT2;
+    }
+    made.options.effort = FFTND_ESTIMATE;
+    return made;
+}
+
+void fft_case_grid(fft_case *given, int grid_ndims, const int grid[]) {
+    given->options.grid_ndims = grid_ndims;
+    for (int i = 0; i < grid_ndims; i++) {
+        given->grid[i] = grid[i];
+    }
+}
+
+/* ---------------------------------------------------------------- words */
+
+static char text[1024];
+
+static void REDIST_PRINTF(1, 2) say(const char *format, ...) {
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof(text) - used, format, arguments);
+    va_end(arguments);
+}
+
+static void say_numbers(const char *what, int n, const int numbers[]) {
+    say("%s", what);
+    for (int i = 0; i < n; i++) {
+        say("%s%d", i == 0 ? "" : "x", numbers[i]);
+    }
+}
+
+static void say_options(const fftnd_options *options) {
+    static const char *const scalings[] = {"none", "backward", "forward", "unitary"};
+    say(" scaling %s", scalings[options->scaling]);
+    say("%s", options->alignment == FFTND_ALIGN_INPUT ? " align-input" : "");
+    say(" batch %d %s", options->batch,
+        options->batch_place == FFTND_BATCH_FIRST ? "first" : "last");
+    say("%s%s%s", options->in_place ? " in-place" : "",
+        options->overwrite_input ? " overwrite-input" : "",
+        options->user_workspace ? " user-workspace" : "");
+    say(" method %s effort %d fusion %d", options->method == NULL ? "(null)" : options->method,
+        (int)options->effort, (int)options->fusion);
+}
+
+const char *fft_case_text(const fft_case *given) {
+    static const char *const kinds[] = {"c2c", "r2c", "r2r"};
+    static const char *const memories[] = {"heap", "unaligned", "shared"};
+    text[0] = '\0';
+    say_numbers("", given->ndims, given->sizes);
+    say(" %s %s", kinds[given->kind], given->precision == FFTND_DOUBLE ? "double" : "float");
+    if (given->kind == FFTND_R2C) {
+        say(" halved %d", given->options.halved_axis);
+    }
+    for (int axis = 0; given->kind == FFTND_R2R && axis < given->ndims; axis++) {
+        say("%s%d", axis == 0 ? " kinds " : ",", (int)given->r2r[axis]);
+    }
+    say_numbers(" grid ", given->options.grid_ndims, given->grid);
+    say_options(&given->options);
+    say(" memory %s/%s/%s", memories[given->memory[0]], memories[given->memory[1]],
+        memories[given->workspace]);
+    return text;
+}
+
+/* ---------------------------------------------------------------- the call */
+
+int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
+    fftnd_options options = given->options;
+    options.grid = options.grid_ndims == 0 ? NULL : given->grid;
+    options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
+    return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
+                             &options, plan);
+}
+
+/* ---------------------------------------------------------------- expectations */
+
+enum fftnd_side fft_case_opposite(enum fftnd_side side) {
+    return side == FFTND_PHYSICAL ? FFTND_SPECTRAL : FFTND_PHYSICAL;
+}
+
+int fft_case_halved_axis(const fft_case *given) {
+    if (given->kind != FFTND_R2C) {
+        return -1;
+    }
+    return given->options.halved_axis == -1 ? given->ndims - 1 : given->options.halved_axis;
+}
+
+void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
+    const int halved = side == FFTND_SPECTRAL ? fft_case_halved_axis(given) : -1;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        sizes[axis] = axis == halved ? given->sizes[axis] / 2 + 1 : given->sizes[axis];
+    }
+}
+
+void fft_case_chain(const fft_case *given, int axes[]) {
+    const int halved = fft_case_halved_axis(given);
+    int place = 0;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (axis != halved) {
+            axes[place++] = axis;
+        }
+    }
+    if (halved >= 0) {
+        axes[place] = halved;
+    }
+}
+
+int fft_case_components(const fft_case *given, enum fftnd_side side) {
+    static const int components[][2] = {
+        [FFTND_C2C] = {2, 2}, [FFTND_R2C] = {1, 2}, [FFTND_R2R] = {1, 1}};
+    return components[given->kind][side];
+}
+
+size_t fft_case_number_bytes(const fft_case *given) {
+    return given->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static double logical_extent(const fft_case *given, int axis) {
+    const double n = given->sizes[axis];
+    if (given->kind != FFTND_R2R) {
+        return n;
+    }
+    if (given->r2r[axis] == FFTND_DCT1) {
+        return 2 * (n - 1);
+    }
+    return given->r2r[axis] == FFTND_DST1 ? 2 * (n + 1) : 2 * n;
+}
+
+double fft_case_logical_size(const fft_case *given) {
+    double product = 1;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        product *= logical_extent(given, axis);
+    }
+    return product;
+}
+
+double fft_case_scale(const fft_case *given, enum fftnd_side side) {
+    const double all = 1 / fft_case_logical_size(given);
+    switch (given->options.scaling) {
+    case FFTND_SCALE_NONE:
+        return 1;
+    case FFTND_SCALE_BACKWARD:
+        return side == FFTND_SPECTRAL ? all : 1;
+    case FFTND_SCALE_FORWARD:
+        return side == FFTND_PHYSICAL ? all : 1;
+    case FFTND_SCALE_UNITARY:
+        return sqrt(all);
+    }
+    return NAN;
+}
+
+double fft_case_tolerance(const fft_case *given) {
+    double total = 1;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        total *= given->sizes[axis];
+    }
+    return (given->precision == FFTND_DOUBLE ? 1e-14 : 1e-6) * fmax(1, log2(total));
+}
+
+/* ---------------------------------------------------------------- who owns what */
+
+/* balanced blocks: the first n % nparts parts have one element more */
+static void part_of(int n, int nparts, int part, int *start, int *count) {
+    const int extra = n % nparts;
+    *start = part * (n / nparts) + (part < extra ? part : extra);
+    *count = n / nparts + (part < extra ? 1 : 0);
+}
+
+void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
+                   int rank, int nexchanges, int start[], int count[]) {
+    int axes[REDIST_MAX_NDIMS];
+    fft_case_chain(given, axes);
+    fft_case_sizes(given, side, count);
+    memset(start, 0, sizeof(start[0]) * (size_t)given->ndims);
+    for (int i = info->grid_ndims - 1; i >= 0; i--) {
+        const int place = i < info->grid_ndims - nexchanges ? i : i + 1;
+        const int coordinate = rank % info->grid[i];
+        rank /= info->grid[i];
+        if (place < given->ndims) {
+            const int axis = axes[place];
+            part_of(count[axis], info->grid[i], coordinate, &start[axis], &count[axis]);
+        }
+    }
+}
+
+size_t fft_case_largest_bytes(const fft_case *given, const fftnd_plan_info *info, int rank) {
+    size_t largest = 0;
+    for (int nexchanges = 0; nexchanges <= info->grid_ndims; nexchanges++) {
+        int start[REDIST_MAX_NDIMS];
+        int count[REDIST_MAX_NDIMS];
+        fft_case_part(given, FFTND_SPECTRAL, info, rank, nexchanges, start, count);
+        size_t bytes = (size_t)given->options.batch * fft_case_number_bytes(given) *
+                       (size_t)fft_case_components(given, FFTND_SPECTRAL);
+        for (int axis = 0; axis < given->ndims; axis++) {
+            bytes *= (size_t)count[axis];
+        }
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * One distributed transform to be tested, and what the documentation of fftnd.h promises for it.
+ * Everything here is computed from the description alone, without a call of the libraries.
+ */
+#ifndef FFT_CASE_H
+#define FFT_CASE_H
+
+#include "fftnd.h"
+
+/** Where an array that is handed to the library lies. */
+enum fft_memory {
+    FFT_MEMORY_HEAP,      /**< aligned memory of the C library; NULL when it has no elements */
+    FFT_MEMORY_UNALIGNED, /**< one number behind an aligned address */
+    FFT_MEMORY_SHARED     /**< from redist_alloc */
+};
+
+typedef struct fft_case {
+    int ndims;
+    int sizes[REDIST_MAX_NDIMS];
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    int grid[REDIST_MAX_NDIMS];           /**< used when options.grid_ndims is not 0 */
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /**< used for FFTND_R2R */
+    enum fft_memory memory[2];            /**< of the arrays of each side */
+    enum fft_memory workspace;            /**< used with options.user_workspace */
+    fftnd_options options;                /**< grid and r2r are filled in by fft_case_plan */
+} fft_case;
+
+/** A double precision case on a grid of the library's choice, planned without measuring. */
+fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind);
+
+/** The same with the extents written as further arguments. */
+#define FFT_CASE(kind, ...)                                                                        \
+    fft_case_make((int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)),                         \
+                  (const int[]){__VA_ARGS__}, kind)
+
+/** Asks for a process grid. */
+void fft_case_grid(fft_case *given, int grid_ndims, const int grid[]);
+
+/** The same with the numbers of processes written as further arguments. */
+#define FFT_GRID(given, ...)                                                                       \
+    fft_case_grid(given, (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)),                  \
+                  (const int[]){__VA_ARGS__})
+
+/** The case in words; valid until the next call. */
+const char *fft_case_text(const fft_case *given);
+
+/** Calls fftnd_plan_create. */
+int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan);
+
+/** The other side. */
+enum fftnd_side fft_case_opposite(enum fftnd_side side);
+
+/** The halved axis, or -1 if there is none. */
+int fft_case_halved_axis(const fft_case *given);
+
+/** Global extents of one side. */
+void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]);
+
+/** The axis at each place of the chain: in order, but the halved axis last. */
+void fft_case_chain(const fft_case *given, int axes[]);
+
+/** Numbers per element of one side: 2 for complex, 1 for real. */
+int fft_case_components(const fft_case *given, enum fftnd_side side);
+
+/** Bytes of one number. */
+size_t fft_case_number_bytes(const fft_case *given);
+
+/** The product of the logical sizes. */
+double fft_case_logical_size(const fft_case *given);
+
+/** The factor that the transform from `side` to the other one applies. */
+double fft_case_scale(const fft_case *given, enum fftnd_side side);
+
+/** How far results may be off, relative to the largest value of the result. */
+double fft_case_tolerance(const fft_case *given);
+
+/** A rank's part of the side after `nexchanges` exchanges on the grid. */
+void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
+                   int rank, int nexchanges, int start[], int count[]);
+
+/** Bytes of a rank's largest array in the whole chain, batch included. */
+size_t fft_case_largest_bytes(const fft_case *given, const fftnd_plan_info *info, int rank);
+
+#endif

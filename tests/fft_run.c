@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Planning, executing and checking one case: see fft_run.h. */
+#include "fft_run.h"
+
+#include <math.h>
+
+#include "fft_layout.h"
+#include "harness.h"
+
+/* ---------------------------------------------------------------- making a run */
+
+static void check_info(fft_run *run, int has_workspace) {
+    check_ok(fftnd_plan_get_info(run->plan, &run->info));
+    const char *found = fft_info_fault(run->given, run->comm, &run->info, has_workspace);
+    check_all(found == NULL, "fftnd_plan_get_info: %s", found);
+}
+
+static void check_plan(fft_run *run) {
+    const char *found;
+    check_ok(fft_case_plan(run->comm, run->given, &run->plan));
+    check_info(run, !run->given->options.user_workspace);
+    for (enum fftnd_side side = FFTND_PHYSICAL; side <= FFTND_SPECTRAL; side++) {
+        check_ok(fftnd_plan_layout(run->plan, side, &run->layout[side]));
+        found = fft_layout_fault(run->given, run->comm, &run->info, side, &run->layout[side]);
+        check_all(found == NULL, "fftnd_plan_layout of side %d: %s", (int)side, found);
+    }
+}
+
+static void create_arrays(fft_run *run) {
+    const fft_case *given = run->given;
+    const int in_place = given->options.in_place;
+    const size_t number_bytes = fft_case_number_bytes(given);
+    size_t bytes[2] = {run->layout[0].bytes, run->layout[1].bytes};
+    if (in_place && bytes[1] > bytes[0]) {
+        bytes[0] = bytes[1];
+    }
+    for (int side = 0; side < (in_place ? 1 : 2); side++) {
+        check_ok(fft_array_create(run->comm, bytes[side], given->memory[side], number_bytes,
+                                  &run->store[side]));
+    }
+    run->array[0] = &run->store[0];
+    run->array[1] = &run->store[in_place ? 0 : 1];
+}
+
+void fft_run_set_workspace(fft_run *run, fft_array *workspace) {
+    run->workspace = workspace;
+    check_ok(fftnd_plan_set_workspace(run->plan, workspace->data, workspace->bytes));
+    check_info(run, 1);
+}
+
+void fft_run_create(MPI_Comm comm, const fft_case *given, fft_run *run) {
+    *run = (fft_run){.comm = comm, .given = given};
+    harness_case("%s", fft_case_text(given));
+    check_plan(run);
+    create_arrays(run);
+    fft_reference_create(comm, given, random_bits(), &run->reference);
+    if (given->options.user_workspace) {
+        check_ok(fft_array_create(comm, run->info.workspace_bytes, given->workspace, 0,
+                                  &run->own_workspace));
+        fft_run_set_workspace(run, &run->own_workspace);
+    }
+}
+
+void fft_run_free(fft_run *run) {
+    harness_case("freeing %s", fft_case_text(run->given));
+    check_ok(fftnd_plan_free(&run->plan));
+    check_all(run->plan == NULL, "fftnd_plan_free left the pointer");
+    check_ok(fft_array_free(&run->store[0]));
+    check_ok(fft_array_free(&run->store[1]));
+    check_ok(fft_array_free(&run->own_workspace));
+    fft_reference_free(&run->reference);
+}
+
+/* ---------------------------------------------------------------- values */
+
+static const double *oracle_value(const fft_reference *reference, enum fftnd_side side,
+                                  const fft_place *place) {
+    const size_t element = (size_t)place->field * reference->nelements[side] + place->global;
+    return reference->values[side] + element * (size_t)reference->ncomponents[side];
+}
+
+void fft_run_load(fft_run *run, enum fftnd_side side, double factor) {
+    const fft_walk walk = fft_walk_make(&run->layout[side], run->given->options.batch);
+    const size_t number_bytes = fft_case_number_bytes(run->given);
+    unsigned char *data = run->array[side]->data;
+    fft_array_poison(run->array[side]);
+    for (size_t which = 0; which < walk.nelements * (size_t)walk.nfields; which++) {
+        const fft_place place = fft_walk_place(&walk, which);
+        const double *value = oracle_value(&run->reference, side, &place);
+        for (int i = 0; i < run->reference.ncomponents[side]; i++) {
+            fft_number_set(run->given, data + place.offset + (size_t)i * number_bytes,
+                           value[i] * factor);
+        }
+    }
+}
+
+double fft_run_error(const fft_run *run, enum fftnd_side side, double factor) {
+    const fft_walk walk = fft_walk_make(&run->layout[side], run->given->options.batch);
+    const size_t number_bytes = fft_case_number_bytes(run->given);
+    const unsigned char *data = run->array[side]->data;
+    double largest = 0;
+    for (size_t which = 0; which < walk.nelements * (size_t)walk.nfields; which++) {
+        const fft_place place = fft_walk_place(&walk, which);
+        const double *value = oracle_value(&run->reference, side, &place);
+        for (int i = 0; i < run->reference.ncomponents[side]; i++) {
+            const double got =
+                fft_number_get(run->given, data + place.offset + (size_t)i * number_bytes);
+            const double error = fabs(got - value[i] * factor);
+            largest = isnan(error) ? INFINITY : fmax(largest, error);
+        }
+    }
+    return largest / (run->reference.largest[side] * factor);
+}
+
+/* ---------------------------------------------------------------- executing */
+
+void *fft_run_data(const fft_run *run, enum fftnd_side side) {
+    return run->array[side]->data;
+}
+
+int fft_run_execute(fft_run *run, enum fftnd_side side) {
+    void *physical = fft_run_data(run, FFTND_PHYSICAL);
+    void *spectral = fft_run_data(run, FFTND_SPECTRAL);
+    return side == FFTND_PHYSICAL ? fftnd_forward(run->plan, physical, spectral)
+                                  : fftnd_backward(run->plan, spectral, physical);
+}
+
+static const char *direction_name(enum fftnd_side from) {
+    return from == FFTND_PHYSICAL ? "forward" : "backward";
+}
+
+/* What a transform from `side` may not change. */
+static void check_bytes(const fft_run *run, enum fftnd_side side) {
+    const fftnd_options *options = &run->given->options;
+    const fft_array *workspace = run->workspace;
+    const int may_change = options->in_place || options->overwrite_input;
+    check_all(may_change || fft_array_is_as_kept(run->array[side]), "%s changed its input",
+              direction_name(side));
+    check_all(fft_array_is_guarded(run->array[0]) && fft_array_is_guarded(run->array[1]),
+              "%s wrote outside an array", direction_name(side));
+    check_all(workspace == NULL || fft_array_is_guarded(workspace),
+              "%s wrote outside the work space", direction_name(side));
+}
+
+static void check_result(const fft_run *run, enum fftnd_side side, double factor,
+                         const char *what) {
+    const double tolerance = fft_case_tolerance(run->given);
+    const double error = fft_run_error(run, side, factor);
+    check_all(error <= tolerance, "%s is off by %.3g, more than %.3g", what, error, tolerance);
+}
+
+/* What a forward and a backward transform multiply with. */
+static double round_trip_factor(const fft_case *given) {
+    return given->options.scaling == FFTND_SCALE_NONE ? fft_case_logical_size(given) : 1;
+}
+
+void fft_run_transform(fft_run *run, enum fftnd_side side) {
+    const enum fftnd_side target = fft_case_opposite(side);
+    const double scale = fft_case_scale(run->given, FFTND_PHYSICAL);
+    const double round_trip = round_trip_factor(run->given);
+    harness_case("%s of %s", direction_name(side), fft_case_text(run->given));
+    fft_array_poison(run->array[target]);
+    if (run->workspace != NULL) {
+        fft_array_poison(run->workspace);
+    }
+    fft_run_load(run, side, side == FFTND_SPECTRAL ? scale : 1);
+    fft_array_keep(run->array[side]);
+    check_ok(fft_run_execute(run, side));
+    check_result(run, target, target == FFTND_SPECTRAL ? scale : round_trip, direction_name(side));
+    check_bytes(run, side);
+}
+
+void fft_run_round_trip(fft_run *run) {
+    const double factor = round_trip_factor(run->given);
+    harness_case("round trip of %s", fft_case_text(run->given));
+    fft_run_load(run, FFTND_PHYSICAL, 1);
+    check_ok(fft_run_execute(run, FFTND_PHYSICAL));
+    check_ok(fft_run_execute(run, FFTND_SPECTRAL));
+    check_result(run, FFTND_PHYSICAL, factor, "the round trip");
+}
+
+void fft_check_once(MPI_Comm comm, const fft_case *given) {
+    fft_run run;
+    fft_run_create(comm, given, &run);
+    fft_run_transform(&run, FFTND_PHYSICAL);
+    fft_run_transform(&run, FFTND_SPECTRAL);
+    fft_run_round_trip(&run);
+    fft_run_free(&run);
+}
+
+void fft_check(MPI_Comm comm, const fft_case *given) {
+    fft_case apart = *given;
+    fft_check_once(comm, given);
+    apart.options.fusion = FFTND_FUSE_NEVER;
+    if (harness_nranks > 1) {
+        fft_check_once(comm, &apart);
+    }
+}
+
+/* Every way to write nranks as a product, from grid dimension `dim` on. */
+static void check_grids(fft_case *given, int dim, int nranks) {
+    if (dim == given->options.grid_ndims - 1) {
+        given->grid[dim] = nranks;
+        fft_check(MPI_COMM_WORLD, given);
+        return;
+    }
+    for (int factor = 1; factor <= nranks; factor++) {
+        if (nranks % factor == 0) {
+            given->grid[dim] = factor;
+            check_grids(given, dim + 1, nranks / factor);
+        }
+    }
+}
+
+void fft_check_all_grids(fft_case given) {
+    for (int grid_ndims = 1; grid_ndims < given.ndims; grid_ndims++) {
+        given.options.grid_ndims = grid_ndims;
+        check_grids(&given, 0, harness_nranks);
+    }
+}

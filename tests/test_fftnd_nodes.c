@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several nodes, imitated on one machine by REDIST_NODE_SIZE: memory of peers on other nodes cannot
+ * be mapped, all else works.
+ *     test_fftnd_nodes RANKS_PER_NODE
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fft_run.h"
+#include "harness.h"
+
+static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
+enum { NKINDS = 3 };
+
+static int node_size;
+
+START_TEST(every_grid) {
+    for (int i = 0; i < NKINDS; i++) {
+        fft_case given = FFT_CASE(kinds[i], 7, 6, 9);
+        fft_check_all_grids(given);
+        given.options.alignment = FFTND_ALIGN_INPUT;
+        given.options.overwrite_input = 1;
+        fft_check_all_grids(given);
+    }
+}
+END_TEST
+
+START_TEST(every_method_but_direct) {
+    for (int i = 0; i < redist_method_count(); i++) {
+        fft_case given = FFT_CASE(FFTND_R2C, 8, 7, 10);
+        given.options.method = redist_method_name(i);
+        given.options.user_workspace = i % 2;
+        given.workspace = FFT_MEMORY_SHARED;
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        if (strcmp(given.options.method, "direct") != 0) {
+            fft_check_all_grids(given);
+        }
+    }
+}
+END_TEST
+
+static void check_refused(const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    harness_case("%s", fft_case_text(given));
+    check_code(fft_case_plan(MPI_COMM_WORLD, given, &plan), REDIST_ERR_METHOD);
+    check_all(plan == NULL, "a plan was made");
+}
+
+/* All ranks hear of it, also those whose own exchange stays on their node. */
+START_TEST(mapped_memory_asked_for) {
+    const int columns = harness_nranks % 2 == 0 ? 2 : 1;
+    fft_case given = FFT_CASE(FFTND_C2C, 8, 7, 10);
+    if (harness_nranks <= node_size) {
+        skip_test("all ranks are on one node");
+    }
+    FFT_GRID(&given, harness_nranks / columns, columns);
+    given.options.method = "direct";
+    check_refused(&given);
+    given.options.method = NULL;
+    given.options.fusion = FFTND_FUSE_ALWAYS;
+    check_refused(&given);
+    FFT_GRID(&given, columns, harness_nranks / columns);
+    check_refused(&given);
+    given.options.grid_ndims = 0;
+    check_refused(&given);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {every_grid, every_method_but_direct, mapped_memory_asked_for,
+                                  NULL};
+    const char *text = argc > 1 ? argv[1] : "1";
+    node_size = atoi(text);
+    setenv("REDIST_NODE_SIZE", text, 1);
+    return harness_run(argc, argv, "test_fftnd_nodes", tests);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redist_exchange, the exchange without a plan; and comparison with a gathered global array. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchanges.h"
+#include "harness.h"
+
+static int exchange_once(const exchange *given, const test_array arrays[2], int direction) {
+    const redist_box *a = &given->boxes[direction][given->rank];
+    const redist_box *b = &given->boxes[!direction][given->rank];
+    return redist_exchange(given->comm, given->element->type, given->ndims, a->count,
+                           arrays[direction].data, given->axes[direction], b->count,
+                           arrays[!direction].data, given->axes[!direction]);
+}
+
+static void check_once(const exchange *given, const exchange_way *way) {
+    test_array arrays[2];
+    char text[512];
+    exchange_say(given, way);
+    exchange_arrays(given, way->memory, arrays);
+    for (int direction = 0; direction < 2; direction++) {
+        uint64_t salt = random_bits();
+        exchange_prepare(given, arrays, direction, salt);
+        check_ok(exchange_once(given, arrays, direction));
+        size_t wrong = exchange_wrong(given, arrays, direction, salt, text);
+        check_all(wrong == 0, "direction %d: %s", direction, text);
+    }
+    exchange_free_arrays(arrays);
+}
+
+/* All pairs of axes, in all kinds of memory */
+START_TEST(pairs) {
+    for (int ndims = 2; ndims <= 5; ndims++)
+        for (int pair = 0; pair < ndims * ndims; pair++) {
+            test_element element = element_create(random_between(0, element_count() - 1));
+            int sizes[5];
+            random_sizes(ndims, 0, 12, 900, sizes);
+            exchange given = {.ndims = 0};
+            exchange_way way = random_way("redist_exchange");
+            if (pair / ndims != pair % ndims) {
+                given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, pair / ndims,
+                                              pair % ndims);
+                check_once(&given, &way);
+            }
+            element_free(&element);
+        }
+}
+END_TEST
+
+/* The shape of a 4-D array in Dalcin et al., and that of a 3-D one at half size */
+START_TEST(published_shapes) {
+    static const int shapes[][4] = {{16, 17, 18, 19}, {21, 63, 128, 1}};
+    test_element element = element_create(4);
+    for (int i = 0; i < 2; i++) {
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, 4 - i, shapes[i], 3 - i, 2 - i);
+        exchange_way way = random_way("redist_exchange");
+        check_once(&given, &way);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* Arrays of redist_alloc take the direct way from the first call on, others what auto remembers. */
+START_TEST(repeated) {
+    test_element element = element_create(2);
+    const int sizes[] = {7, 9, 11};
+    for (int i = 0; i < harness_cases(12); i++) {
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 2, 2);
+        exchange_way way = {"redist_exchange", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
+        way.memory[i % 4 / 2] = MEMORY_SHARED;
+        check_once(&given, &way);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- a gathered copy */
+
+/* Rank 0 collects all local arrays of one side and puts them in a global array by plain loops. */
+static char *gather(const exchange *given, int side, const test_array *array) {
+    size_t extent = given->element->extent;
+    int elements = 1;
+    char *global = NULL;
+    for (int i = 0; i < given->ndims; i++)
+        elements *= given->sizes[i];
+    global = calloc((size_t)elements, extent);
+    for (int rank = 0; rank < given->nranks; rank++) {
+        const redist_box *box = &given->boxes[side][rank];
+        int count = box->count[0] * box->count[1] * box->count[2];
+        char *part = malloc((size_t)count * extent + 1);
+        if (rank == given->rank)
+            memcpy(part, array->data, (size_t)count * extent);
+        MPI_Bcast(part, count * (int)extent, MPI_BYTE, rank, given->comm);
+        for (int n = 0; n < count; n++) {
+            int k = n % box->count[2], j = n / box->count[2] % box->count[1];
+            int i = n / box->count[2] / box->count[1];
+            size_t place = (size_t)(((i + box->start[0]) * given->sizes[1] + j + box->start[1]) *
+                                        given->sizes[2] +
+                                    k + box->start[2]);
+            memcpy(global + place * extent, part + (size_t)n * extent, extent);
+        }
+        free(part);
+    }
+    return global;
+}
+
+/* Before and after any method, the gathered arrays are the same. */
+static void check_gathered(const exchange *given, const char *method) {
+    exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
+    test_array arrays[2];
+    redist_plan *plan;
+    size_t bytes = given->element->extent;
+    for (int i = 0; i < given->ndims; i++)
+        bytes *= (size_t)given->sizes[i];
+    exchange_say(given, &way);
+    exchange_arrays(given, way.memory, arrays);
+    exchange_prepare(given, arrays, REDIST_FORWARD, random_bits());
+    char *before = gather(given, 0, &arrays[0]);
+    check_ok(exchange_plan(given, &way, arrays, &plan));
+    check_ok(redist_plan_execute(plan, REDIST_FORWARD));
+    char *after = gather(given, 1, &arrays[1]);
+    check_all(memcmp(before, after, bytes) == 0, "the gathered arrays differ");
+    memset(arrays[0].data, 0, arrays[0].bytes);
+    check_ok(redist_plan_execute(plan, REDIST_BACKWARD));
+    char *back = gather(given, 0, &arrays[0]);
+    check_all(memcmp(before, back, bytes) == 0, "the gathered arrays differ on the way back");
+    check_ok(redist_plan_free(&plan));
+    exchange_free_arrays(arrays);
+    free(before);
+    free(after);
+    free(back);
+}
+
+START_TEST(gathered) {
+    for (int i = 0; i < request_count(); i++) {
+        test_element element = element_create(i % 7);
+        int sizes[3];
+        random_sizes(3, 1, 14, 900, sizes);
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3,
+                                               (i + random_between(1, 2)) % 3);
+        check_gathered(&given, request_name(i));
+        element_free(&element);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {pairs, published_shapes, repeated, gathered, NULL};
+    return harness_run(argc, argv, "test_redist_exchange", tests);
+}

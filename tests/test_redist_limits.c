@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Totals that do not fit 32 or 64 bits: carried, or refused with the same code on all ranks. The
+ * arrays are address space without memory behind it, which a plan does not touch.
+ */
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "exchanges.h"
+#include "harness.h"
+
+/* 64 GiB of addresses */
+static const size_t space_bytes = (size_t)1 << 36;
+
+static char *take_space(void) {
+    char *space = mmap(NULL, space_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return space == MAP_FAILED ? NULL : space;
+}
+
+/* A plan for a 2-D array of the given extents, of which this rank holds parts in `space` */
+static int plan_large(const char *method, MPI_Datatype type, const int sizes[2], char *space) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    int sizes_a[2] = {sizes[0], 0}, sizes_b[2] = {0, sizes[1]}, start;
+    options.method = method;
+    options.effort = REDIST_ESTIMATE;
+    redist_decompose(sizes[1], harness_nranks, harness_rank, &sizes_a[1], &start);
+    redist_decompose(sizes[0], harness_nranks, harness_rank, &sizes_b[0], &start);
+    int code = redist_plan_exchange(MPI_COMM_WORLD, type, 2, sizes_a, space, 0, sizes_b,
+                                    space + space_bytes / 2, 1, &options, &plan);
+    if (code == REDIST_OK)
+        redist_plan_free(&plan);
+    return code;
+}
+
+static int max_of(int here) {
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return here;
+}
+
+static void check_same(int code) {
+    int highest = max_of(code);
+    check_all(code == highest, "%s here, %s elsewhere", redist_error_name(code),
+              redist_error_name(highest));
+}
+
+/* More than 2^31 one-byte elements to each peer: the methods that count elements in an MPI int refuse
+ * by name, those that send one object of a datatype accept. */
+START_TEST(parts_beyond_int) {
+    static const char *const counting[] = {"alltoallv", "p2p"}, *const typed[] = {"alltoallw",
+                                                                                  "p2p-type"};
+    char *space = take_space();
+    const int rows = 65536 * harness_nranks, sizes[2] = {rows, 40000 * harness_nranks};
+    check_all(space != NULL, "no address space");
+    if (harness_nranks == 1 || harness_nranks > 3) {
+        munmap(space, space_bytes);
+        skip_test("for 2 or 3 ranks");
+    }
+    for (int i = 0; i < 2; i++) {
+        harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], counting[i]);
+        int code = plan_large(counting[i], MPI_CHAR, sizes, space);
+        check_same(code);
+        check_all(code == REDIST_ERR_LIMIT, "%s: %s", redist_error_name(code),
+                  redist_error_message());
+        check_all(strstr(redist_error_message(), counting[i]) != NULL, "no method in: %s",
+                  redist_error_message());
+        harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], typed[i]);
+        check_ok(plan_large(typed[i], MPI_CHAR, sizes, space));
+    }
+    munmap(space, space_bytes);
+}
+END_TEST
+
+/* More bytes than size_t or the address space can count */
+START_TEST(arrays_beyond_addresses) {
+    static char nothing[16];
+    for (int i = 0; i < request_count(); i++) {
+        redist_options options = REDIST_OPTIONS_DEFAULT;
+        redist_plan *plan = NULL;
+        const int sizes[4] = {INT_MAX, INT_MAX, INT_MAX, INT_MAX};
+        int sizes_a[4], sizes_b[4], start;
+        memcpy(sizes_a, sizes, sizeof(sizes));
+        memcpy(sizes_b, sizes, sizeof(sizes));
+        redist_decompose(INT_MAX, harness_nranks, harness_rank, &sizes_a[3], &start);
+        redist_decompose(INT_MAX, harness_nranks, harness_rank, &sizes_b[0], &start);
+        options.method = request_name(i);
+        harness_case("method %s", options.method);
+        check_code(redist_plan_exchange(MPI_COMM_WORLD, MPI_C_DOUBLE_COMPLEX, 4, sizes_a, nothing,
+                                        0, sizes_b, nothing + 8, 3, &options, &plan),
+                   REDIST_ERR_LIMIT);
+        check_code(redist_exchange(MPI_COMM_WORLD, MPI_C_DOUBLE_COMPLEX, 4, sizes_a, nothing, 0,
+                                   sizes_b, nothing + 8, 3),
+                   REDIST_ERR_LIMIT);
+    }
+}
+END_TEST
+
+/* A box in a local array of such extents */
+START_TEST(padding_beyond_addresses) {
+    static char nothing[16];
+    const int sizes[3] = {2, 2, 2};
+    redist_box box = {{0}, {0}, {INT_MAX, INT_MAX, INT_MAX}, {0}}, empty = {.start = {0}};
+    redist_plan *plan = NULL;
+    if (harness_rank == harness_nranks - 1)
+        box.count[0] = box.count[1] = box.count[2] = 2;
+    else
+        box = empty;
+    check_code(redist_plan_boxes(MPI_COMM_WORLD, MPI_DOUBLE, 3, sizes, &box, nothing, &empty,
+                                 nothing + 8, NULL, &plan),
+               REDIST_ERR_LIMIT);
+}
+END_TEST
+
+/* Extents whose product is 0 in 32 bits are no empty array. */
+START_TEST(products_of_zero) {
+    const int sizes[2] = {65536, 65536};
+    check_code(plan_large("alltoallw", MPI_CHAR, sizes, NULL), REDIST_ERR_NULL);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {parts_beyond_int, arrays_beyond_addresses,
+                                  padding_beyond_addresses, products_of_zero, NULL};
+    return harness_run(argc, argv, "test_redist_limits", tests);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several nodes, imitated on one machine by REDIST_NODE_SIZE: method direct refuses by name where a
+ * communicator spans nodes, and works where it does not; all other methods and auto work anywhere.
+ *     test_redist_nodes RANKS_PER_NODE
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchanges.h"
+#include "harness.h"
+
+static int node_size;
+
+static int needs_one_node(const char *method) {
+    return strncmp(method, "direct", 6) == 0;
+}
+
+/* Ranks of the communicator are on one node if their numbers in it are; see libredist/context.c. */
+static int spans_nodes(const exchange *given) {
+    return given->nranks > node_size;
+}
+
+static void check_refused(const exchange *given, const exchange_way *way) {
+    test_array arrays[2];
+    redist_plan *plan = NULL;
+    exchange_say(given, way);
+    exchange_arrays(given, way->memory, arrays);
+    check_code(exchange_plan(given, way, arrays, &plan), REDIST_ERR_METHOD);
+    check_all(strstr(redist_error_message(), "direct") && strstr(redist_error_message(), "node"),
+              "the message does not say why: %s", redist_error_message());
+    exchange_free_arrays(arrays);
+}
+
+static void try_methods(const exchange *given) {
+    for (int i = 0; i < request_count(); i++) {
+        exchange_way way = random_way(request_name(i));
+        if (way.memory[0] == MEMORY_INSIDE)
+            way.memory[0] = MEMORY_SHARED;
+        if (spans_nodes(given) && needs_one_node(way.method))
+            check_refused(given, &way);
+        else
+            exchange_try(given, 1, &way);
+    }
+}
+
+static exchange random_exchange(MPI_Comm comm, const test_element *element) {
+    int sizes[3], axis = random_between(0, 2);
+    random_sizes(3, 1, 12, 800, sizes);
+    return exchange_between_axes(comm, element, 3, sizes, axis, (axis + random_between(1, 2)) % 3);
+}
+
+START_TEST(across_nodes) {
+    for (int i = 0; i < harness_cases(4); i++) {
+        test_element element = element_create(random_between(0, element_count() - 2));
+        exchange given = random_exchange(MPI_COMM_WORLD, &element);
+        try_methods(&given);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* Communicators of one node each */
+START_TEST(within_nodes) {
+    MPI_Comm node;
+    MPI_Comm_split(MPI_COMM_WORLD, harness_rank / node_size, harness_rank, &node);
+    for (int i = 0; i < harness_cases(4); i++) {
+        test_element element = element_create(random_between(0, element_count() - 2));
+        exchange given = random_exchange(node, &element);
+        try_methods(&given);
+        element_free(&element);
+    }
+    MPI_Comm_free(&node);
+}
+END_TEST
+
+/* An array of redist_alloc over several nodes is plain memory to ranks of other nodes. */
+START_TEST(exchange_across_nodes) {
+    for (int i = 0; i < harness_cases(4); i++) {
+        static const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
+        test_element element = element_create(2);
+        test_array arrays[2];
+        char text[512];
+        exchange given = random_exchange(MPI_COMM_WORLD, &element);
+        const redist_box *a = &given.boxes[0][given.rank], *b = &given.boxes[1][given.rank];
+        exchange_arrays(&given, memory, arrays);
+        exchange_prepare(&given, arrays, REDIST_FORWARD, 9);
+        check_ok(redist_exchange(MPI_COMM_WORLD, element.type, 3, a->count, arrays[0].data,
+                                 given.axes[0], b->count, arrays[1].data, given.axes[1]));
+        size_t wrong = exchange_wrong(&given, arrays, REDIST_FORWARD, 9, text);
+        check_all(wrong == 0, "%s", text);
+        exchange_free_arrays(arrays);
+        element_free(&element);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {across_nodes, within_nodes, exchange_across_nodes, NULL};
+    const char *text = argc > 1 ? argv[1] : "1";
+    node_size = atoi(text);
+    setenv("REDIST_NODE_SIZE", text, 1);
+    return harness_run(argc, argv, "test_redist_nodes", tests);
+}
