@@ -11,7 +11,10 @@ struct redist__problem {
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int mapped[2];           /* arrays A and B are from redist_alloc, on all ranks */
     size_t largest_bytes;    /* the largest local array of any rank */
+    int tag;                 /* first of REDIST__TAGS message tags that other plans do not use */
 };
+
+enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };
 
 /* A box of a local array, held elsewhere. */
 struct redist__tile {

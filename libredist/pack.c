@@ -50,7 +50,7 @@ static size_t place_messages(struct redist__packing *packing,
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
-                           int side, int whole) {
+                           int side, enum redist__in_array in_array) {
     *packing = (struct redist__packing){.side = &schedule->side[side]};
     int code = allocate(packing, (size_t)schedule->context->size);
     if (code != REDIST_OK)
@@ -58,7 +58,8 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     for (int peer = 0; peer < schedule->context->size; peer++)
         prepare_peer(packing, schedule, peer);
     find_all_in_array(packing, schedule->context);
-    if (whole && !packing->all_in_array)
+    packing->all_in_array &= in_array != REDIST__NONE_IN_ARRAY;
+    if (in_array != REDIST__EACH_IN_ARRAY && !packing->all_in_array)
         memset(packing->in_array, 0, (size_t)schedule->context->size);
     packing->buffer_bytes = place_messages(packing, schedule);
     packing->buffer = redist_calloc(1, packing->buffer_bytes);

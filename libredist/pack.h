@@ -17,10 +17,16 @@ struct redist__packing {
     struct redist__copy *unpack; /* from the buffer to the array */
 };
 
-/* `whole` = use the array itself only if every part is contiguous there, so that all messages share
- * one base address. Own parts need no message. Not collective; REDIST_ERR_MEMORY. */
+/* Which messages may lie in the array itself. */
+enum redist__in_array {
+    REDIST__EACH_IN_ARRAY, /* each part that is contiguous there */
+    REDIST__ALL_IN_ARRAY,  /* all parts or none, so that all messages share one base address */
+    REDIST__NONE_IN_ARRAY  /* none: the array exists in tiles only */
+};
+
+/* Own parts need no message. Not collective; REDIST_ERR_MEMORY. */
 int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
-                           int side, int whole);
+                           int side, enum redist__in_array in_array);
 void redist__packing_free(struct redist__packing *packing);
 
 /* Where the message of a peer is. */

@@ -38,6 +38,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
+    plan->problem.tag = request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS;
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
     if (request->options.later_b)
@@ -142,7 +143,11 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
                                         .names = {"a", "b"},
                                         .arrays = {a, b}};
     int code = redist_check_comm_in(function, comm);
-    return code == REDIST_OK ? redist__context_get(comm, &request->context) : code;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &request->context);
+    if (code == REDIST_OK)
+        request->context->plans++;
+    return code;
 }
 
 /* ---------------------------------------------------------------- axis to axis */

@@ -79,6 +79,16 @@ static void choose_options(fft_case *given) {
     options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
 }
 
+/* Small tiles, so that small arrays have several. */
+static void choose_tiles(void) {
+    static const char *const bytes[] = {"100", "300", "1000", "4000"};
+    if (random_chance(80)) {
+        setenv("FFTND_TILE_BYTES", bytes[random_between(0, 3)], 1);
+    } else {
+        unsetenv("FFTND_TILE_BYTES");
+    }
+}
+
 static fft_case choose_case(int nranks) {
     fft_case given;
     choose_shape(&given, nranks == 1 ? 1 : 2);
@@ -86,6 +96,7 @@ static fft_case choose_case(int nranks) {
     choose_r2r(&given);
     choose_options(&given);
     choose_grid(&given, nranks);
+    choose_tiles();
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;

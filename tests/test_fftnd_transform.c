@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Named cases of every kind of transform, compared with serial FFTW on the whole array. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "fft_run.h"
 #include "harness.h"
 
@@ -216,6 +219,40 @@ START_TEST(every_method) {
 }
 END_TEST
 
+/* Tiles of few elements, so that these arrays have many, of two sizes. */
+START_TEST(small_tiles) {
+    for (int i = 0; i < NKINDS * 6; i++) {
+        fft_case given = FFT_CASE(kinds[i % NKINDS], 18, 17, 19);
+        char bytes[16];
+        snprintf(bytes, sizeof(bytes), "%d", 100 << (i / NKINDS));
+        setenv("FFTND_TILE_BYTES", bytes, 1);
+        mix_r2r(&given, i);
+        given.options.overwrite_input = i % 2;
+        given.options.alignment = (enum fftnd_alignment)(i / 2 % 2);
+        for (given.options.grid_ndims = 1; given.options.grid_ndims < 3;
+             given.options.grid_ndims++) {
+            fft_check_once(MPI_COMM_WORLD, &given);
+            given.options.batch = 2;
+            given.options.batch_place = (enum fftnd_batch_place)(i / 4 % 2);
+            given.options.halved_axis = given.kind == FFTND_R2C ? i % 3 : -1;
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    }
+    unsetenv("FFTND_TILE_BYTES");
+}
+END_TEST
+
+/* Stores into large arrays bypass the caches, and these arrays are not aligned for it. */
+START_TEST(arrays_larger_than_the_caches) {
+    fft_case given = FFT_CASE(FFTND_C2C, 66, 257, 128);
+    if (harness_nranks != 2) {
+        skip_test("takes memory: for two ranks only");
+    }
+    given.memory[0] = given.memory[1] = FFT_MEMORY_UNALIGNED;
+    fft_check_once(MPI_COMM_WORLD, &given);
+}
+END_TEST
+
 START_TEST(every_effort) {
     fft_case given = FFT_CASE(FFTND_R2C, 8, 6, 10);
     given.options.effort = FFTND_MEASURE;
@@ -246,6 +283,8 @@ int main(int argc, char **argv) {
                                   batches,
                                   aligned_as_the_input,
                                   every_method,
+                                  small_tiles,
+                                  arrays_larger_than_the_caches,
                                   every_effort,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_transform", tests);

@@ -33,6 +33,17 @@ static int has_usual_allocator(void) {
     return mallinfo2().arena != 0;
 }
 
+/* How far memory may grow: some noise; and MPICH 4.0 itself loses 64 bytes of each derived datatype
+ * that it ever made, its own in collective calls included. */
+static long allowed_growth(int ncycles) {
+#ifdef MPICH_VERSION
+    const long lost = 64 * 2 * (harness_nranks + 1);
+#else
+    const long lost = 0;
+#endif
+    return 256 + lost * ncycles / 1024;
+}
+
 /* What one cycle does; draws nothing, checks nothing on all ranks */
 typedef int cycle(int number);
 
@@ -60,7 +71,7 @@ static void run_cycles(const char *name, cycle *run, int count) {
     long grown = resident() - memory;
     check_all(!failed, "%s: %s", name, redist_error_message());
     counters_check(&before, name);
-    check_all(grown <= 256 || !has_usual_allocator(),
+    check_all(grown <= allowed_growth(count - first) || !has_usual_allocator(),
               "%s: memory has grown by %ld KiB in %d cycles", name, grown, count - first);
 }
 

@@ -50,7 +50,8 @@ static int create(const struct redist__problem *problem, int variant, void **res
     int code = redist__element_type(problem->schedule, &state->element);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code = redist__packing_create(&state->packing[side], problem->schedule, side, 1);
+        code = redist__packing_create(&state->packing[side], problem->schedule, side,
+                                      REDIST__ALL_IN_ARRAY);
         if (code == REDIST_OK)
             code = set_counts(state, side);
     }

@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pack, MPI_Isend and MPI_Irecv, and unpack each part as it arrives; the own part is copied
- * directly (Egger, Peer2Peer-Sync; Verma et al.). Parts that are contiguous in the array travel
- * from or to where they are.
+ * Pack, MPI_Isend and MPI_Irecv, and unpack each message as it arrives; the own part is copied directly
+ * (Egger, Peer2Peer-Sync; Verma et al.). Parts that are contiguous in the array travel from or to where
+ * they are. In tiles, a part travels in several pieces, each of which leaves as soon as its last tile
+ * was put, and tiles are fetched as soon as their pieces are there.
  */
 #include "../method.h"
 #include "../pack.h"
 
-enum { TAG = 12 };
+#include <string.h>
+
+/* Messages of a part that exists in tiles. */
+enum { PIECES = 8 };
+
+/* The cut of a part in messages along its first axis that has more than one element. */
+struct pieces {
+    int count, axis;
+    size_t elements_across; /* elements for each index of that axis */
+};
 
 struct state {
+    const struct redist__problem *problem;
     const struct redist__schedule *schedule;
     struct redist__packing packing[2];
     struct redist__copy own[2];
     MPI_Datatype element; /* the item's bytes */
+    int pieces;           /* messages for each peer, at most */
     MPI_Request *sends, *receives;
-    int direction; /* of the execution under way */
-    void *destination;
+    size_t *missing; /* elements of each piece that were not put yet */
+    int direction;   /* of the execution under way */
+    const char *source;
+    char *destination;
 };
 
 static int applies(const struct redist__problem *problem, int variant) {
@@ -25,88 +39,319 @@ static int applies(const struct redist__problem *problem, int variant) {
     return code == REDIST_OK ? redist__check_counts(problem->schedule, "p2p", 0) : code;
 }
 
-static void clear_requests(MPI_Request requests[], int size) {
-    for (int i = 0; i < size; i++)
+static MPI_Request *create_requests(size_t n) {
+    MPI_Request *requests = redist_calloc(n, sizeof *requests);
+    for (size_t i = 0; i < n && requests != NULL; i++)
         requests[i] = MPI_REQUEST_NULL;
+    return requests;
+}
+
+static int create_messages(struct state *state) {
+    size_t n = (size_t)state->schedule->context->size * (size_t)state->pieces;
+    state->sends = create_requests(n);
+    state->receives = create_requests(n);
+    state->missing = redist_calloc(n, sizeof *state->missing);
+    if (state->sends == NULL || state->receives == NULL || state->missing == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
+    return redist__element_type(state->schedule, &state->element);
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
     (void)variant;
-    const struct redist__schedule *schedule = problem->schedule;
-    size_t size = (size_t)schedule->context->size;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for method p2p");
-    state->schedule = schedule;
+    state->problem = problem;
+    state->schedule = problem->schedule;
+    state->pieces = problem->tiles == REDIST_WHOLE ? 1 : PIECES;
     state->element = MPI_DATATYPE_NULL;
-    state->sends = redist_calloc(size, sizeof *state->sends);
-    state->receives = redist_calloc(size, sizeof *state->receives);
-    if (state->sends == NULL || state->receives == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for requests");
-    clear_requests(state->sends, (int)size);
-    clear_requests(state->receives, (int)size);
-    int code = redist__element_type(schedule, &state->element);
+    int code = create_messages(state);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        redist__own_copy_prepare(&state->own[side], schedule, side);
-        code = redist__packing_create(&state->packing[side], schedule, side, 0);
+        int in_tiles = problem->tiles == (side == 0 ? REDIST_PUT : REDIST_GET);
+        redist__own_copy_prepare(&state->own[side], state->schedule, side);
+        code = redist__packing_create(&state->packing[side], state->schedule, side,
+                                      in_tiles ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY);
     }
     return code;
 }
 
-static int post_receives(struct state *state) {
+/* ---------------------------------------------------------------- messages */
+
+static struct pieces cut(const struct state *state, const struct redist__part *part) {
+    struct pieces pieces = {part->elements != 0, 0, part->elements};
+    int ndims = state->schedule->ndims, axis = 0;
+    while (axis < ndims - 1 && part->count[axis] == 1)
+        axis++;
+    if (part->elements == 0 || state->pieces == 1)
+        return pieces;
+    int n = part->count[axis];
+    return (struct pieces){n < state->pieces ? n : state->pieces, axis, part->elements / (size_t)n};
+}
+
+/* First element and elements of a piece, in the order of the packed part. */
+static void piece_range(const struct redist__part *part, const struct pieces *pieces, int piece,
+                        size_t *first, int *count) {
+    int indices, start;
+    if (pieces->count == 1) {
+        *first = 0;
+        *count = (int)part->elements;
+        return;
+    }
+    redist_decompose(part->count[pieces->axis], pieces->count, piece, &indices, &start);
+    *first = (size_t)start * pieces->elements_across;
+    *count = (int)((size_t)indices * pieces->elements_across);
+}
+
+static MPI_Request *request_of(const struct state *state, MPI_Request requests[], int peer,
+                               int piece) {
+    return &requests[peer * state->pieces + piece];
+}
+
+static int send_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
+    const struct redist__packing *from = &state->packing[state->direction];
+    size_t first;
+    int count;
+    piece_range(&from->side->parts[peer], pieces, piece, &first, &count);
+    char *message = redist__packing_message(from, peer, state->source);
+    return MPI_Isend(message + first * state->schedule->item, count, state->element, peer,
+                     state->problem->tag + piece, state->schedule->context->comm,
+                     request_of(state, state->sends, peer, piece));
+}
+
+static int receive_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
     const struct redist__packing *to = &state->packing[!state->direction];
+    size_t first;
+    int count;
+    piece_range(&to->side->parts[peer], pieces, piece, &first, &count);
+    char *message = redist__packing_message(to, peer, state->destination);
+    return MPI_Irecv(message + first * state->schedule->item, count, state->element, peer,
+                     state->problem->tag + piece, state->schedule->context->comm,
+                     request_of(state, state->receives, peer, piece));
+}
+
+typedef int post_piece(struct state *state, int peer, const struct pieces *pieces, int piece);
+
+static int post_pieces(struct state *state, int side, int peer, post_piece *post) {
+    struct pieces pieces = cut(state, &state->schedule->side[side].parts[peer]);
+    int result = MPI_SUCCESS;
+    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
+        result = post(state, peer, &pieces, piece);
+    return result;
+}
+
+static int post_receives(struct state *state) {
     const struct redist__context *context = state->schedule->context;
     int result = MPI_SUCCESS;
     for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
         int peer = (context->rank + context->size - i) % context->size;
-        int count = (int)to->side->parts[peer].elements;
-        if (count != 0)
-            result = MPI_Irecv(redist__packing_message(to, peer, state->destination), count,
-                               state->element, peer, TAG, context->comm, &state->receives[peer]);
+        result = post_pieces(state, !state->direction, peer, receive_piece);
     }
     return redist_check_mpi(result);
 }
 
-static int pack_and_send(struct state *state, const void *source) {
-    const struct redist__packing *from = &state->packing[state->direction];
+static int pack_and_send(struct state *state) {
     const struct redist__context *context = state->schedule->context;
     int result = MPI_SUCCESS;
     for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
         int peer = (context->rank + i) % context->size;
-        int count = (int)from->side->parts[peer].elements;
-        if (count == 0)
-            continue;
-        redist__packing_pack(from, peer, source);
-        result = MPI_Isend(redist__packing_message(from, peer, source), count, state->element, peer,
-                           TAG, context->comm, &state->sends[peer]);
+        redist__packing_pack(&state->packing[state->direction], peer, state->source);
+        result = post_pieces(state, state->direction, peer, send_piece);
     }
     return redist_check_mpi(result);
 }
 
+/* ---------------------------------------------------------------- whole arrays */
+
+static void begin(struct state *state, int direction, const void *source, void *destination) {
+    state->direction = direction;
+    state->source = source;
+    state->destination = destination;
+}
+
 static int start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    state->direction = direction;
-    state->destination = destination;
+    begin(state, direction, source, destination);
     int code = post_receives(state);
     if (code == REDIST_OK)
-        code = pack_and_send(state, source);
+        code = pack_and_send(state);
     redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
     return code;
 }
 
+static void unpack_piece(const struct state *state, int peer, int piece) {
+    const struct redist__packing *to = &state->packing[!state->direction];
+    const struct redist__part *part = &to->side->parts[peer];
+    struct pieces pieces = cut(state, part);
+    if (to->in_array[peer])
+        return;
+    size_t first, item = state->schedule->item;
+    int count, box[REDIST_MAX_NDIMS], ndims = state->schedule->ndims, start = 0;
+    piece_range(part, &pieces, piece, &first, &count);
+    memcpy(box, part->count, sizeof box);
+    if (pieces.count > 1)
+        redist_decompose(part->count[pieces.axis], pieces.count, piece, &box[pieces.axis], &start);
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    redist__strides(ndims, part->count, item, packed);
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, ndims, box, item, packed, to->side->stride);
+    redist__copy_run(&copy, to->buffer + to->position[peer] + first * item,
+                     state->destination + part->offset + start * to->side->stride[pieces.axis], 0);
+}
+
 static int wait(void *data) {
     struct state *state = data;
-    const struct redist__packing *to = &state->packing[!state->direction];
-    int size = state->schedule->context->size, peer, result;
+    int n = state->schedule->context->size * state->pieces, i, result;
     do {
-        result = MPI_Waitany(size, state->receives, &peer, MPI_STATUS_IGNORE);
-        if (result == MPI_SUCCESS && peer != MPI_UNDEFINED)
-            redist__packing_unpack(to, peer, state->destination);
-    } while (result == MPI_SUCCESS && peer != MPI_UNDEFINED);
+        result = MPI_Waitany(n, state->receives, &i, MPI_STATUS_IGNORE);
+        if (result == MPI_SUCCESS && i != MPI_UNDEFINED)
+            unpack_piece(state, i / state->pieces, i % state->pieces);
+    } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
     if (result == MPI_SUCCESS)
-        result = MPI_Waitall(size, state->sends, MPI_STATUSES_IGNORE);
+        result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
     return redist_check_mpi(result);
 }
+
+/* ---------------------------------------------------------------- tiles */
+
+/* What a tile and a peer's part have in common; 0 = nothing. */
+static int overlap(const struct state *state, const struct redist__tile *tile,
+                   const struct redist__part *part, int start[], int count[]) {
+    return redist__intersect(state->schedule->ndims, tile->start, tile->count, part->start,
+                             part->count, start, count);
+}
+
+/* Copies that between the tile and an array in which the part begins at `part_base`. */
+static void copy_overlap(const struct state *state, const struct redist__tile *tile,
+                         const struct redist__part *part, const int start[], const int count[],
+                         char *part_base, const ptrdiff_t stride[]) {
+    int put = state->problem->tiles == REDIST_PUT, ndims = state->schedule->ndims;
+    char *near = tile->data;
+    for (int i = 0; i < ndims; i++) {
+        near += (start[i] - tile->start[i]) * tile->stride[i];
+        part_base += (start[i] - part->start[i]) * stride[i];
+    }
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, ndims, count, state->schedule->item, put ? tile->stride : stride,
+                         put ? stride : tile->stride);
+    redist__copy_run(&copy, put ? near : part_base, put ? part_base : near, 0);
+}
+
+/* The own part goes between the tile and the array that exists. */
+static void copy_own_tile(const struct state *state, const struct redist__tile *tile) {
+    int put = state->problem->tiles == REDIST_PUT, rank = state->schedule->context->rank;
+    const struct redist__part *part = &state->schedule->side[!put].parts[rank];
+    const struct redist__side *other = &state->schedule->side[put];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    char *array = put ? state->destination : (char *)(size_t)state->source;
+    if (overlap(state, tile, part, start, count))
+        copy_overlap(state, tile, part, start, count, array + other->parts[rank].offset,
+                     other->stride);
+}
+
+static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer,
+                           const int start[], const int count[]) {
+    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__packing *packing = &state->packing[!put];
+    const struct redist__part *part = &packing->side->parts[peer];
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    redist__strides(state->schedule->ndims, part->count, state->schedule->item, packed);
+    copy_overlap(state, tile, part, start, count, packing->buffer + packing->position[peer],
+                 packed);
+}
+
+/* The pieces that a range of the cut axis touches, and how many indices of each. */
+static int indices_in_piece(const struct redist__part *part, const struct pieces *pieces, int piece,
+                            int start, int count) {
+    int indices, first;
+    redist_decompose(part->count[pieces->axis], pieces->count, piece, &indices, &first);
+    first += part->start[pieces->axis];
+    int begin = start > first ? start : first;
+    int end = start + count < first + indices ? start + count : first + indices;
+    return end > begin ? end - begin : 0;
+}
+
+static int put_peer(struct state *state, const struct redist__tile *tile, int peer) {
+    const struct redist__part *part = &state->schedule->side[0].parts[peer];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
+    if (!overlap(state, tile, part, start, count))
+        return MPI_SUCCESS;
+    copy_peer_tile(state, tile, peer, start, count);
+    struct pieces pieces = cut(state, part);
+    size_t across = 1;
+    for (int i = 0; i < state->schedule->ndims; i++)
+        across *= i != pieces.axis ? (size_t)count[i] : 1;
+    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++) {
+        int indices =
+            indices_in_piece(part, &pieces, piece, start[pieces.axis], count[pieces.axis]);
+        size_t *missing = &state->missing[peer * state->pieces + piece];
+        *missing -= (size_t)indices * across;
+        if (indices != 0 && *missing == 0)
+            result = send_piece(state, peer, &pieces, piece);
+    }
+    return result;
+}
+
+static int get_peer(struct state *state, const struct redist__tile *tile, int peer) {
+    const struct redist__part *part = &state->schedule->side[1].parts[peer];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
+    if (!overlap(state, tile, part, start, count))
+        return MPI_SUCCESS;
+    struct pieces pieces = cut(state, part);
+    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
+        if (indices_in_piece(part, &pieces, piece, start[pieces.axis], count[pieces.axis]) != 0)
+            result = MPI_Wait(request_of(state, state->receives, peer, piece), MPI_STATUS_IGNORE);
+    if (result == MPI_SUCCESS)
+        copy_peer_tile(state, tile, peer, start, count);
+    return result;
+}
+
+static int move_tile(void *data, const struct redist__tile *tile) {
+    struct state *state = data;
+    const struct redist__context *context = state->schedule->context;
+    int result = MPI_SUCCESS;
+    copy_own_tile(state, tile);
+    for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
+        int peer = (context->rank + i) % context->size;
+        result = (state->problem->tiles == REDIST_PUT ? put_peer : get_peer)(state, tile, peer);
+    }
+    return redist_check_mpi(result);
+}
+
+static void expect_all(struct state *state) {
+    for (int peer = 0; peer < state->schedule->context->size; peer++) {
+        const struct redist__part *part = &state->schedule->side[0].parts[peer];
+        struct pieces pieces = cut(state, part);
+        for (int piece = 0; piece < pieces.count; piece++) {
+            size_t first;
+            int count;
+            piece_range(part, &pieces, piece, &first, &count);
+            state->missing[peer * state->pieces + piece] = (size_t)count;
+        }
+    }
+}
+
+static int open_tiles(void *data, void *array) {
+    struct state *state = data;
+    int put = state->problem->tiles == REDIST_PUT;
+    begin(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    expect_all(state);
+    int code = post_receives(state);
+    return code == REDIST_OK && !put ? pack_and_send(state) : code;
+}
+
+/* Tiles that were never fetched leave their messages to be waited for, but nowhere to unpack them. */
+static int close_tiles(void *data) {
+    struct state *state = data;
+    int n = state->schedule->context->size * state->pieces;
+    if (state->problem->tiles == REDIST_PUT)
+        return wait(state);
+    int result = MPI_Waitall(n, state->receives, MPI_STATUSES_IGNORE);
+    if (result == MPI_SUCCESS)
+        result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
+    return redist_check_mpi(result);
+}
+
+/* ---------------------------------------------------------------- the method */
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
@@ -121,6 +366,7 @@ static void destroy(void *data) {
         MPI_Type_free(&state->element);
     redist_release(state->sends);
     redist_release(state->receives);
+    redist_release(state->missing);
     redist_release(state);
 }
 
@@ -131,6 +377,10 @@ const struct redist__method redist__method_p2p = {
     .create = create,
     .start = start,
     .wait = wait,
+    .open = open_tiles,
+    .put = move_tile,
+    .get = move_tile,
+    .close = close_tiles,
     .workspace = workspace,
     .destroy = destroy,
 };

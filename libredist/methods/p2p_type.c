@@ -7,10 +7,9 @@
 #include "../pack.h"
 #include "../types.h"
 
-enum { TAG = 11 };
-
 struct state {
     const struct redist__schedule *schedule;
+    int tag;
     struct redist__types types[2];
     struct redist__copy own[2];
     MPI_Request *requests;
@@ -29,6 +28,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for method p2p-type");
     state->schedule = schedule;
+    state->tag = problem->tag;
     state->requests = redist_calloc(2 * (size_t)schedule->context->size, sizeof(MPI_Request));
     if (state->requests == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for requests");
@@ -50,14 +50,14 @@ static int start(void *data, int direction, const void *source, void *destinatio
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + size - i) % size;
         if (to->counts[peer] != 0)
-            result = MPI_Irecv(destination, 1, to->types[peer], peer, TAG, schedule->context->comm,
-                               &state->requests[state->nrequests++]);
+            result = MPI_Irecv(destination, 1, to->types[peer], peer, state->tag,
+                               schedule->context->comm, &state->requests[state->nrequests++]);
     }
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + i) % size;
         if (from->counts[peer] != 0)
-            result = MPI_Isend(source, 1, from->types[peer], peer, TAG, schedule->context->comm,
-                               &state->requests[state->nrequests++]);
+            result = MPI_Isend(source, 1, from->types[peer], peer, state->tag,
+                               schedule->context->comm, &state->requests[state->nrequests++]);
     }
     if (schedule->copyable)
         redist__own_copy_run(&state->own[direction], schedule, direction, source, destination);
