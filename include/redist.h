@@ -381,8 +381,8 @@ typedef struct redist_plan_info {
 REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info);
 
 /**
- * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. A plan that was started is
- * completed first. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. An execution that is under
+ * way is completed first; tiles must have been handed over by then. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
 

@@ -134,7 +134,7 @@ static int is_empty(const struct fftnd__step *step) {
 static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                           int *suits) {
     const struct fftnd__step *steps = fused->list.steps;
-    const struct fftnd__cut cut = {tile_bytes(), 0};
+    const struct fftnd__cut cut = {.bytes = tile_bytes()};
     for (int i = 1; i <= fused->list.nsteps; i++) {
         if (is_exchange(&steps[i]))
             continue;
@@ -147,14 +147,19 @@ static int is_local(const struct fftnd__fused *fused, int i, enum fftnd__join jo
     return i < 1 || i > fused->list.nsteps || fused->join[i] != join;
 }
 
+static int is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return fftnd__step_bytes(transform, step) > streamed_bytes;
+}
+
 static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform) {
     const struct fftnd__step *steps = fused->list.steps;
     int code = REDIST_OK;
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
         if (is_exchange(&steps[i]))
             continue;
-        const struct fftnd__cut cut = {tile_bytes(), is_local(fused, i - 1, FFTND__PULL) &&
-                                                         is_local(fused, i + 1, FFTND__PUSH)};
+        const struct fftnd__cut cut = {tile_bytes(), is_local(fused, i - 1, FFTND__PULL),
+                                       is_local(fused, i + 1, FFTND__PUSH),
+                                       !is_streamed(transform, &steps[i])};
         code = fftnd__tiling_create(&fused->tilings[i], transform, &steps[i - 1], &steps[i],
                                     fused->list.direction, &cut);
     }
@@ -237,8 +242,7 @@ static void set_array(const struct fftnd__transform *transform, const struct fft
     ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
     for (int i = 0; i < step->local.ndims; i++)
         stride[i] = step->local.stride[i] * item;
-    *end = (struct fftnd__end){NULL, array, stride,
-                               fftnd__step_bytes(transform, step) > streamed_bytes};
+    *end = (struct fftnd__end){NULL, array, stride, is_streamed(transform, step)};
 }
 
 /* Where the tiles of serial step `i` come from and go to. */

@@ -75,17 +75,17 @@ void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__trans
         if (tiling->whole[i])
             tile *= (size_t)(tiling->extent_out[i] > 0 ? tiling->extent_out[i] : 1);
     }
-    if (cut->merge)
+    if (cut->local_load && cut->local_store)
         merge_axes(tiling);
     choose_counts(tiling, tile, item, cut->bytes);
 }
 
 /* Strides of a tile in memory. A pitch that is a multiple of a power of two puts all elements of a
- * strided line into few cache sets, so such rows are padded by a line. */
-static void lay_out(struct fftnd__tile *tile, int ndims, const int count[]) {
+ * strided line into few cache sets, so such rows are padded by a line if they may. */
+static void lay_out(struct fftnd__tile *tile, int ndims, const int count[], int may_pad) {
     size_t next = tile->item;
     for (int i = ndims - 1; i >= 0; i--) {
-        if (count[i] > 1 && next > ALIGNMENT && next % CONFLICT == 0)
+        if (may_pad && count[i] > 1 && next > ALIGNMENT && next % CONFLICT == 0)
             next += ALIGNMENT;
         tile->stride[i] = (ptrdiff_t)next;
         next *= (size_t)count[i];
@@ -140,18 +140,40 @@ static int is_empty(const struct fftnd__tiling *tiling) {
     return 0;
 }
 
+/* A tile that lies in the array just as it would in a buffer of its own needs no copy. */
+static int lies_alike(const struct fftnd__tile *tile, const struct fftnd__local *array, int ndims,
+                      const int count[]) {
+    for (int i = 0; i < ndims; i++)
+        if (count[i] > 1 && tile->stride[i] != array->stride[i] * (ptrdiff_t)tile->item)
+            return 0;
+    return 1;
+}
+
+static int lay_out_end(struct fftnd__tile *tile, const struct fftnd__local *array, int ndims,
+                       const int count[], int may_be_direct) {
+    lay_out(tile, ndims, count, 0);
+    if (may_be_direct && lies_alike(tile, array, ndims, count))
+        return 1;
+    lay_out(tile, ndims, count, 1);
+    return 0;
+}
+
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut) {
-    int count[REDIST_MAX_NDIMS], apart = before->real != step->real;
+    int count[REDIST_MAX_NDIMS] = {0}, changes = before->real != step->real;
     fftnd__tiling_shape(tiling, transform, before, step, cut);
     tiling->library = transform->library;
     if (is_empty(tiling))
         return REDIST_OK;
+    int ruins_source = changes && direction == REDIST_BACKWARD;
     count_of(tiling, tiling->extent_in, count);
-    lay_out(&tiling->in, tiling->ndims, count);
+    tiling->direct_in = lay_out_end(&tiling->in, &before->local, tiling->ndims, count,
+                                    cut->local_load && !ruins_source);
     count_of(tiling, tiling->extent_out, count);
-    lay_out(&tiling->out, tiling->ndims, count);
+    tiling->direct_out = lay_out_end(&tiling->out, &step->local, tiling->ndims, count,
+                                     cut->local_store && cut->cached_store && !tiling->direct_in);
+    int apart = changes || tiling->direct_in || tiling->direct_out;
     size_t total = tiling->in.bytes + (apart ? tiling->out.bytes : 0) + ALIGNMENT;
     tiling->memory = redist_calloc(total, 1);
     if (tiling->memory == NULL)
@@ -178,13 +200,19 @@ static char *first_byte(const struct fftnd__end *end, int ndims, const int start
     return address;
 }
 
+/* Fetches a tile, unless it can stay where it is; *in is where it then lies. */
 static int load_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
-                     const int start[], const int count[]) {
+                     const int start[], const int count[], char **in) {
     const struct fftnd__tile *tile = &tiling->in;
+    *in = tile->memory;
     if (load->exchange != NULL)
         return redist_plan_get(load->exchange, start, count, tile->memory, tile->stride);
-    redist_copy_box(tiling->ndims, count, tile->item, first_byte(load, tiling->ndims, start),
-                    load->stride, tile->memory, tile->stride, 0);
+    char *array = first_byte(load, tiling->ndims, start);
+    if (tiling->direct_in)
+        *in = array;
+    else
+        redist_copy_box(tiling->ndims, count, tile->item, array, load->stride, tile->memory,
+                        tile->stride, 0);
     return REDIST_OK;
 }
 
@@ -193,31 +221,42 @@ static int store_tile(const struct fftnd__tiling *tiling, const struct fftnd__en
     const struct fftnd__tile *tile = &tiling->out;
     if (store->exchange != NULL)
         return redist_plan_put(store->exchange, start, count, tile->memory, tile->stride);
-    redist_copy_box(tiling->ndims, count, tile->item, tile->memory, tile->stride,
-                    first_byte(store, tiling->ndims, start), store->stride, store->stream);
+    if (!tiling->direct_out)
+        redist_copy_box(tiling->ndims, count, tile->item, tile->memory, tile->stride,
+                        first_byte(store, tiling->ndims, start), store->stride, store->stream);
     return REDIST_OK;
+}
+
+/* Bytes from a tile's first element to its last. */
+static size_t span(const struct fftnd__tile *tile, int ndims, const int count[]) {
+    size_t bytes = tile->item;
+    for (int i = 0; i < ndims; i++)
+        bytes += (size_t)(count[i] - 1) * (size_t)tile->stride[i];
+    return bytes;
 }
 
 static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
                     const struct fftnd__end *store, const int start[],
                     enum fftnd_precision precision, double scale, double *seconds) {
-    int in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS], last = 0;
+    int before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS], last = 0;
     for (int i = 0; i < tiling->ndims; i++) {
         int rest = tiling->extent_out[i] - start[i];
         int short_tile = !tiling->whole[i] && rest < tiling->count[i];
-        in[i] = tiling->whole[i] ? tiling->extent_in[i] : short_tile ? rest : tiling->count[i];
-        out[i] = tiling->whole[i] ? tiling->extent_out[i] : in[i];
+        before[i] = tiling->whole[i] ? tiling->extent_in[i] : short_tile ? rest : tiling->count[i];
+        after[i] = tiling->whole[i] ? tiling->extent_out[i] : before[i];
         last |= short_tile;
     }
-    int code = load_tile(tiling, load, start, in);
+    char *in, *out = tiling->out.memory;
+    if (tiling->direct_out)
+        out = first_byte(store, tiling->ndims, start);
+    int code = load_tile(tiling, load, start, before, &in);
     double begin = MPI_Wtime();
     if (code == REDIST_OK)
-        code =
-            tiling->library->execute(tiling->serial[last], tiling->in.memory, tiling->out.memory);
+        code = tiling->library->execute(tiling->serial[last], in, out);
     if (scale != 1.0)
-        fftnd__scale(tiling->out.memory, tiling->out.bytes, precision, scale);
+        fftnd__scale(out, span(&tiling->out, tiling->ndims, after), precision, scale);
     *seconds += MPI_Wtime() - begin;
-    return code == REDIST_OK ? store_tile(tiling, store, start, out) : code;
+    return code == REDIST_OK ? store_tile(tiling, store, start, after) : code;
 }
 
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,

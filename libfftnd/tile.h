@@ -30,16 +30,19 @@ struct fftnd__tiling {
     int count[REDIST_MAX_NDIMS];      /* of a tile, along the axes that are not transformed */
     int chunk_axis;                   /* the one axis that is cut unevenly; -1 = none */
     struct fftnd__tile in, out;       /* the same memory when the transform may run in place */
+    int direct_in, direct_out;        /* the transform reads, writes the array itself, no tile */
     char *memory;                     /* both */
     void *serial[2];                  /* for whole tiles, and for the last along chunk_axis */
     const struct fftnd__serial *library;
 };
 
-/* How tiles are cut. */
+/* How tiles are cut, and what is known of their ends. */
 struct fftnd__cut {
-    size_t bytes; /* of a tile, at most, if the transformed axes allow */
-    int merge; /* both ends are arrays of this rank: neighbouring axes that are not transformed can be
-                     cut as if they were one, so that cuts fall on cache lines */
+    size_t bytes;   /* of a tile, at most, if the transformed axes allow */
+    int local_load; /* tiles come from an array of this rank */
+    int local_store; /* and go to one; when both are local, neighbouring axes that are not transformed
+                         can be cut as if they were one, so that cuts fall on cache lines */
+    int cached_store; /* into caches: the transform may as well write there itself */
 };
 
 /* `before` and `step` are the arrays

@@ -340,6 +340,17 @@ static int check_bound(const char *function, const redist_plan *plan) {
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
+/* An array that peers mapped when the plan was made must be one that they can map. */
+static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
+                        const void *array) {
+    size_t bytes = plan->schedule.side[side].bytes;
+    if (!plan->problem.mapped[side] || bytes == 0 || redist__segment_place(array, bytes).key != 0)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s = %p is not from redist_alloc, as the plan's own array was", name,
+                          array);
+}
+
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
@@ -347,11 +358,7 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        if (plan->problem.mapped[side] && bytes[side] != 0 &&
-            redist__segment_place(arrays[side], bytes[side]).key == 0)
-            code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                                  "%s = %p is not from redist_alloc, as the plan's own array was",
-                                  request.names[side], arrays[side]);
+        code = check_mapped(function, plan, request.names[side], side, arrays[side]);
     return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
 }
 
@@ -518,6 +525,8 @@ int redist_plan_free(redist_plan **plan) {
     int code = check_plan(__func__, *plan);
     if (code == REDIST_OK && (*plan)->started)
         code = redist_plan_wait(*plan);
+    if (code == REDIST_OK && (*plan)->opened)
+        code = close_tiles(__func__, *plan, (*plan)->problem.tiles);
     if (code == REDIST_ERR_STATE)
         return code;
     struct redist__context *context = (*plan)->context;

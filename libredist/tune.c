@@ -33,6 +33,27 @@ struct contest {
 
 /* ---------------------------------------------------------------- candidates */
 
+static int preference(const struct contest *contest, int i) {
+    const struct redist__choice *choice = &contest->candidates[i].choice;
+    return choice->method->preference != NULL
+               ? choice->method->preference(contest->problem, choice->variant)
+               : 0;
+}
+
+/* What tiles cost shows in the transforms that use them, so a measurement here would mislead: what the
+ * methods say of themselves decides. */
+static void keep_preferred(struct contest *contest) {
+    int count = 0, best = 0;
+    for (int i = 1; i < contest->count; i++)
+        if (preference(contest, i) > preference(contest, best))
+            best = i;
+    int most = preference(contest, best);
+    for (int i = 0; i < contest->count; i++)
+        if (preference(contest, i) == most)
+            contest->candidates[count++] = contest->candidates[i];
+    contest->count = count;
+}
+
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
@@ -64,14 +85,9 @@ static int collect(struct contest *contest) {
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
+    if (code == REDIST_OK && contest->problem->tiles != REDIST_WHOLE)
+        keep_preferred(contest);
     return code;
-}
-
-static int preference(const struct contest *contest, int i) {
-    const struct redist__choice *choice = &contest->candidates[i].choice;
-    return choice->method->preference != NULL
-               ? choice->method->preference(contest->problem, choice->variant)
-               : 0;
 }
 
 /* Without measurement: what the methods say of themselves, then the order of the register. */

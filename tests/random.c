@@ -18,13 +18,16 @@ void random_seed(uint64_t seed) {
 }
 
 uint64_t random_bits(void) {
-    state++;
-    return random_hash(state);
+    return random_hash(++state);
+}
+
+int random_from(uint64_t *sequence, int low, int high) {
+    uint64_t width = (uint64_t)((int64_t)high - low + 1);
+    return (int)(low + (int64_t)(random_hash(++*sequence) % width));
 }
 
 int random_between(int low, int high) {
-    uint64_t width = (uint64_t)((int64_t)high - low + 1);
-    return (int)(low + (int64_t)(random_bits() % width));
+    return random_from(&state, low, high);
 }
 
 int random_chance(int percent) {

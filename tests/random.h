@@ -23,6 +23,9 @@ int random_chance(int percent);
 /** Puts 0 .. count-1 in random order. */
 void random_permutation(int count, int order[]);
 
+/** The same as random_between from a sequence of the caller's own, such as one for each rank. */
+int random_from(uint64_t *sequence, int low, int high);
+
 /** A fixed scrambling of 64 bits: different inputs give unrelated outputs. Not a draw. */
 uint64_t random_hash(uint64_t value);
 

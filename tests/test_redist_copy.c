@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redist_copy_box against plain loops: every length of row, alignment, stride and kind of store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "redist_support.h"
+
+enum { SPACE = 1 << 16, GUARD = 256 };
+
+static unsigned char source[SPACE], destination[SPACE], expected[SPACE];
+
+static void fill(void) {
+    for (size_t i = 0; i < SPACE; i++) {
+        source[i] = (unsigned char)random_hash(i);
+        destination[i] = expected[i] = (unsigned char)random_hash(i + SPACE);
+    }
+}
+
+/* Byte by byte, along the first axis */
+static void copy_plainly(int ndims, const int count[], size_t item, const unsigned char *from,
+                         const ptrdiff_t from_stride[], unsigned char *to,
+                         const ptrdiff_t to_stride[]) {
+    if (ndims == 0) {
+        memcpy(to, from, item);
+        return;
+    }
+    for (int i = 0; i < count[0]; i++)
+        copy_plainly(ndims - 1, count + 1, item, from + i * from_stride[0], from_stride + 1,
+                     to + i * to_stride[0], to_stride + 1);
+}
+
+static void check_copy(int ndims, const int count[], size_t item, size_t from,
+                       const ptrdiff_t from_stride[], size_t to, const ptrdiff_t to_stride[],
+                       int stream) {
+    size_t first = 0;
+    redist_copy_box(ndims, count, item, source + from, from_stride, destination + to, to_stride,
+                    stream);
+    copy_plainly(ndims, count, item, source + from, from_stride, expected + to, to_stride);
+    if (memcmp(destination, expected, SPACE) != 0)
+        while (destination[first] == expected[first])
+            first++;
+    check_all(first == 0, "byte %zu of the destination at %zu is wrong", first, to);
+}
+
+/* One row of every length up to 9000 bytes, at random alignments */
+START_TEST(rows) {
+    fill();
+    for (int bytes = 0; bytes <= 9000; bytes += bytes < 300 ? 1 : 37) {
+        const ptrdiff_t stride[1] = {1};
+        size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
+        int stream = random_chance(70);
+        harness_case("%d bytes from %zu to %zu, stream %d", bytes, from, to, stream);
+        check_copy(1, &bytes, 1, from, stride, to, stride, stream);
+    }
+}
+END_TEST
+
+/* Several rows with room between them */
+START_TEST(boxes) {
+    for (int i = 0; i < harness_cases(1000); i++) {
+        int ndims = random_between(1, 4), count[4];
+        size_t item = (size_t)random_between(1, 24);
+        ptrdiff_t from_stride[4], to_stride[4];
+        ptrdiff_t from_extent = (ptrdiff_t)item, to_extent = (ptrdiff_t)item;
+        fill();
+        for (int axis = ndims - 1; axis >= 0; axis--) {
+            count[axis] = random_between(0, axis == ndims - 1 ? 60 : 7);
+            from_stride[axis] = from_extent;
+            to_stride[axis] = to_extent;
+            from_extent *= count[axis] ? count[axis] : 1;
+            to_extent *= count[axis] ? count[axis] : 1;
+            from_extent += random_chance(50) ? random_between(0, 20) : 0;
+            to_extent += random_chance(50) ? random_between(0, 20) : 0;
+        }
+        int stream = random_chance(70);
+        harness_case("%d axes, %d x ... x %d items of %zu bytes, stream %d", ndims, count[0],
+                     count[ndims - 1], item, stream);
+        if (from_extent < SPACE - 2 * GUARD && to_extent < SPACE - 2 * GUARD)
+            check_copy(ndims, count, item, (size_t)random_between(0, 99), from_stride,
+                       GUARD + (size_t)random_between(0, 99), to_stride, stream);
+    }
+}
+END_TEST
+
+/* A transposition: the last axis is contiguous on one side only. */
+START_TEST(transpositions) {
+    for (int i = 0; i < harness_cases(200); i++) {
+        const int count[3] = {random_between(1, 12), random_between(1, 12), random_between(1, 12)};
+        const size_t item = (size_t)random_between(1, 17);
+        const ptrdiff_t bytes = (ptrdiff_t)item;
+        const ptrdiff_t from_stride[3] = {count[1] * count[2] * bytes, count[2] * bytes, bytes};
+        const ptrdiff_t to_stride[3] = {bytes, count[0] * bytes, count[0] * count[1] * bytes};
+        fill();
+        harness_case("%dx%dx%d items of %zu bytes", count[0], count[1], count[2], item);
+        check_copy(3, count, item, 5, from_stride, GUARD, to_stride, i % 2);
+        check_copy(3, count, item, 5, to_stride, GUARD + 1, from_stride, i % 2);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {rows, boxes, transpositions, NULL};
+    return harness_run(argc, argv, "test_redist_copy", tests);
+}

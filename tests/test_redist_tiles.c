@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that are handed over or fetched in tiles: any tiling, in any order, of any layout. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exchanges.h"
+#include "harness.h"
+
+enum { MOST_AXES = 5, MOST_PIECES = 3, UNUSED = 0xee };
+
+/* How a local array is cut: each axis in pieces */
+struct tiling {
+    int ndims;
+    int npieces[MOST_AXES];
+    int start[MOST_AXES][MOST_PIECES + 1]; /* of each piece, and the end */
+};
+
+/* A box of a local array and a buffer for it, in which the axes may lie in another order */
+struct tile {
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    size_t bytes;
+    char *data;
+};
+
+/* ---------------------------------------------------------------- tilings, different on each rank */
+
+static struct tiling random_tiling(uint64_t *sequence, int ndims, const redist_box *box) {
+    struct tiling tiling = {.ndims = ndims};
+    for (int axis = 0; axis < ndims; axis++) {
+        int *start = tiling.start[axis], extent = box->extent[axis];
+        extent = extent ? extent : box->count[axis];
+        tiling.npieces[axis] = random_from(sequence, 1, MOST_PIECES);
+        for (int piece = 1; piece < tiling.npieces[axis]; piece++)
+            start[piece] = random_from(sequence, start[piece - 1], extent);
+        start[tiling.npieces[axis]] = extent;
+    }
+    return tiling;
+}
+
+static int tiling_count(const struct tiling *tiling) {
+    int count = 1;
+    for (int axis = 0; axis < tiling->ndims; axis++)
+        count *= tiling->npieces[axis];
+    return count;
+}
+
+/* Tile number n, in a buffer of its own of a random layout */
+static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, int n, size_t item) {
+    struct tile tile = {.bytes = item};
+    int first = random_from(sequence, 0, tiling->ndims - 1);
+    for (int axis = 0; axis < tiling->ndims; axis++) {
+        const int *start = &tiling->start[axis][n % tiling->npieces[axis]];
+        n /= tiling->npieces[axis];
+        tile.start[axis] = start[0];
+        tile.count[axis] = start[1] - start[0];
+    }
+    for (int i = tiling->ndims - 1; i >= 0; i--) {
+        int axis = (first + i) % tiling->ndims;
+        size_t room = (size_t)random_from(sequence, 0, 2);
+        tile.stride[axis] = (ptrdiff_t)tile.bytes;
+        tile.bytes *= (size_t)tile.count[axis] + room;
+    }
+    tile.data = malloc(tile.bytes + 1);
+    memset(tile.data, UNUSED, tile.bytes + 1);
+    return tile;
+}
+
+/* Copies between a tile and the place in the local array, element by element. */
+static void copy_tile(const struct tile *tile, int to_tile, int ndims, const redist_box *box,
+                      const test_array *array, size_t item) {
+    int total = 1;
+    for (int i = 0; i < ndims; i++)
+        total *= tile->count[i];
+    for (int n = 0; n < total; n++) {
+        size_t place = 0;
+        char *in_tile = tile->data;
+        int rest = n, weight = total;
+        for (int i = 0; i < ndims; i++) {
+            int extent = box->extent[i] ? box->extent[i] : box->count[i];
+            weight /= tile->count[i];
+            place = place * (size_t)extent + (size_t)(tile->start[i] + rest / weight);
+            in_tile += rest / weight * tile->stride[i];
+            rest %= weight;
+        }
+        char *in_array = array->data + place * item;
+        memcpy(to_tile ? in_tile : in_array, to_tile ? in_array : in_tile, item);
+        if (!to_tile)
+            memset(in_tile, UNUSED, item);
+    }
+}
+
+static size_t count_used(const struct tile *tile) {
+    size_t used = 0;
+    for (size_t i = 0; i <= tile->bytes; i++)
+        used += (unsigned char)tile->data[i] != UNUSED;
+    return used;
+}
+
+/* ---------------------------------------------------------------- executions */
+
+/* One exchange in tiles and what it needs */
+struct job {
+    const exchange *given;
+    enum redist_tiles tiles;
+    test_array arrays[2];
+    redist_plan *plan;
+    uint64_t sequence; /* of this rank's own choices */
+    size_t stray;      /* bytes that a fetched tile should not have */
+};
+
+static int move_tile(struct job *job, const struct tiling *tiling, int n) {
+    const exchange *given = job->given;
+    int put = job->tiles == REDIST_PUT, side = put ? 0 : 1, code;
+    const redist_box *box = &given->boxes[side][given->rank];
+    size_t item = given->element->extent;
+    struct tile tile = make_tile(&job->sequence, tiling, n, item);
+    if (put) {
+        copy_tile(&tile, 1, given->ndims, box, &job->arrays[0], item);
+        code = redist_plan_put(job->plan, tile.start, tile.count, tile.data, tile.stride);
+        memset(tile.data, 0, tile.bytes); /* may be overwritten at once */
+    } else {
+        code = redist_plan_get(job->plan, tile.start, tile.count, tile.data, tile.stride);
+        copy_tile(&tile, 0, given->ndims, box, &job->arrays[1], item);
+        job->stray += count_used(&tile);
+    }
+    free(tile.data);
+    return code;
+}
+
+static int move_all(struct job *job) {
+    const exchange *given = job->given;
+    int side = job->tiles == REDIST_PUT ? 0 : 1, failed = 0;
+    struct tiling tiling =
+        random_tiling(&job->sequence, given->ndims, &given->boxes[side][given->rank]);
+    int count = tiling_count(&tiling), shift = random_from(&job->sequence, 0, count);
+    int step = random_from(&job->sequence, 0, 1) ? 1 : count - 1;
+    for (int i = 0; i < count; i++)
+        failed |= move_tile(job, &tiling, (int)((shift + (long)i * step) % count));
+    if (random_from(&job->sequence, 0, 9) == 0)
+        usleep(200);
+    return failed;
+}
+
+static void execute(struct job *job, uint64_t salt, char text[512], size_t *wrong, int *failed) {
+    exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
+    if (job->tiles == REDIST_PUT) {
+        *failed |= redist_plan_put_begin(job->plan, job->arrays[1].data);
+        *failed |= move_all(job);
+        *failed |= redist_plan_put_end(job->plan);
+    } else {
+        *failed |= redist_plan_get_begin(job->plan, job->arrays[0].data);
+        *failed |= move_all(job);
+        *failed |= redist_plan_get_end(job->plan);
+    }
+    *wrong += exchange_wrong(job->given, job->arrays, REDIST_FORWARD, salt, text);
+}
+
+static redist_options tile_options(const char *method, enum redist_tiles tiles) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    options.method = method;
+    options.tiles = tiles;
+    options.tune_seconds = 1e-4;
+    return options;
+}
+
+static int plan_tiles(struct job *job, const char *method) {
+    const exchange *given = job->given;
+    const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
+    void *array_a = job->tiles == REDIST_PUT ? NULL : job->arrays[0].data;
+    void *array_b = job->tiles == REDIST_GET ? NULL : job->arrays[1].data;
+    redist_options options = tile_options(method, job->tiles);
+    if (given->axes[0] < 0)
+        return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
+                                 array_a, b, array_b, &options, &job->plan);
+    return redist_plan_exchange(given->comm, given->element->type, given->ndims, a->count, array_a,
+                                given->axes[0], b->count, array_b, given->axes[1], &options,
+                                &job->plan);
+}
+
+/* Messages and mapped memory carry tiles; MPI's collective calls and single messages do not. */
+static int may_refuse(const struct job *job, const exchange_way *way) {
+    if (strcmp(way->method, "p2p") == 0 || strcmp(way->method, "auto") == 0)
+        return !job->given->element->copyable;
+    return !(strcmp(way->method, "direct") == 0 && job->given->element->copyable &&
+             memory_is_shared(way->memory[1]) && memory_is_shared(way->memory[0]));
+}
+
+static void try_tiles(const exchange *given, const exchange_way *way, enum redist_tiles tiles,
+                      int rounds) {
+    struct job job = {.given = given, .tiles = tiles};
+    char text[512] = "";
+    size_t wrong = 0;
+    int failed = 0;
+    job.sequence = random_bits() ^ random_hash((uint64_t)given->rank);
+    exchange_say(given, way);
+    exchange_arrays(given, way->memory, job.arrays);
+    int code = plan_tiles(&job, way->method);
+    int refused = code == REDIST_ERR_METHOD && may_refuse(&job, way);
+    check_all(refused || code == REDIST_OK, "tiles %d: %s", tiles, redist_error_message());
+    for (int round = 0; round < rounds && !refused; round++)
+        execute(&job, random_bits(), text, &wrong, &failed);
+    check_all(!failed, "tiles %d: %s", tiles, redist_error_message());
+    check_all(wrong == 0, "tiles %d: %s", tiles, text);
+    check_all(job.stray == 0, "tiles %d: %zu bytes between a tile's elements", tiles, job.stray);
+    check_ok(redist_plan_free(&job.plan));
+    exchange_free_arrays(job.arrays);
+}
+
+static void try_all(const exchange *given) {
+    for (int i = 0; i < request_count(); i++) {
+        exchange_way way = random_way(request_name(i));
+        try_tiles(given, &way, i % 2 ? REDIST_PUT : REDIST_GET, 2);
+        way.memory[0] = way.memory[1] = MEMORY_SHARED;
+        try_tiles(given, &way, i % 2 ? REDIST_GET : REDIST_PUT, 2);
+    }
+}
+
+START_TEST(between_axes) {
+    for (int i = 0; i < harness_cases(8); i++) {
+        int ndims = random_between(2, MOST_AXES), sizes[MOST_AXES];
+        int axis_a = random_between(0, ndims - 1);
+        int axis_b = (axis_a + random_between(1, ndims - 1)) % ndims;
+        test_element element = element_create(random_between(0, element_count() - 2));
+        random_sizes(ndims, 1, 13, 800, sizes);
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis_a, axis_b);
+        try_all(&given);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* Slabs of the ranks along one axis before and another one after, in padded local arrays */
+START_TEST(between_boxes) {
+    for (int i = 0; i < harness_cases(4); i++) {
+        int sizes[3];
+        test_element element = element_create(random_between(0, element_count() - 2));
+        random_sizes(3, 1, 13, 800, sizes);
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1) % 3);
+        given.axes[0] = given.axes[1] = -1;
+        for (int rank = 0; rank < given.nranks && i % 2; rank++)
+            for (int axis = 0; axis < 3;
+                 axis++) { /* of A only: what is fetched of B is all compared */
+                redist_box *box = &given.boxes[0][rank];
+                box->offset[axis] = random_between(0, 2);
+                box->extent[axis] = box->offset[axis] + box->count[axis] + random_between(0, 2);
+            }
+        try_all(&given);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* Many executions of one plan, ranks early and late */
+START_TEST(repeated) {
+    static const char *const methods[] = {"direct", "p2p", "auto"};
+    for (int i = 0; i < harness_cases(12); i++) {
+        const int sizes[] = {6, 7, 8};
+        test_element element = element_create(2);
+        exchange_way way = {methods[i % 3], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 2, 1 + i % 2);
+        try_tiles(&given, &way, i / 3 % 2 ? REDIST_PUT : REDIST_GET, 10);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- wrong use */
+
+static test_element wrong_element;
+static exchange wrong_given;
+
+static struct job begin_wrong(enum redist_tiles tiles, const char *method) {
+    static const int sizes[] = {9, 10, 4};
+    static const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
+    struct job job = {.given = &wrong_given, .tiles = tiles, .sequence = 1};
+    wrong_element = element_create(2);
+    wrong_given = exchange_between_axes(MPI_COMM_WORLD, &wrong_element, 3, sizes, 0, 1);
+    exchange_arrays(&wrong_given, memory, job.arrays);
+    check_ok(plan_tiles(&job, method));
+    return job;
+}
+
+static void end_wrong(struct job *job) {
+    check_ok(redist_plan_free(&job->plan));
+    exchange_free_arrays(job->arrays);
+}
+
+START_TEST(out_of_order) {
+    const int start[3] = {0}, count[3] = {1, 1, 1};
+    const ptrdiff_t stride[3] = {8, 8, 8};
+    double value = 0;
+    for (int i = 0; i < 4; i++) {
+        struct job job = begin_wrong(i % 2 ? REDIST_PUT : REDIST_GET, i / 2 ? "p2p" : "direct");
+        void *a = job.arrays[0].data, *b = job.arrays[1].data;
+        char text[512] = "";
+        size_t wrong = 0;
+        int failed = 0;
+        harness_case("tiles %d, method %s", job.tiles, i / 2 ? "p2p" : "direct");
+        check_code(redist_plan_put(job.plan, start, count, &value, stride), REDIST_ERR_STATE);
+        check_code(redist_plan_get(job.plan, start, count, &value, stride), REDIST_ERR_STATE);
+        check_code(redist_plan_put_end(job.plan), REDIST_ERR_STATE);
+        check_code(redist_plan_get_end(job.plan), REDIST_ERR_STATE);
+        check_code(i % 2 ? redist_plan_get_begin(job.plan, a) : redist_plan_put_begin(job.plan, b),
+                   REDIST_ERR_STATE);
+        check_code(redist_plan_execute(job.plan, REDIST_FORWARD), REDIST_ERR_STATE);
+        check_code(redist_plan_execute_arrays(job.plan, REDIST_FORWARD, a, b), REDIST_ERR_STATE);
+        check_code(redist_plan_start_arrays(job.plan, REDIST_FORWARD, a, b), REDIST_ERR_STATE);
+        check_code(i % 2 ? redist_plan_put_begin(job.plan, NULL)
+                         : redist_plan_get_begin(job.plan, NULL),
+                   REDIST_ERR_NULL);
+        execute(&job, 3, text, &wrong, &failed);
+        check_all(!failed && wrong == 0, "%s: %s", redist_error_message(), text);
+        end_wrong(&job);
+    }
+}
+END_TEST
+
+START_TEST(bad_tiles) {
+    static const struct {
+        int start, count;
+    } bad[] = {{-1, 1}, {0, -1}, {0, 5}, {4, 1}, {3, 2}, {2147483647, 1}, {1, 2147483647}};
+    for (int i = 0; i < 4; i++) {
+        struct job job = begin_wrong(i % 2 ? REDIST_PUT : REDIST_GET, i / 2 ? "p2p" : "direct");
+        const ptrdiff_t stride[3] = {8, 8, 8};
+        double values[8] = {0};
+        char text[512];
+        int failed = 0;
+        exchange_prepare(&wrong_given, job.arrays, REDIST_FORWARD, 3);
+        check_ok(i % 2 ? redist_plan_put_begin(job.plan, job.arrays[1].data)
+                       : redist_plan_get_begin(job.plan, job.arrays[0].data));
+        check_code(i % 2 ? redist_plan_put_begin(job.plan, job.arrays[1].data)
+                         : redist_plan_get_begin(job.plan, job.arrays[0].data),
+                   REDIST_ERR_STATE);
+        for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
+            const int start[3] = {0, 0, bad[n].start}, count[3] = {1, 1, bad[n].count};
+            harness_case("tiles %d, start %d, count %d", job.tiles, start[2], count[2]);
+            check_code(i % 2 ? redist_plan_put(job.plan, start, count, values, stride)
+                             : redist_plan_get(job.plan, start, count, values, stride),
+                       REDIST_ERR_SIZE);
+        }
+        failed |= move_all(&job); /* the refused ones left nothing behind */
+        check_ok(i % 2 ? redist_plan_put_end(job.plan) : redist_plan_get_end(job.plan));
+        size_t wrong = exchange_wrong(&wrong_given, job.arrays, REDIST_FORWARD, 3, text);
+        check_all(!failed && wrong == 0, "%s", text);
+        end_wrong(&job);
+    }
+}
+END_TEST
+
+START_TEST(bad_option) {
+    struct job job = begin_wrong(REDIST_PUT, "p2p");
+    redist_plan *plan = job.plan;
+    job.tiles = (enum redist_tiles)7;
+    check_code(plan_tiles(&job, "p2p"), REDIST_ERR_ARGUMENT);
+    check_all(strstr(redist_error_message(), "7") != NULL, "%s", redist_error_message());
+    if (harness_nranks > 1) {
+        job.tiles = harness_rank == 0 ? REDIST_PUT : REDIST_GET;
+        check_code(plan_tiles(&job, "p2p"), REDIST_ERR_DISAGREE);
+    }
+    job.tiles = REDIST_WHOLE;
+    job.plan = NULL;
+    check_ok(plan_tiles(&job, "p2p"));
+    check_code(redist_plan_put_begin(job.plan, job.arrays[1].data), REDIST_ERR_STATE);
+    check_code(redist_plan_get_begin(job.plan, job.arrays[0].data), REDIST_ERR_STATE);
+    check_ok(redist_plan_free(&plan));
+    end_wrong(&job);
+}
+END_TEST
+
+/* A plan made for arrays of redist_alloc wants such arrays. */
+START_TEST(other_memory) {
+    if (harness_nranks == 1)
+        skip_test("one rank");
+    for (int i = 0; i < 2; i++) {
+        struct job job = begin_wrong(i ? REDIST_PUT : REDIST_GET, "direct");
+        char *plain = calloc(1, job.arrays[i].bytes);
+        check_code(i ? redist_plan_put_begin(job.plan, plain)
+                     : redist_plan_get_begin(job.plan, plain),
+                   REDIST_ERR_ARGUMENT);
+        free(plain);
+        end_wrong(&job);
+    }
+}
+END_TEST
+
+/* A plan that is freed before its execution is closed is closed first. */
+START_TEST(freed_while_open) {
+    for (int i = 0; i < 4; i++) {
+        struct job job = begin_wrong(i % 2 ? REDIST_PUT : REDIST_GET, i / 2 ? "p2p" : "direct");
+        char text[512];
+        exchange_prepare(&wrong_given, job.arrays, REDIST_FORWARD, 3);
+        check_ok(i % 2 ? redist_plan_put_begin(job.plan, job.arrays[1].data)
+                       : redist_plan_get_begin(job.plan, job.arrays[0].data));
+        int failed = move_all(&job);
+        if (harness_rank == harness_nranks - 1)
+            usleep(1000);
+        check_ok(redist_plan_free(&job.plan));
+        size_t wrong = exchange_wrong(&wrong_given, job.arrays, REDIST_FORWARD, 3, text);
+        check_all(!failed && wrong == 0, "%s", text);
+        exchange_free_arrays(job.arrays);
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {between_axes, between_boxes,    repeated,
+                                  out_of_order, bad_tiles,        bad_option,
+                                  other_memory, freed_while_open, NULL};
+    return harness_run(argc, argv, "test_redist_tiles", tests);
+}
