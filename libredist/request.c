@@ -32,11 +32,12 @@ int redist__check_options(struct redist__request *request, const redist_options 
     return REDIST_OK;
 }
 
-/* MPI itself knows whether a type is committed: it refuses to send what is not. */
+/* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
 static int check_committed(const struct redist__request *request) {
     MPI_Request send = MPI_REQUEST_NULL;
+    const char nothing = 0;
     int result =
-        MPI_Isend(NULL, 0, request->datatype, MPI_PROC_NULL, 0, request->context->comm, &send);
+        MPI_Isend(&nothing, 1, request->datatype, MPI_PROC_NULL, 0, request->context->comm, &send);
     if (result != MPI_SUCCESS)
         return FAIL(REDIST_ERR_DATATYPE, "datatype is not committed");
     MPI_Wait(&send, MPI_STATUS_IGNORE);

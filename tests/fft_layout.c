@@ -164,19 +164,23 @@ static const char *bytes_fault(const fft_case *given, MPI_Comm comm, const fftnd
     return NULL;
 }
 
-/* Only the real side of a transform in place is padded; all other arrays are packed. */
-static const char *stride_fault(const fft_case *given, enum fftnd_side side, const fft_walk *walk) {
-    const fftnd_layout *layout = walk->layout;
+/* Allocated extents: only the real side of a transform in place is padded, to the complex one. */
+static int extent_of(const fft_case *given, enum fftnd_side side, const fftnd_layout *layout,
+                     int axis) {
+    const int is_padded =
+        given->options.in_place && side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given);
+    return is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis];
+}
+
+static const char *stride_fault(const fft_case *given, enum fftnd_side side,
+                                const fftnd_layout *layout) {
     const int is_last = given->options.batch_place == FFTND_BATCH_LAST;
     ptrdiff_t stride = is_last ? given->options.batch : 1;
-    if (given->kind == FFTND_R2C && given->options.in_place && side == FFTND_PHYSICAL) {
-        return NULL;
-    }
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         if (layout->stride[axis] != stride) {
             return fault("stride[%d] is %td, not %td", axis, layout->stride[axis], stride);
         }
-        stride *= layout->count[axis];
+        stride *= extent_of(given, side, layout, axis);
     }
     stride = is_last ? 1 : stride;
     if (layout->batch_stride != stride && given->options.batch > 1) {
@@ -219,7 +223,7 @@ const char *fft_layout_fault(const fft_case *given, MPI_Comm comm, const fftnd_p
     const fft_walk walk = fft_walk_make(layout, given->options.batch);
     found = bytes_fault(given, comm, info, &walk);
     if (found == NULL && walk.nelements > 0) {
-        found = stride_fault(given, side, &walk);
+        found = stride_fault(given, side, layout);
     }
     return found != NULL ? found : places_fault(&walk);
 }

@@ -11,8 +11,8 @@
 #include "exchanges.h"
 #include "harness.h"
 
-/* 64 GiB of addresses */
-static const size_t space_bytes = (size_t)1 << 36;
+/* 16 GiB of addresses */
+static const size_t space_bytes = (size_t)1 << 34;
 
 static char *take_space(void) {
     char *space = mmap(NULL, space_bytes, PROT_READ | PROT_WRITE,

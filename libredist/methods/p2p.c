@@ -339,12 +339,28 @@ static int open_tiles(void *data, void *array) {
     return code == REDIST_OK && !put ? pack_and_send(state) : code;
 }
 
+/* Peers wait for every piece, also for those of a source that was not put as a whole. */
+static int send_missing(struct state *state) {
+    int result = MPI_SUCCESS;
+    for (int peer = 0; peer < state->schedule->context->size; peer++) {
+        struct pieces pieces = cut(state, &state->schedule->side[0].parts[peer]);
+        if (peer == state->schedule->context->rank)
+            continue;
+        for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
+            if (state->missing[peer * state->pieces + piece] != 0)
+                result = send_piece(state, peer, &pieces, piece);
+    }
+    return redist_check_mpi(result);
+}
+
 /* Tiles that were never fetched leave their messages to be waited for, but nowhere to unpack them. */
 static int close_tiles(void *data) {
     struct state *state = data;
     int n = state->schedule->context->size * state->pieces;
-    if (state->problem->tiles == REDIST_PUT)
-        return wait(state);
+    if (state->problem->tiles == REDIST_PUT) {
+        int code = send_missing(state);
+        return code == REDIST_OK ? wait(state) : code;
+    }
     int result = MPI_Waitall(n, state->receives, MPI_STATUSES_IGNORE);
     if (result == MPI_SUCCESS)
         result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
