@@ -173,7 +173,9 @@ typedef struct fftnd_plan_info {
     double scale_forward;    /**< factor applied by forward */
     double scale_backward;   /**< factor applied by backward */
     double exchange_seconds; /**< time spent in exchanges since the plan was made, on this rank */
-    double serial_seconds;   /**< time spent in serial transforms since then */
+    double serial_seconds;   /**< time spent in serial transforms since then; in a fused plan those
+                                     within tiles, and all that moves data counts as exchange */
+    int fused;               /**< nonzero: transforms and exchanges are joined in tiles */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

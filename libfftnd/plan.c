@@ -425,7 +425,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .scale_forward = plan->scale[REDIST_FORWARD],
                               .scale_backward = plan->scale[REDIST_BACKWARD],
                               .serial_seconds = plan->seconds[0],
-                              .exchange_seconds = plan->seconds[1]};
+                              .exchange_seconds = plan->seconds[1],
+                              .fused = plan->is_fused};
     if (plan->transform.grid != NULL)
         code = redist_grid_get(plan->transform.grid, &info->grid_ndims, info->grid, NULL);
     return code;

@@ -96,8 +96,8 @@ static int split_node(struct redist__context *context) {
     int node_size = text != NULL ? atoi(text) : 0;
     if (result == MPI_SUCCESS && node_size > 0) {
         MPI_Comm whole = context->node;
-        int rank;
-        MPI_Comm_rank(whole, &rank);
+        int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         result = MPI_Comm_split(whole, rank / node_size, rank, &context->node);
         MPI_Comm_free(&whole);
     }

@@ -178,21 +178,36 @@ START_TEST(unknown_methods) {
 }
 END_TEST
 
-/* Joined transforms and exchanges need an exchange, and peers' arrays that can be mapped. */
+/* Joined transforms and exchanges need an exchange, and a method that works in tiles. */
 START_TEST(fusion_that_cannot_be) {
+    static const char *const methods[] = {"alltoallw", "alltoallv", "p2p-type"};
     fftnd_plan *plan = NULL;
     arguments call = good_arguments(FFTND_C2C);
     call.options.fusion = FFTND_FUSE_ALWAYS;
-    if (harness_nranks > 1) {
-        check_success(&call);
-        call.options.method = "direct";
-        check_success(&call);
-    } else {
+    for (int i = 0; i < 3; i++) {
+        call.options.method = methods[i];
+        harness_case("method %s", methods[i]);
         check_code(create(&call, &plan), REDIST_ERR_METHOD);
+        check_all(plan == NULL, "a plan was made");
     }
-    call.options.method = "alltoallw";
-    check_code(create(&call, &plan), REDIST_ERR_METHOD);
-    check_all(plan == NULL, "a plan was made");
+}
+END_TEST
+
+/* On one rank there is no exchange. In place, tiles need no second work array. */
+START_TEST(fusion_that_can_be) {
+    static const char *const methods[] = {NULL, "direct", "p2p"};
+    for (int i = 0; i < 3 * 3 * 2; i++) {
+        fftnd_plan *plan = NULL;
+        arguments call = good_arguments(FFTND_C2C);
+        call.options.fusion = FFTND_FUSE_ALWAYS;
+        call.options.method = methods[i % 3];
+        call.options.in_place = i / 3 % 3 == 1;
+        call.options.overwrite_input = i / 3 % 3 == 2;
+        call.options.grid_ndims = 1 + i / 9;
+        harness_case("method %s, case %d", methods[i % 3] == NULL ? "NULL" : methods[i % 3], i);
+        check_code(create(&call, &plan), harness_nranks > 1 ? REDIST_OK : REDIST_ERR_METHOD);
+        check_ok(fftnd_plan_free(&plan));
+    }
 }
 END_TEST
 
@@ -367,6 +382,7 @@ int main(int argc, char **argv) {
                                   null_pointers,
                                   unknown_methods,
                                   fusion_that_cannot_be,
+                                  fusion_that_can_be,
                                   null_communicator,
                                   intercommunicator,
                                   grids_that_do_not_fit,

@@ -40,15 +40,16 @@ START_TEST(every_method_but_direct) {
 }
 END_TEST
 
-static void check_refused(const fft_case *given) {
+static void check_code_of_plan(const fft_case *given, int expected) {
     fftnd_plan *plan = NULL;
     harness_case("%s", fft_case_text(given));
-    check_code(fft_case_plan(MPI_COMM_WORLD, given, &plan), REDIST_ERR_METHOD);
-    check_all(plan == NULL, "a plan was made");
+    check_code(fft_case_plan(MPI_COMM_WORLD, given, &plan), expected);
+    check_all((plan != NULL) == (expected == REDIST_OK), "code and plan do not fit");
+    check_ok(fftnd_plan_free(&plan));
 }
 
 /* All ranks hear of it, also those whose own exchange stays on their node. */
-START_TEST(mapped_memory_asked_for) {
+START_TEST(methods_that_do_not_apply) {
     const int columns = harness_nranks % 2 == 0 ? 2 : 1;
     fft_case given = FFT_CASE(FFTND_C2C, 8, 7, 10);
     if (harness_nranks <= node_size) {
@@ -56,19 +57,22 @@ START_TEST(mapped_memory_asked_for) {
     }
     FFT_GRID(&given, harness_nranks / columns, columns);
     given.options.method = "direct";
-    check_refused(&given);
-    given.options.method = NULL;
+    check_code_of_plan(&given, REDIST_ERR_METHOD);
+    given.options.fusion = FFTND_FUSE_NEVER;
+    check_code_of_plan(&given, REDIST_ERR_METHOD);
     given.options.fusion = FFTND_FUSE_ALWAYS;
-    check_refused(&given);
+    check_code_of_plan(&given, REDIST_ERR_METHOD);
     FFT_GRID(&given, columns, harness_nranks / columns);
-    check_refused(&given);
-    given.options.grid_ndims = 0;
-    check_refused(&given);
+    check_code_of_plan(&given, REDIST_ERR_METHOD);
+    given.options.method = "alltoallw";
+    check_code_of_plan(&given, REDIST_ERR_METHOD);
+    given.options.method = "p2p";
+    check_code_of_plan(&given, REDIST_OK);
 }
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_grid, every_method_but_direct, mapped_memory_asked_for,
+    const TTest *const tests[] = {every_grid, every_method_but_direct, methods_that_do_not_apply,
                                   NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);

@@ -6,15 +6,19 @@
 #include "harness.h"
 #include "redist_support.h"
 
-enum { SPACE = 1 << 16, GUARD = 256 };
+enum { SPACE = 1 << 18, GUARD = 256 };
 
 static unsigned char source[SPACE], destination[SPACE], expected[SPACE];
 
+/* Both destinations get a byte that the case before did not leave there. */
 static void fill(void) {
-    for (size_t i = 0; i < SPACE; i++) {
-        source[i] = (unsigned char)random_hash(i);
-        destination[i] = expected[i] = (unsigned char)random_hash(i + SPACE);
-    }
+    static int byte;
+    byte++;
+    if (byte == 1)
+        for (size_t i = 0; i < SPACE; i++)
+            source[i] = (unsigned char)random_hash(i);
+    memset(destination, byte & 0xff, SPACE);
+    memset(expected, byte & 0xff, SPACE);
 }
 
 /* Byte by byte, along the first axis */
@@ -43,15 +47,35 @@ static void check_copy(int ndims, const int count[], size_t item, size_t from,
     check_all(first == 0, "byte %zu of the destination at %zu is wrong", first, to);
 }
 
-/* One row of every length up to 9000 bytes, at random alignments */
-START_TEST(rows) {
+static void try_row(int bytes) {
+    const ptrdiff_t stride[1] = {1};
+    size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
+    int stream = random_chance(70);
+    harness_case("%d bytes from %zu to %zu, stream %d", bytes, from, to, stream);
     fill();
-    for (int bytes = 0; bytes <= 9000; bytes += bytes < 300 ? 1 : 37) {
-        const ptrdiff_t stride[1] = {1};
+    check_copy(1, &bytes, 1, from, stride, to, stride, stream);
+}
+
+/* One row of every length, at random alignments */
+START_TEST(rows) {
+    for (int bytes = 0; bytes <= 9000; bytes += bytes < 600 ? 1 : 37)
+        try_row(bytes);
+    for (int bytes = 9000; bytes < SPACE - 4 * GUARD; bytes += random_between(1, 5000))
+        try_row(bytes);
+}
+END_TEST
+
+/* Rows whose destinations lie alike in their cache lines are copied side by side. */
+START_TEST(aligned_rows) {
+    for (int i = 0; i < harness_cases(300); i++) {
+        const int count[2] = {random_between(1, 20), random_between(200, 3000)};
+        const ptrdiff_t from_stride[2] = {count[1] + random_between(0, 70), 1};
+        const ptrdiff_t to_stride[2] = {(count[1] + random_between(0, 130) + 63) / 64 * 64, 1};
         size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
-        int stream = random_chance(70);
-        harness_case("%d bytes from %zu to %zu, stream %d", bytes, from, to, stream);
-        check_copy(1, &bytes, 1, from, stride, to, stride, stream);
+        harness_case("%d rows of %d bytes from %zu to %zu, stride %td", count[0], count[1], from,
+                     to, to_stride[0]);
+        fill();
+        check_copy(2, count, 1, from, from_stride, to, to_stride, i % 4 != 0);
     }
 }
 END_TEST
@@ -100,6 +124,6 @@ START_TEST(transpositions) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {rows, boxes, transpositions, NULL};
+    const TTest *const tests[] = {rows, aligned_rows, boxes, transpositions, NULL};
     return harness_run(argc, argv, "test_redist_copy", tests);
 }
