@@ -186,7 +186,7 @@ int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
         if (find_route(pipeline, transform))
             return check_bytes(pipeline);
     }
-    return redist_fail(REDIST_ERR_ARGUMENT, "no way through the given arrays");
+    return redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
 }
 
 /* ---------------------------------------------------------------- serial transforms */

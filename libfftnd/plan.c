@@ -153,8 +153,8 @@ static int plan_serial(fftnd_plan *plan) {
     size_t bytes = (largest_bytes(plan) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
     if (memory == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for planning in two arrays of %zu bytes",
-                           bytes);
+        return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                              "no memory for planning in two arrays of %zu bytes", bytes);
     char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
     void *const scratch[2] = {first, first + bytes};
     int code = REDIST_OK;
@@ -342,7 +342,9 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
     if (code != REDIST_OK)
         return code;
     fftnd_plan *plan = allocate_plan(&request);
-    code = plan != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
+    code = plan != NULL
+               ? REDIST_OK
+               : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory for a plan");
     code = redist_agree(agreed, code);
     request.comm = comm;
     if (code == REDIST_OK)

@@ -129,15 +129,15 @@ static unsigned keep_flag(const struct fftnd__serial_problem *problem) {
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for a serial transform");
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
     plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
     plan->run = choose_run(plan);
     plan->aligned = make(plan, in, out, efforts[problem->effort] | keep_flag(problem));
     if (plan->aligned == NULL) {
         redist_release(plan);
-        return redist_fail(REDIST_ERR_SERIAL, "FFTW made no plan for a transform over %d axes",
-                           problem->naxes);
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                              "FFTW made no plan for a transform over %d axes", problem->naxes);
     }
     *result = plan;
     return REDIST_OK;
@@ -148,7 +148,8 @@ static int make_unaligned(struct plan *plan, void *in, void *out) {
         plan->unaligned =
             make(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED | keep_flag(&plan->problem));
     if (plan->unaligned == NULL)
-        return redist_fail(REDIST_ERR_SERIAL, "FFTW made no plan for unaligned arrays");
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                              "FFTW made no plan for unaligned arrays");
     return REDIST_OK;
 }
 

@@ -177,7 +177,8 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
     size_t total = tiling->in.bytes + (apart ? tiling->out.bytes : 0) + ALIGNMENT;
     tiling->memory = redist_calloc(total, 1);
     if (tiling->memory == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes", total);
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              total);
     tiling->in.memory = align(tiling->memory);
     tiling->out.memory = tiling->in.memory + (apart ? tiling->in.bytes : 0);
     return plan_tiles(tiling, transform, before, step, direction);

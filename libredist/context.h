@@ -3,7 +3,7 @@
 #ifndef REDIST__CONTEXT_H
 #define REDIST__CONTEXT_H
 
-#include "redist_support.h"
+#include "error.h"
 
 struct redist__grid_entry;
 struct redist__control;

@@ -49,7 +49,7 @@ static int map_lines(const struct redist__context *context, struct redist__contr
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
         control->lines[place.rank] = (void *)redist__segment_address(&place);
     if (place.key == 0)
-        return redist_fail(REDIST_ERR_MEMORY, "this node offers no memory to share");
+        return redist__fail(REDIST_ERR_MEMORY, "this node offers no memory to share");
     return REDIST_OK;
 }
 
@@ -58,7 +58,7 @@ static int create(struct redist__context *context) {
     size_t bytes = SLOTS * sizeof(struct redist__line);
     struct redist__control *control = allocate(context);
     int code =
-        control != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for shared flags");
+        control != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory for shared flags");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code = redist__segment_create(context, bytes, &control->memory);

@@ -12,4 +12,7 @@ void redist__set_message(const char *text);
 
 int redist__mpi_is_running(void);
 
+/* For functions whose names mean nothing to the user. */
+#define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
+
 #endif

@@ -11,7 +11,7 @@ static int allocate(struct redist__packing *packing, size_t size) {
     packing->unpack = redist_calloc(size, sizeof *packing->unpack);
     if (packing->position == NULL || packing->in_array == NULL || packing->pack == NULL ||
         packing->unpack == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
     return REDIST_OK;
 }
 
@@ -64,8 +64,8 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     packing->buffer_bytes = place_messages(packing, schedule);
     packing->buffer = redist_calloc(1, packing->buffer_bytes);
     if (packing->buffer == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
-                           packing->buffer_bytes);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
+                            packing->buffer_bytes);
     return REDIST_OK;
 }
 
@@ -98,8 +98,8 @@ void redist__packing_unpack(const struct redist__packing *packing, int peer, voi
 
 int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element) {
     if (schedule->item > INT_MAX)
-        return redist_fail(REDIST_ERR_LIMIT, "one element has %zu bytes, more than MPI's int",
-                           schedule->item);
+        return redist__fail(REDIST_ERR_LIMIT, "one element has %zu bytes, more than MPI's int",
+                            schedule->item);
     int result = MPI_Type_contiguous((int)schedule->item, MPI_BYTE, element);
     if (result == MPI_SUCCESS)
         result = MPI_Type_commit(element);
@@ -125,10 +125,10 @@ void redist__own_copy_run(const struct redist__copy *copy, const struct redist__
 int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {
     if (schedule->copyable)
         return REDIST_OK;
-    return redist_fail(REDIST_ERR_METHOD,
-                       "method %s copies elements as bytes, but datatype has data outside of its "
-                       "extent or a lower bound that is not 0",
-                       method);
+    return redist__fail(REDIST_ERR_METHOD,
+                        "method %s copies elements as bytes, but datatype has data outside of its "
+                        "extent or a lower bound that is not 0",
+                        method);
 }
 
 int redist__check_counts(const struct redist__schedule *schedule, const char *method, int total) {
@@ -139,9 +139,9 @@ int redist__check_counts(const struct redist__schedule *schedule, const char *me
             if (side->parts[peer].elements > largest)
                 largest = side->parts[peer].elements;
         if (largest > INT_MAX)
-            return redist_fail(REDIST_ERR_LIMIT,
-                               "method %s counts in MPI's int, but %zu elements are %s", method,
-                               largest, total ? "exchanged in one call" : "sent in one message");
+            return redist__fail(REDIST_ERR_LIMIT,
+                                "method %s counts in MPI's int, but %zu elements are %s", method,
+                                largest, total ? "exchanged in one call" : "sent in one message");
     }
     return REDIST_OK;
 }

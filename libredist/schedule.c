@@ -10,8 +10,8 @@ static int allocate_parts(struct redist__schedule *schedule) {
         struct redist__side *side = &schedule->side[s];
         side->parts = redist_calloc((size_t)schedule->context->size, sizeof *side->parts);
         if (side->parts == NULL)
-            return redist_fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
-                               schedule->context->size);
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
+                                schedule->context->size);
     }
     return REDIST_OK;
 }
@@ -25,8 +25,8 @@ static int set_extents(struct redist__schedule *schedule, struct redist__side *s
         empty |= extent[i] == 0;
     for (int i = 0; i < ndims && !empty; i++)
         if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
-            return redist_fail(REDIST_ERR_LIMIT, "the local array is larger than %lld bytes",
-                               (long long)PTRDIFF_MAX);
+            return redist__fail(REDIST_ERR_LIMIT, "the local array is larger than %lld bytes",
+                                (long long)PTRDIFF_MAX);
     memcpy(side->extent, extent, (size_t)ndims * sizeof *extent);
     side->bytes = empty ? 0 : bytes;
     if (!empty)

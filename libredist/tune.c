@@ -58,7 +58,7 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
         return REDIST_OK;
-    return redist_fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
+    return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
 }
 
 /* Keeps the choices that apply on all ranks. With one request and no candidate left, the reason is
@@ -68,8 +68,8 @@ static int collect(struct contest *contest) {
     const char *request = contest->options->method;
     int n = redist__choices(request, REDIST__MOST_CHOICES, choices);
     if (n == 0)
-        return redist_agree(
-            contest->comm, redist_fail(REDIST_ERR_METHOD, "method = \"%s\" is not known", request));
+        return redist_agree(contest->comm, redist__fail(REDIST_ERR_METHOD,
+                                                        "method = \"%s\" is not known", request));
     int refused[REDIST__MOST_CHOICES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = can_tile(contest->problem, choices[i].method);
@@ -112,7 +112,7 @@ static int allocate_scratch(struct contest *contest) {
         } else {
             *scratch = redist_calloc(1, bytes);
             if (*scratch == NULL)
-                code = redist_fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes);
+                code = redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes);
             code = redist_agree(contest->comm, code);
         }
         if (code == REDIST_OK)

@@ -20,7 +20,7 @@ int redist__types_create(struct redist__types *types, const struct redist__sched
     types->displacements = redist_calloc(size, sizeof *types->displacements);
     types->types = redist_calloc(size, sizeof(MPI_Datatype));
     if (types->counts == NULL || types->displacements == NULL || types->types == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for the datatypes of %zu ranks", size);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the datatypes of %zu ranks", size);
     int code = REDIST_OK;
     for (int peer = 0; peer < (int)size && code == REDIST_OK; peer++) {
         code = redist_check_mpi(create_type(types, schedule, &schedule->side[side], peer));

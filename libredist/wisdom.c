@@ -29,7 +29,7 @@ static struct memory *memories;
 static int remember(const char *key, const char *name) {
     struct memory *memory = redist_calloc(1, sizeof *memory);
     if (memory == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory to remember a measurement");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to remember a measurement");
     snprintf(memory->key, sizeof memory->key, "%s", key);
     snprintf(memory->name, sizeof memory->name, "%s", name);
     pthread_mutex_lock(&lock);
@@ -68,7 +68,7 @@ static const char *file_name(const char *file) {
 }
 
 static int refuse(const char *file, const char *why) {
-    return redist_fail(REDIST_ERR_FILE, "wisdom_file = \"%s\": %s", file, why);
+    return redist__fail(REDIST_ERR_FILE, "wisdom_file = \"%s\": %s", file, why);
 }
 
 /* A file that is not there yet holds nothing. */

@@ -3,7 +3,7 @@
 #ifndef REDIST__WISDOM_H
 #define REDIST__WISDOM_H
 
-#include "redist_support.h"
+#include "error.h"
 
 enum { REDIST__WISDOM_KEY = 192 };
 

@@ -48,13 +48,21 @@ static void make_gap(MPI_Datatype *type) {
     MPI_Type_free(&packed);
 }
 
-/* A double at byte 8, of 16 bytes that begin there */
+/* A double at byte 16, of 16 bytes that begin at byte `low` */
+static void make_far(MPI_Aint low, MPI_Datatype *type) {
+    const MPI_Aint place = 16;
+    MPI_Datatype far;
+    MPI_Type_create_hindexed_block(1, 1, &place, MPI_DOUBLE, &far);
+    MPI_Type_create_resized(far, low, 16, type);
+    MPI_Type_free(&far);
+}
+
+static void make_beyond(MPI_Datatype *type) {
+    make_far(0, type);
+}
+
 static void make_shifted(MPI_Datatype *type) {
-    const MPI_Aint place = 8;
-    MPI_Datatype shifted;
-    MPI_Type_create_hindexed_block(1, 1, &place, MPI_DOUBLE, &shifted);
-    MPI_Type_create_resized(shifted, 8, 16, type);
-    MPI_Type_free(&shifted);
+    make_far(16, type);
 }
 
 static const struct {
@@ -62,19 +70,21 @@ static const struct {
     void (*make)(MPI_Datatype *type);
     size_t extent;
     int derived, copyable;
+    size_t shift;
     struct {
         size_t first, end;
     } data[2];
 } kinds[] = {
-    {"char", make_char, 1, 0, 1, {{0, 1}}},
-    {"float", make_float, 4, 0, 1, {{0, 4}}},
-    {"double", make_double, 8, 0, 1, {{0, 8}}},
-    {"float complex", make_float_complex, 8, 0, 1, {{0, 8}}},
-    {"double complex", make_double_complex, 16, 0, 1, {{0, 16}}},
-    {"7 bytes", make_seven, 7, 1, 1, {{0, 7}}},
-    {"12 bytes", make_twelve, 12, 1, 1, {{0, 12}}},
-    {"with a gap", make_gap, 24, 1, 1, {{0, 8}, {9, 10}}},
-    {"shifted", make_shifted, 16, 1, 0, {{8, 16}}},
+    {"char", make_char, 1, 0, 1, 0, {{0, 1}}},
+    {"float", make_float, 4, 0, 1, 0, {{0, 4}}},
+    {"double", make_double, 8, 0, 1, 0, {{0, 8}}},
+    {"float complex", make_float_complex, 8, 0, 1, 0, {{0, 8}}},
+    {"double complex", make_double_complex, 16, 0, 1, 0, {{0, 16}}},
+    {"7 bytes", make_seven, 7, 1, 1, 0, {{0, 7}}},
+    {"12 bytes", make_twelve, 12, 1, 1, 0, {{0, 12}}},
+    {"with a gap", make_gap, 24, 1, 1, 0, {{0, 8}, {9, 10}}},
+    {"beyond its extent", make_beyond, 16, 1, 0, 16, {{0, 8}}},
+    {"shifted", make_shifted, 16, 1, 0, 16, {{0, 8}}},
 };
 
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -83,9 +93,18 @@ int element_count(void) {
     return NKINDS;
 }
 
+int copyable_element_count(void) {
+    int count = 0;
+    for (int i = 0; i < NKINDS; i++)
+        count += kinds[i].copyable;
+    return count;
+}
+
 test_element element_create(int index) {
-    test_element element = {
-        kinds[index].name, MPI_DATATYPE_NULL, kinds[index].extent, kinds[index].copyable, {0}};
+    test_element element = {.name = kinds[index].name,
+                            .extent = kinds[index].extent,
+                            .copyable = kinds[index].copyable,
+                            .shift = kinds[index].shift};
     kinds[index].make(&element.type);
     if (kinds[index].derived)
         MPI_Type_commit(&element.type);
@@ -225,15 +244,15 @@ static void element_bytes(const struct cursor *cursor, size_t position, size_t e
     }
 }
 
-static size_t array_position(const test_array *array) {
-    return (size_t)(array->data - (char *)array->allocation);
+static size_t array_position(const test_array *array, const test_place *place) {
+    return (size_t)(array->data - (char *)array->allocation) + place->element->shift;
 }
 
 void array_fill(const test_array *array, const test_place *place, enum test_contents contents,
                 uint64_t salt) {
     unsigned char *bytes = array->allocation;
     size_t extent = place->element->extent;
-    size_t position = array_position(array);
+    size_t position = array_position(array, place);
     struct cursor cursor = {{0}, {0}, 0, 0};
     for (size_t i = 0; i < array->allocation_bytes; i++)
         bytes[i] = background(i);
@@ -289,7 +308,7 @@ size_t array_wrong(const test_array *array, const test_place *place, enum test_c
     struct comparison comparison = {0, text_bytes, text};
     unsigned char expected[ELEMENT_BYTES];
     size_t extent = place->element->extent;
-    size_t position = array_position(array);
+    size_t position = array_position(array, place);
     struct cursor cursor = {{0}, {0}, 0, 0};
     compare_guards(&comparison, array, 0, position);
     for (size_t n = place_elements(place); n > 0; n--, position += extent) {

@@ -21,12 +21,16 @@ typedef struct test_element {
     const char *name;
     MPI_Datatype type;
     size_t extent;
-    int copyable; /**< starts at byte 0 of its extent, so that all methods apply */
+    int copyable; /**< lies within its extent, so that all methods apply */
+    size_t shift; /**< bytes from where an element is to where its data begin */
     unsigned char is_data[ELEMENT_BYTES]; /**< which bytes of the extent the type describes */
 } test_element;
 
-/** The number of kinds: predefined types, odd sizes, with a gap; the last one is not copyable. */
+/** The number of kinds: predefined types, odd sizes, with a gap; at last those not copyable. */
 int element_count(void);
+
+/** The number of kinds that are copyable. */
+int copyable_element_count(void);
 
 /** Makes the type of kind `index`, 0 <= index < element_count(). */
 test_element element_create(int index);

@@ -29,7 +29,7 @@ static int set_counts(struct state *state, int side) {
     state->counts[side] = redist_calloc(size, sizeof(int));
     state->displacements[side] = redist_calloc(size, sizeof(int));
     if (state->counts[side] == NULL || state->displacements[side] == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for the counts of %zu ranks", size);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the counts of %zu ranks", size);
     const struct redist__packing *packing = &state->packing[side];
     for (int peer = 0; peer < context->size; peer++) {
         if (peer == context->rank)
@@ -44,7 +44,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     (void)variant;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for method alltoallv");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method alltoallv");
     state->schedule = problem->schedule;
     state->element = MPI_DATATYPE_NULL;
     int code = redist__element_type(problem->schedule, &state->element);

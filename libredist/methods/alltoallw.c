@@ -29,7 +29,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     const struct redist__schedule *schedule = problem->schedule;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for method alltoallw");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method alltoallw");
     state->comm = schedule->context->comm;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {

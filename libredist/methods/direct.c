@@ -55,18 +55,20 @@ static int applies(const struct redist__problem *problem, int variant) {
     const struct redist__context *context = problem->schedule->context;
     int code = redist__check_copyable(problem->schedule, "direct");
     if (code == REDIST_OK && context->node_size != context->size)
-        code = redist_fail(REDIST_ERR_METHOD,
-                           "method direct works within a node, but only %d of %d ranks are on this "
-                           "one",
-                           context->node_size, context->size);
+        code =
+            redist__fail(REDIST_ERR_METHOD,
+                         "method direct works within a node, but only %d of %d ranks are on this "
+                         "one",
+                         context->node_size, context->size);
     if (code == REDIST_OK && traits[variant].push && !(problem->mapped[0] && problem->mapped[1]))
-        code = redist_fail(REDIST_ERR_METHOD,
-                           "method direct:%s is a choice only if both arrays are from redist_alloc",
-                           variants[variant]);
+        code =
+            redist__fail(REDIST_ERR_METHOD,
+                         "method direct:%s is a choice only if both arrays are from redist_alloc",
+                         variants[variant]);
     int hidden = problem->tiles == REDIST_PUT && !problem->mapped[1] && context->size > 1;
     if (code == REDIST_OK && hidden)
-        code = redist_fail(REDIST_ERR_METHOD,
-                           "method direct puts tiles into an array of redist_alloc only");
+        code = redist__fail(REDIST_ERR_METHOD,
+                            "method direct puts tiles into an array of redist_alloc only");
     return code;
 }
 
@@ -90,7 +92,7 @@ static enum mode choose_mode(const struct state *state, int direction) {
 static int create(const struct redist__problem *problem, int variant, void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for method direct");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method direct");
     state->problem = problem;
     state->stream = traits[variant].stream;
     state->prefers_push = traits[variant].push;
@@ -101,7 +103,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
         route->copies = redist_calloc(size, sizeof *route->copies);
         route->remotes = redist_calloc(size, sizeof *route->remotes);
         if (route->copies == NULL || route->remotes == NULL)
-            return redist_fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     }
     return REDIST_OK;
 }
@@ -117,7 +119,8 @@ static int tell_boxes(const struct redist__schedule *schedule, const struct redi
                       struct remote remotes[]) {
     const struct redist__context *context = schedule->context;
     struct remote *told = redist_calloc((size_t)context->size, sizeof *told);
-    int code = told != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to tell boxes");
+    int code =
+        told != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory to tell boxes");
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
@@ -233,8 +236,8 @@ static int peer_array(const struct state *state, int peer, char **base) {
     *base = redist__segment_address(&theirs->place);
     if (*base != NULL)
         return REDIST_OK;
-    return redist_fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
-                       peer);
+    return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
+                        peer);
 }
 
 static int copy_peer(const struct state *state, int peer) {

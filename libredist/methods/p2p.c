@@ -52,7 +52,7 @@ static int create_messages(struct state *state) {
     state->receives = create_requests(n);
     state->missing = redist_calloc(n, sizeof *state->missing);
     if (state->sends == NULL || state->receives == NULL || state->missing == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     return redist__element_type(state->schedule, &state->element);
 }
 
@@ -60,7 +60,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     (void)variant;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for method p2p");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method p2p");
     state->problem = problem;
     state->schedule = problem->schedule;
     state->pieces = problem->tiles == REDIST_WHOLE ? 1 : PIECES;

@@ -26,12 +26,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     const struct redist__schedule *schedule = problem->schedule;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for method p2p-type");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method p2p-type");
     state->schedule = schedule;
     state->tag = problem->tag;
     state->requests = redist_calloc(2 * (size_t)schedule->context->size, sizeof(MPI_Request));
     if (state->requests == NULL)
-        return redist_fail(REDIST_ERR_MEMORY, "no memory for requests");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for requests");
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&state->own[side], schedule, side);
