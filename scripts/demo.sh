@@ -15,5 +15,5 @@ echo "Running $program on $cores ranks, into out/demo/"
 # The launcher hides the terminal from the program.
 progress=lines
 [ ! -t 1 ] || progress=bar
-run_ranks "$(mpi_of "$program")" "$cores" "$program" --output out/demo --progress $progress "$@" \
-    </dev/null
+run_ranks "$(mpi_of "$program")" "$cores" "$program" --size 96 --output out/demo \
+    --progress $progress "$@" </dev/null

@@ -9,8 +9,10 @@ set -uo pipefail
 . scripts/results.sh
 
 suppressions=$PWD/tests/suppressions
-# tests that a checker may slow down: without those that make and free many thousand plans
-small='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|memory|nodes|random|transform)).*'
+# Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
+# thousands of plans, and without large arrays.
+slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|memory|nodes|random|transform)).*'
+slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|fftnd_(analytic|calls|failures|random)).*'
 all_passes=(gcc clang mpich sanitize valgrind checks)
 
 # Builds for a pass; a build that fails is one failure.
@@ -50,7 +52,8 @@ pass_sanitize() {
         ASAN_OPTIONS=fast_unwind_on_malloc=0 \
             LSAN_OPTIONS=suppressions=$suppressions/leaks.txt:print_suppressions=0 \
             UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 REDIST_TEST_SCALE=0.1 \
-            run_tests sanitize build-test/sanitize "$small-(2|3)$"
+            run_tests sanitize build-test/sanitize \
+            "$slowed-3$|^test_redist_(plans|boxes|tiles)-(2|4)$"
 }
 
 # Uninitialised values and leaks, watched by valgrind.
@@ -60,8 +63,8 @@ pass_valgrind() {
         --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
         --suppressions="$suppressions/valgrind.txt")
     build_pass gcc -Dmpi=openmpi -Dwerror=true &&
-        HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 REDIST_TEST_SCALE=0.05 \
-            run_tests valgrind build-test/gcc "$small-2$"
+        HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
+            REDIST_TEST_SCALE=0.05 run_tests valgrind build-test/gcc "$slowed_more-2$"
 }
 
 check_format() {

@@ -91,6 +91,22 @@ START_TEST(valid) {
 }
 END_TEST
 
+/* A program built for an earlier version passes a smaller structure. */
+START_TEST(older_options) {
+    static const size_t sizes[] = {offsetof(redist_options, effort),
+                                   offsetof(redist_options, later_a),
+                                   offsetof(redist_options, tiles)};
+    call_begin();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct call call = call_valid();
+        call.options.size = sizes[i];
+        call.options.tiles = (enum redist_tiles)99; /* behind the end: not read */
+        harness_case("options of %zu bytes", sizes[i]);
+        check_ok(call_make(PLAN_EXCHANGE, &call));
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- pointers and handles */
 
 static void null_a(struct call *call) {
@@ -369,8 +385,8 @@ START_TEST(disagreement) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        valid,        integers, handles, methods, null_communicator, intercommunicator,
-        disagreement, NULL};
+    const TTest *const tests[] = {valid,   older_options,     integers,          handles,
+                                  methods, null_communicator, intercommunicator, disagreement,
+                                  NULL};
     return harness_run(argc, argv, "test_errors", tests);
 }

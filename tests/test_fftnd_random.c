@@ -104,7 +104,7 @@ static fft_case choose_case(int nranks) {
 }
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(has_nodes ? 60 : 250); i++) {
+    for (int i = 0; i < harness_cases(has_nodes ? 40 : 150); i++) {
         const fft_case given = choose_case(harness_nranks);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
@@ -112,7 +112,7 @@ START_TEST(random_cases) {
 END_TEST
 
 START_TEST(random_cases_on_one_rank_each) {
-    for (int i = 0; i < harness_cases(has_nodes ? 5 : 80); i++) {
+    for (int i = 0; i < harness_cases(has_nodes ? 5 : 60); i++) {
         const fft_case given = choose_case(1);
         fft_check_once(MPI_COMM_SELF, &given);
     }

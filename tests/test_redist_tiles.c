@@ -268,6 +268,84 @@ START_TEST(repeated) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- two plans at once */
+
+static void open_job(struct job *job, uint64_t salt, int *failed) {
+    exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
+    if (job->tiles == REDIST_PUT)
+        *failed |= redist_plan_put_begin(job->plan, job->arrays[1].data);
+    else
+        *failed |= redist_plan_get_begin(job->plan, job->arrays[0].data);
+}
+
+static void close_job(struct job *job, int *failed) {
+    if (job->tiles == REDIST_PUT)
+        *failed |= redist_plan_put_end(job->plan);
+    else
+        *failed |= redist_plan_get_end(job->plan);
+}
+
+/* Each rank takes the tiles of both plans in an order of its own. */
+static void move_both(struct job jobs[2], int *failed) {
+    struct tiling tilings[2];
+    int count[2], next[2] = {0, 0};
+    for (int j = 0; j < 2; j++) {
+        const exchange *given = jobs[j].given;
+        int side = jobs[j].tiles == REDIST_PUT ? 0 : 1;
+        tilings[j] =
+            random_tiling(&jobs[j].sequence, given->ndims, &given->boxes[side][given->rank]);
+        count[j] = tiling_count(&tilings[j]);
+    }
+    while (next[0] < count[0] || next[1] < count[1]) {
+        int j = random_from(&jobs[0].sequence, 0, 1);
+        if (next[j] < count[j])
+            *failed |= move_tile(&jobs[j], &tilings[j], next[j]++);
+    }
+}
+
+static void fly_both(struct job jobs[2]) {
+    char text[512] = "";
+    size_t wrong = 0;
+    int failed = 0, last = random_chance(50);
+    for (int round = 0; round < 3; round++) {
+        uint64_t salt = random_bits();
+        open_job(&jobs[0], salt, &failed);
+        open_job(&jobs[1], salt, &failed);
+        move_both(jobs, &failed);
+        close_job(&jobs[!last], &failed);
+        close_job(&jobs[last], &failed);
+        for (int j = 0; j < 2; j++)
+            wrong += exchange_wrong(jobs[j].given, jobs[j].arrays, REDIST_FORWARD, salt, text);
+    }
+    check_all(!failed, "%s", redist_error_message());
+    check_all(wrong == 0, "%s", text);
+}
+
+START_TEST(two_at_once) {
+    static const char *const methods[] = {"p2p", "p2p", "direct", "auto"};
+    for (int i = 0; i < harness_cases(8); i++) {
+        const int sizes[] = {8, 9, 10};
+        test_element element = element_create(2);
+        exchange_way way = {methods[i % 4], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+        struct job jobs[2];
+        exchange_say(&given, &way);
+        for (int j = 0; j < 2; j++) {
+            jobs[j] =
+                (struct job){.given = &given, .tiles = random_chance(70) ? REDIST_PUT : REDIST_GET};
+            jobs[j].sequence = random_bits() ^ random_hash((uint64_t)harness_rank);
+            exchange_arrays(&given, way.memory, jobs[j].arrays);
+            check_ok(plan_tiles(&jobs[j], way.method));
+        }
+        fly_both(jobs);
+        for (int j = 0; j < 2; j++) {
+            check_ok(redist_plan_free(&jobs[j].plan));
+            exchange_free_arrays(jobs[j].arrays);
+        }
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- wrong use */
 
 static test_element wrong_element;
@@ -407,8 +485,8 @@ START_TEST(freed_while_open) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes,    repeated,
-                                  out_of_order, bad_tiles,        bad_option,
-                                  other_memory, freed_while_open, NULL};
+    const TTest *const tests[] = {between_axes,     between_boxes, repeated,   two_at_once,
+                                  out_of_order,     bad_tiles,     bad_option, other_memory,
+                                  freed_while_open, NULL};
     return harness_run(argc, argv, "test_redist_tiles", tests);
 }
