@@ -38,7 +38,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
-    plan->problem.tag = request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS;
+    plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
     if (request->options.later_b)
@@ -432,9 +432,11 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
                               "the plan was not made for this: "
                               "options.tiles = %d",
                               (int)plan->problem.tiles);
+    const char *name = side ? "destination" : "source";
     if (code == REDIST_OK && array == NULL && plan->schedule.side[side].bytes != 0)
-        code =
-            redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", side ? "destination" : "source");
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (code == REDIST_OK)
+        code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_OK)
         code = plan->transport.choice.method->open(plan->transport.state, array);
     if (code == REDIST_OK)
@@ -452,6 +454,9 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
 static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
                       const int start[], const int count[]) {
     int code = check_open(function, plan, tiles);
+    if (code == REDIST_OK && (start == NULL || count == NULL))
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
+                              start == NULL ? "start" : "count");
     for (int i = 0; code == REDIST_OK && i < plan->schedule.ndims; i++) {
         int extent = plan->schedule.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])

@@ -5,7 +5,8 @@
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
     libfftw3-dev libfftw3-mpi-dev libhwloc-dev libpng-dev)
 bench_packages=(gnuplot-nox python3-mpi4py-fft)
-test_packages=(g++ check libmpich-dev mpich clang clang-format valgrind shellcheck)
+test_packages=(g++ check libmpich-dev mpich clang clang-format valgrind shellcheck
+    doxygen)
 
 missing_packages() { # packages
     local package
@@ -68,13 +69,13 @@ install_packages() { # packages
     fi
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
-    as_root=$(become_root "${missing[@]}")
+    as_root=$(become_root "${missing[@]}") || return
     mkdir -p out/log
     echo "Installing ${#missing[@]} packages with apt: ${missing[*]}"
     apt_install "$as_root" "$log" "${missing[@]}" && return 0
     apt_get "$as_root" update </dev/null >>"$log" 2>&1 || true
     apt_install "$as_root" "$log" "${missing[@]}" && return 0
     echo "apt could not install them; the end of $log:" >&2
-    tail -n 20 "$log" >&2
+    grep -vE '^(dl|pm)status' "$log" | tail -n 20 >&2
     return 1
 }

@@ -12,7 +12,8 @@ suppressions=$PWD/tests/suppressions
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|memory|nodes|random|transform)).*'
-slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|fftnd_(analytic|calls|failures|random)).*'
+slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|'
+slowed_more+='fftnd_(analytic|calls|failures|random)).*'
 all_passes=(gcc clang mpich sanitize valgrind checks)
 
 # Builds for a pass; a build that fails is one failure.
@@ -76,6 +77,7 @@ pass_checks() {
     check "formatting" check_format
     check "shell scripts" shellcheck -x dev .ci/run scripts/*.sh tests/*.sh
     check "no path of a machine" bash scripts/check_paths.sh
+    check "pages of headers and documents" bash scripts/docs.sh
     check "the programs of README.md" bash scripts/check_readme.sh
 }
 

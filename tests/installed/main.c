@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int exchange_rows_for_columns(void)
-{
+static int exchange_rows_for_columns(void) {
     int size, rank, sizes_a[2] = {6, 5}, sizes_b[2] = {6, 5}, start_a, start_b, wrong = 0;
     double a[30], b[30];
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -24,8 +23,7 @@ static int exchange_rows_for_columns(void)
     return wrong;
 }
 
-static int transform_there_and_back(void)
-{
+static int transform_there_and_back(void) {
     const int sizes[3] = {4, 5, 6};
     fftnd_plan *plan;
     fftnd_layout physical, spectral;
@@ -36,7 +34,7 @@ static int transform_there_and_back(void)
         return 1;
     double *field = malloc(physical.bytes);
     void *modes = malloc(spectral.bytes);
-    int count = (int) (physical.bytes / sizeof(double));
+    int count = (int)(physical.bytes / sizeof(double));
     for (int n = 0; n < count; n++)
         field[n] = sin(n);
     wrong += fftnd_forward(plan, field, modes) + fftnd_backward(plan, modes, field);
@@ -47,8 +45,7 @@ static int transform_there_and_back(void)
     return wrong + fftnd_plan_free(&plan);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     int rank, wrong, sum;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
