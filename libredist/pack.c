@@ -123,7 +123,7 @@ void redist__own_copy_run(const struct redist__copy *copy, const struct redist__
 }
 
 int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {
-    if (schedule->copyable)
+    if (redist__schedule_copyable(schedule))
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD,
                         "method %s copies elements as bytes, but datatype has data outside of its "

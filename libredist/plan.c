@@ -34,7 +34,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.context = request->context;
     plan->schedule.datatype = request->datatype;
     plan->schedule.item = request->item;
-    plan->schedule.copyable = request->copyable;
+    plan->schedule.before = request->before;
+    plan->schedule.behind = request->behind;
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;

@@ -65,7 +65,9 @@ int redist__check_datatype(struct redist__request *request) {
     if (code != REDIST_OK)
         return code;
     request->item = (size_t)extent;
-    request->copyable = low == 0 && true_low >= 0 && true_low + true_extent <= extent;
+    request->before = true_low < 0 ? (size_t)-true_low : 0;
+    request->behind =
+        true_low + true_extent > extent ? (size_t)(true_low + true_extent - extent) : 0;
     return REDIST_OK;
 }
 

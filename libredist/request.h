@@ -16,7 +16,7 @@ struct redist__request {
     redist_options options;
     size_t item; /* extent of datatype, set by redist__check_datatype */
     int item_size;
-    int copyable;
+    size_t before, behind; /* bytes of an element outside its extent */
 };
 
 /* Copies the options that the user's structure has; the others keep their default. */

@@ -109,6 +109,10 @@ void redist__schedule_free(struct redist__schedule *schedule) {
     }
 }
 
+int redist__schedule_copyable(const struct redist__schedule *schedule) {
+    return schedule->before == 0 && schedule->behind == 0;
+}
+
 static unsigned long long mix(unsigned long long hash, const void *data, size_t bytes) {
     const unsigned char *byte = data;
     for (size_t i = 0; i < bytes; i++)

@@ -27,19 +27,22 @@ struct redist__side {
 struct redist__schedule {
     struct redist__context *context;
     MPI_Datatype datatype;
-    size_t item;  /* extent of the datatype in bytes */
-    int copyable; /* the datatype's bytes all lie within its extent */
+    size_t item;           /* extent of the datatype in bytes */
+    size_t before, behind; /* bytes of an element outside its extent */
     int ndims;
     struct redist__side side[2];
 };
 
-/* Both fill a zeroed schedule whose context, datatype, item, copyable and ndims are set; not
+/* Both fill a zeroed schedule whose first members, up to ndims, are set; not
  * collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__schedule_exchange(struct redist__schedule *schedule, const int sizes_a[], int axis_a,
                               const int sizes_b[], int axis_b);
 int redist__schedule_boxes(struct redist__schedule *schedule, const redist_box all_a[],
                            const redist_box all_b[]);
 void redist__schedule_free(struct redist__schedule *schedule);
+
+/* Elements can be copied as their extents are: no byte of one lies outside. */
+int redist__schedule_copyable(const struct redist__schedule *schedule);
 
 /* A hash of everything that decides how fast an exchange is on this rank. */
 unsigned long long redist__schedule_hash(const struct redist__schedule *schedule);

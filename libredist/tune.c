@@ -29,6 +29,7 @@ struct contest {
     int count;
     struct candidate candidates[REDIST__MOST_CHOICES];
     void *scratch[2];
+    void *array[2]; /* within scratch */
 };
 
 /* ---------------------------------------------------------------- candidates */
@@ -101,13 +102,18 @@ static int estimate(const struct contest *contest) {
 
 /* ---------------------------------------------------------------- measuring */
 
+/* Peers need not map arrays of a datatype that no method can copy. */
+static int is_mapped(const struct contest *contest, int side) {
+    return contest->problem->mapped[side] && redist__schedule_copyable(contest->problem->schedule);
+}
+
 static int allocate_scratch(struct contest *contest) {
     const struct redist__schedule *schedule = contest->problem->schedule;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        size_t bytes = schedule->side[side].bytes;
+        size_t bytes = schedule->before + schedule->side[side].bytes + schedule->behind;
         void **scratch = &contest->scratch[side];
-        if (contest->problem->mapped[side]) {
+        if (is_mapped(contest, side)) {
             code = redist__segment_create(schedule->context, bytes, scratch);
         } else {
             *scratch = redist_calloc(1, bytes);
@@ -117,6 +123,8 @@ static int allocate_scratch(struct contest *contest) {
         }
         if (code == REDIST_OK)
             memset(*scratch, 0, bytes); /* so that pages exist before they are timed */
+        if (*scratch != NULL)
+            contest->array[side] = (char *)*scratch + schedule->before;
     }
     return code;
 }
@@ -124,7 +132,7 @@ static int allocate_scratch(struct contest *contest) {
 static void free_scratch(struct contest *contest) {
     for (int side = 0; side < 2; side++)
         if (contest->scratch[side] != NULL) {
-            if (contest->problem->mapped[side])
+            if (is_mapped(contest, side))
                 redist__segment_remove(contest->scratch[side]);
             else
                 redist_release(contest->scratch[side]);
@@ -137,8 +145,8 @@ static int execute_tile(const struct contest *contest, struct redist__transport 
     const struct redist__method *method = transport->choice.method;
     int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->schedule->side[!put];
-    const struct redist__tile tile = {start, side->extent, contest->scratch[!put], side->stride};
-    int code = method->open(transport->state, contest->scratch[put]);
+    const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
+    int code = method->open(transport->state, contest->array[put]);
     if (code == REDIST_OK)
         code = (put ? method->put : method->get)(transport->state, &tile);
     int closed = method->close(transport->state);
@@ -146,11 +154,11 @@ static int execute_tile(const struct contest *contest, struct redist__transport 
 }
 
 static int execute_pair(const struct contest *contest, struct redist__transport *transport) {
-    int code = redist__transport_execute(transport, REDIST_FORWARD, contest->scratch[0],
-                                         contest->scratch[1]);
+    int code =
+        redist__transport_execute(transport, REDIST_FORWARD, contest->array[0], contest->array[1]);
     if (code == REDIST_OK)
-        code = redist__transport_execute(transport, REDIST_BACKWARD, contest->scratch[1],
-                                         contest->scratch[0]);
+        code = redist__transport_execute(transport, REDIST_BACKWARD, contest->array[1],
+                                         contest->array[0]);
     return code;
 }
 

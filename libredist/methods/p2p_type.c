@@ -45,7 +45,7 @@ static int start(void *data, int direction, const void *source, void *destinatio
     const struct redist__schedule *schedule = state->schedule;
     const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
     int rank = schedule->context->rank, size = schedule->context->size, result = MPI_SUCCESS;
-    int own = schedule->copyable ? 1 : 0; /* first distance that needs a message */
+    int own = redist__schedule_copyable(schedule) ? 1 : 0; /* first distance that needs a message */
     state->nrequests = 0;
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + size - i) % size;
@@ -59,7 +59,7 @@ static int start(void *data, int direction, const void *source, void *destinatio
             result = MPI_Isend(source, 1, from->types[peer], peer, state->tag,
                                schedule->context->comm, &state->requests[state->nrequests++]);
     }
-    if (schedule->copyable)
+    if (redist__schedule_copyable(schedule))
         redist__own_copy_run(&state->own[direction], schedule, direction, source, destination);
     return redist_check_mpi(result);
 }
