@@ -96,12 +96,20 @@ typedef struct fftnd_options {
     const char *wisdom_file; /**< as redist_options.wisdom_file */
     int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
     enum fftnd_fusion fusion;
+    const int *kept; /**< modes kept along each axis (d values, 1..sizes[i]): the spectral side has
+                          these extents instead of sizes; NULL = all. Forward drops the highest
+                          frequencies, backward takes those that are not kept as zero, and neither
+                          is moved between ranks: the 2/3 and the 3/2 rule of dealiasing */
+    int threads;         /**< threads of each rank that transform, >= 1 */
+    size_t tile_bytes;   /**< of a tile, at most, where the axes allow; 0 = choose */
+    double plan_seconds; /**< time to spend on trying (FFTND_MEASURE, FFTND_PATIENT), about; 0 = a
+                              second, or ten when patient */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO                   \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0    \
     }
 
 /** A distributed transform, forward and backward. */
