@@ -232,10 +232,12 @@ typedef struct redist_options {
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     enum redist_tiles tiles; /**< only methods that can do this are considered; must agree */
+    size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
+                              method can; 0 = choose; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
-    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE }
+    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0 }
 
 /** A reusable exchange between two distributed arrays. */
 typedef struct redist_plan redist_plan;

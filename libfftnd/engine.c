@@ -95,7 +95,9 @@ static void free_fused(struct fftnd__engine *engine) {
 static int build_fused(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     int code = REDIST_OK;
-    engine->may_fuse = transform->choice.fused;
+    enum fftnd_fusion fusion = transform->options.fusion;
+    engine->may_fuse =
+        fusion == FFTND_FUSE_AUTO ? transform->choice.fused : fusion == FFTND_FUSE_ALWAYS;
     for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
         code =
             fftnd__fused_build(&engine->fused[direction], transform, direction, &engine->may_fuse);

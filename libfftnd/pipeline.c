@@ -102,6 +102,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.later_b = destination->later;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
+    options.stream_bytes = transform->choice.stream_bytes;
     return options;
 }
 

@@ -128,6 +128,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
+    const struct fftnd__choice *choice = &plan->engine.transform.choice;
     *info = (fftnd_plan_info){.nexchanges = fftnd__engine_exchanges(&plan->engine),
                               .method = plan->engine.method,
                               .workspace_bytes =
@@ -136,7 +137,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .scale_backward = plan->engine.scale[REDIST_BACKWARD],
                               .serial_seconds = plan->engine.seconds[0],
                               .exchange_seconds = plan->engine.seconds[1],
-                              .fused = plan->engine.is_fused};
+                              .fused = plan->engine.is_fused,
+                              .tiled = plan->engine.is_fused || choice->tiled};
+    info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);
     return code;

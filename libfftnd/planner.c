@@ -50,17 +50,27 @@ static void print_choice(const struct fftnd__choice *choice, char text[TEXT_BYTE
            choice->tile_bytes, choice->group_bytes, choice->stream_bytes);
 }
 
-/* Nonzero if `text` is a choice with this many grid dimensions at least. */
-static int scan_choice(const char *text, struct fftnd__choice *choice) {
-    if (strncmp(text, "grid=", 5) == 0)
-        text += 4;
-    for (choice->grid_ndims = 0; *text == '=' || *text == 'x'; choice->grid_ndims++) {
+/* Reads "grid=2x3"; *text moves behind it. Nonzero if `nranks` processes fit it. */
+static int scan_grid(const char **text, int nranks, struct fftnd__choice *choice) {
+    long long product = 1;
+    const char *from = *text + 4;
+    for (choice->grid_ndims = 0; *from == '=' || *from == 'x'; choice->grid_ndims++) {
         char *end;
         if (choice->grid_ndims == REDIST_MAX_NDIMS)
             return 0;
-        choice->grid[choice->grid_ndims] = (int)strtol(text + 1, &end, 10);
-        text = end;
+        int dim = (int)strtol(from + 1, &end, 10);
+        choice->grid[choice->grid_ndims] = dim;
+        product *= dim > 0 && dim <= nranks ? dim : 0;
+        from = end;
     }
+    *text = from;
+    return product == nranks;
+}
+
+/* Nonzero if `text` is a choice for so many ranks; without a grid it keeps that of `choice`. */
+static int scan_choice(const char *text, int nranks, struct fftnd__choice *choice) {
+    if (strncmp(text, "grid=", 5) == 0 && !scan_grid(&text, nranks, choice))
+        return 0;
     return sscanf(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu", &choice->fused,
                   &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
                   &choice->stream_bytes) == 5;
@@ -294,13 +304,16 @@ static int try_values(struct contest *contest, size_t offset, int n, const size_
     return code;
 }
 
+static int try_stores(struct contest *contest) {
+    const size_t streams[] = {1, SIZE_MAX};
+    return try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
+}
+
 static int try_tiles(struct contest *contest) {
     size_t cache = fftnd__cache_bytes(), tile = contest->best.tile_bytes;
-    const size_t groups[] = {cache / 2, SIZE_MAX}, streams[] = {0, SIZE_MAX};
+    const size_t groups[] = {cache / 2, SIZE_MAX};
     const size_t tiles[] = {tile / 2, tile * 2, tile / 4, tile * 4};
     int code = try_values(contest, offsetof(struct fftnd__choice, group_bytes), 2, groups);
-    if (code == REDIST_OK)
-        code = try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
     if (code == REDIST_OK && contest->patient && contest->request->options.tile_bytes == 0)
         code = try_values(contest, offsetof(struct fftnd__choice, tile_bytes), 4, tiles);
     return code;
@@ -312,6 +325,8 @@ static int measure(struct contest *contest) {
     contest->begin = MPI_Wtime();
     struct fftnd__choice first = contest->best;
     int code = try_choice(contest, &first);
+    if (code == REDIST_OK)
+        code = try_stores(contest);
     if (code == REDIST_OK)
         code = try_grids(contest);
     if (code == REDIST_OK)
@@ -326,33 +341,58 @@ static int is_verbose(const fftnd_options *options) {
     return options->verbose || (text != NULL && strcmp(text, "0") != 0);
 }
 
+/* The environment's choice, which is rank 0's; for tests, and to have one again. Collective. */
+static int take_dictated(const struct contest *contest, struct fftnd__choice *choice,
+                         int *dictated) {
+    char text[TEXT_BYTES] = "";
+    int rank, nranks;
+    MPI_Comm_rank(contest->comm, &rank);
+    MPI_Comm_size(contest->comm, &nranks);
+    if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
+        append(text, "%s", getenv("FFTND_CHOICE"));
+    int code = redist_check_mpi(MPI_Bcast(text, TEXT_BYTES, MPI_CHAR, 0, contest->comm));
+    *dictated = text[0] != '\0';
+    if (code == REDIST_OK && *dictated && !scan_choice(text, nranks, choice))
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
+                              "FFTND_CHOICE = \"%s\" is not a choice for %d ranks", text, nranks);
+    return code;
+}
+
+static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice) {
+    const char *file = contest->request->options.wisdom_file;
+    char key[TEXT_BYTES], text[TEXT_BYTES] = "";
+    struct fftnd__choice remembered = contest->best;
+    int nranks, code = describe(contest, key);
+    MPI_Comm_size(contest->comm, &nranks);
+    if (code == REDIST_OK)
+        code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
+    if (code == REDIST_OK && scan_choice(text, nranks, &remembered)) {
+        *choice = remembered;
+        report(contest, choice, -1, "  <- remembered");
+        return REDIST_OK;
+    }
+    if (code == REDIST_OK)
+        code = measure(contest);
+    if (code != REDIST_OK)
+        return code;
+    *choice = contest->best;
+    report(contest, choice, contest->best_seconds, "  <- chosen");
+    print_choice(choice, text);
+    return redist_wisdom_store(contest->comm, file, key, text);
+}
+
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
                           struct fftnd__choice *choice) {
     const fftnd_options *options = &request->options;
     struct contest contest = {.comm = comm, .request = request, .best_seconds = -1};
     contest.patient = options->effort == FFTND_PATIENT;
-    contest.budget = options->plan_seconds > 0 ? options->plan_seconds : contest.patient ? 10 : 1;
+    contest.budget = options->plan_seconds;
     contest.verbose = is_verbose(options);
     guess(&contest);
     *choice = contest.best;
-    if (options->effort == FFTND_ESTIMATE)
-        return REDIST_OK;
-    char key[TEXT_BYTES], text[TEXT_BYTES] = "";
-    struct fftnd__choice remembered = contest.best;
-    int code = describe(&contest, key);
-    if (code == REDIST_OK)
-        code = redist_wisdom_find(comm, options->wisdom_file, key, sizeof text, text);
-    if (code == REDIST_OK && scan_choice(text, &remembered)) {
-        *choice = remembered;
-        report(&contest, choice, -1, "  <- remembered");
-        return REDIST_OK;
-    }
-    if (code == REDIST_OK)
-        code = measure(&contest);
-    if (code != REDIST_OK)
+    int dictated;
+    int code = take_dictated(&contest, choice, &dictated);
+    if (code != REDIST_OK || dictated)
         return code;
-    *choice = contest.best;
-    report(&contest, choice, contest.best_seconds, "  <- chosen");
-    print_choice(choice, text);
-    return redist_wisdom_store(comm, options->wisdom_file, key, text);
+    return options->effort == FFTND_ESTIMATE ? REDIST_OK : recall_or_measure(&contest, choice);
 }

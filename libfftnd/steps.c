@@ -187,6 +187,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     *problem = (struct fftnd__serial_problem){.precision = transform->precision,
                                               .direction = direction,
                                               .effort = transform->options.effort};
+    double share = transform->options.plan_seconds / 4;
+    problem->seconds = share > 1 ? share : 1;
     problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;

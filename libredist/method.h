@@ -11,6 +11,7 @@ struct redist__problem {
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int mapped[2];           /* arrays A and B are from redist_alloc, on all ranks */
     size_t largest_bytes;    /* the largest local array of any rank */
+    size_t stream_bytes;     /* larger arrays are best written past the caches */
     int tag;                 /* first of REDIST__TAGS message tags that other plans do not use */
 };
 

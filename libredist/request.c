@@ -232,7 +232,8 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->later_a", options->later_a != 0},
         {"options->later_b", options->later_b != 0},
         {"options->trusted", options->trusted != 0},
-        {"options->tiles", options->tiles}};
+        {"options->tiles", options->tiles},
+        {"options->stream_bytes", (long long)options->stream_bytes}};
     int n = 11;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =

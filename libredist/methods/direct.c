@@ -44,10 +44,6 @@ struct state {
     char *destination;
 };
 
-/* Below this many bytes a destination is likely to stay in the caches, where streaming stores only
- * cost. */
-static const size_t cached_bytes = (size_t)16 << 20;
-
 static const struct { int stream, push; } traits[] = {{1, 0}, {0, 0}, {1, 1}, {0, 1}};
 static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", NULL};
 
@@ -76,7 +72,7 @@ static int applies(const struct redist__problem *problem, int variant) {
 static int preference(const struct redist__problem *problem, int variant) {
     if (!problem->mapped[0] && !problem->mapped[1])
         return -1;
-    return 1 + (traits[variant].stream == (problem->largest_bytes > cached_bytes));
+    return 1 + (traits[variant].stream == (problem->largest_bytes > problem->stream_bytes));
 }
 
 /* Without peers any mode will do. */
