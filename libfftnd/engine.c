@@ -113,7 +113,7 @@ static int build_fused(struct fftnd__engine *engine) {
 static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__request *request) {
     struct fftnd__transform *transform = &engine->transform;
     int code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  halved_axis(request), transform->grid);
+                                  request->options.kept, halved_axis(request), transform->grid);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
     return code;

@@ -66,7 +66,7 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
                        void *const scratch[2]) {
     if (step->local.elements == 0 || before->local.elements == 0)
         return REDIST_OK;
-    if (transform->choice.tiled && step->naxes > 0)
+    if (step->truncates || (transform->choice.tiled && step->naxes > 0))
         return plan_tiles(before, step, transform, direction);
     return plan_whole(before, step, transform, direction, scratch);
 }
@@ -130,8 +130,8 @@ static int plan_boxes(struct fftnd__step *step, const struct fftnd__step *before
                       const struct fftnd__transform *transform, void *source, void *destination,
                       const redist_options *options) {
     int sizes[REDIST_MAX_NDIMS];
-    redist_box box_a = batched_box(before->alignment, transform, sizes);
-    redist_box box_b = batched_box(step->alignment, transform, sizes);
+    redist_box box_a = batched_box(&before->alignment, transform, sizes);
+    redist_box box_b = batched_box(&step->alignment, transform, sizes);
     return redist_plan_boxes(transform->comm, element_type(transform, step->real),
                              step->local.ndims, sizes, &box_a, source, &box_b, destination, options,
                              &step->exchange);

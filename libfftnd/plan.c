@@ -110,9 +110,9 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     const struct fftnd__batch *batch = &transform->batch;
     *layout = (fftnd_layout){.ndims = transform->chain.ndims};
     for (int axis = 0; axis < layout->ndims; axis++) {
-        layout->size[axis] = step->alignment->size[axis];
-        layout->start[axis] = step->alignment->start[axis];
-        layout->count[axis] = step->alignment->count[axis];
+        layout->size[axis] = step->alignment.size[axis];
+        layout->start[axis] = step->alignment.start[axis];
+        layout->count[axis] = step->alignment.count[axis];
         layout->stride[axis] = step->local.stride[axis + batch->shift];
     }
     layout->batch_stride =

@@ -90,6 +90,8 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
            (int)request->kind, (int)request->precision);
     for (int i = 0; i < request->ndims; i++)
         append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
+    for (int i = 0; i < request->ndims && options->kept != NULL; i++)
+        append(key, "%s%d", i > 0 ? "x" : "/kept=", options->kept[i]);
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
@@ -125,8 +127,9 @@ static void guess(struct contest *contest) {
         return;
     choice->grid_ndims = options->grid_ndims;
     if (choice->grid_ndims == 0)
-        choice->grid_ndims =
-            fftnd__choose_grid_ndims(request->ndims, request->sizes, halved_axis(request), nranks);
+        choice->grid_ndims = fftnd__choose_grid_ndims(
+            request->ndims, options->kept != NULL ? options->kept : request->sizes,
+            halved_axis(request), nranks);
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
     MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
