@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fft_random.h"
 #include "fft_run.h"
@@ -83,12 +84,67 @@ START_TEST(in_place_and_on_other_arrays) {
 }
 END_TEST
 
+/* An error if transforms and exchanges are not joined, and tiles of few elements. */
+START_TEST(joined_with_exchanges) {
+    static const char *const methods[] = {"auto", "direct", "p2p"};
+    for (int i = 0; i < NKINDS * 6; i++) {
+        fft_case given = FFT_CASE(kinds[i % NKINDS], 17, 18, 20);
+        keep(&given, (const int[]){12, 11, 12});
+        given.options.fusion = FFTND_FUSE_ALWAYS;
+        given.options.method = methods[i / NKINDS % 3];
+        given.options.tile_bytes = 3000;
+        given.options.alignment = (enum fftnd_alignment)(i / NKINDS / 3);
+        for (given.options.grid_ndims = 1; given.options.grid_ndims < 3 && harness_nranks > 1;
+             given.options.grid_ndims++) {
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    }
+}
+END_TEST
+
+/* Lines of a file with `text`, on all ranks. */
+static int count_in_file(const char *path, const char *text) {
+    char line[1024];
+    int count = 0;
+    FILE *file = harness_rank == 0 ? fopen(path, "r") : NULL;
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        count += strstr(line, text) != NULL;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return count;
+}
+
+START_TEST(remembered_for_these_modes_only) {
+    char path[] = "/tmp/fftnd_kept_XXXXXX";
+    fft_case given = FFT_CASE(FFTND_C2C, 14, 9, 11);
+    const int file = harness_rank == 0 ? mkstemp(path) : -1;
+    if (harness_rank == 0) {
+        close(file);
+    }
+    MPI_Bcast(path, sizeof(path), MPI_CHAR, 0, MPI_COMM_WORLD);
+    given.options.effort = FFTND_MEASURE;
+    given.options.wisdom_file = path;
+    fft_check_once(MPI_COMM_WORLD, &given);
+    keep(&given, (const int[]){10, 6, 7});
+    fft_check_once(MPI_COMM_WORLD, &given);
+    fft_check_once(MPI_COMM_WORLD, &given);
+    check_all(count_in_file(path, "sizes=14x9x11") == 2, "not one line for each");
+    check_all(count_in_file(path, "kept=10x6x7") == 1, "not one line with these modes");
+    if (harness_rank == 0) {
+        remove(path);
+    }
+}
+END_TEST
+
 START_TEST(measured_plans) {
     fft_case given = FFT_CASE(FFTND_R2C, 12, 9, 10);
     keep(&given, (const int[]){8, 6, 6});
     given.options.effort = FFTND_MEASURE;
     fft_check_once(MPI_COMM_WORLD, &given);
-    given.drops_modes = 0; /* what was remembered for the one is not taken for the other */
+    given.drops_modes = 0;
     fft_check_once(MPI_COMM_WORLD, &given);
     given.options.effort = FFTND_PATIENT;
     given.options.plan_seconds = 0.2;
@@ -165,6 +221,8 @@ int main(int argc, char **argv) {
                                   every_grid,
                                   every_number_of_modes,
                                   in_place_and_on_other_arrays,
+                                  joined_with_exchanges,
+                                  remembered_for_these_modes_only,
                                   measured_plans,
                                   keeping_all_is_the_same_as_no_choice,
                                   numbers_of_modes_that_do_not_fit,
