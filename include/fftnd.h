@@ -23,10 +23,9 @@
  * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones
  * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image,
  * the conjugate of X[k] with all other wavenumbers negated. Real-to-real axes have the first K
- * coefficients, and backward takes the others as zero. So with all scalings backward followed by
- * forward does to the kept modes what it does without `kept` (for real fields: to those of a real
- * field), and K = n is the transform without `kept`. The scalings divide by products of `sizes`, not of
- * `kept`: coefficients that are amplitudes (FFTND_SCALE_FORWARD) do not depend on the choice.
+ * coefficients, and backward takes the others as zero. K = n is the transform without `kept`. With any
+ * K, backward followed by forward is the identity on the modes of a field, up to scaling. The scalings
+ * divide by products of `sizes`, not of `kept`: amplitudes (FFTND_SCALE_FORWARD) stay what they are.
  *
  * The 3/2 rule is sizes = 3N/2 and kept = N, the 2/3 rule is sizes = N and kept = 2N/3. Each axis is cut
  * right after its transform and filled with zeros right before, in the caches: what is not kept is
