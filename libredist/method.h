@@ -9,6 +9,7 @@
 struct redist__problem {
     const struct redist__schedule *schedule;
     enum redist_tiles tiles; /* array A or B exists in tiles only */
+    int concurrent;          /* several threads may put or get at once */
     int mapped[2];           /* arrays A and B are from redist_alloc, on all ranks */
     size_t largest_bytes;    /* the largest local array of any rank */
     size_t stream_bytes;     /* larger arrays are best written past the caches */
@@ -53,7 +54,10 @@ struct redist__method {
     int (*execute)(void *state, int direction, const void *source, void *destination);
 
     /* A forward execution in tiles, for problems with tiles; NULL = the method cannot. `open` gets the
-     * array that exists: the destination of puts, the source of gets; `close` completes both. */
+     * array that exists: the destination of puts, the source of gets; `close` completes both. Put and
+     * get run in several threads at once if the method is `concurrent` (they call no MPI then, for the
+     * problem's `concurrent`); else they run one at a time. */
+    int concurrent;
     int (*open)(void *state, void *array);
     int (*put)(void *state, const struct redist__tile *tile);
     int (*get)(void *state, const struct redist__tile *tile);

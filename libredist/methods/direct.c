@@ -291,10 +291,21 @@ static int wait(void *data) {
 
 /* ---------------------------------------------------------------- tiles */
 
+/* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
+static void wait_for_arrays(const struct state *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int side = state->problem->tiles == REDIST_GET;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && has_part(state, side, peer))
+            redist__wait_for(&line_of(state, peer)->ready, state->number, context);
+}
+
 static int open_tiles(void *data, void *array) {
     struct state *state = data;
     int put = state->problem->tiles == REDIST_PUT;
     announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    if (state->problem->concurrent)
+        wait_for_arrays(state);
     return REDIST_OK;
 }
 
@@ -354,6 +365,8 @@ static int copy_tile(void *data, const struct redist__tile *tile) {
     int code = REDIST_OK;
     for (int i = 0; i < context->size && code == REDIST_OK; i++)
         code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && state->stream)
+        redist__stream_fence(); /* a thread has to do this for its own stores */
     return code;
 }
 
@@ -392,6 +405,7 @@ const struct redist__method redist__method_direct = {
     .put = copy_tile,
     .get = copy_tile,
     .close = close_tiles,
+    .concurrent = 1,
     .workspace = workspace,
     .destroy = destroy,
 };
