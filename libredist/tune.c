@@ -4,7 +4,6 @@
  * slowest rank's times, so all choose the same.
  */
 #include "tune.h"
-#include "segment.h"
 #include "wisdom.h"
 
 #include <stdint.h>
@@ -55,6 +54,15 @@ static void keep_preferred(struct contest *contest) {
     contest->count = count;
 }
 
+/* What nobody asked for by name does not compete, if anything else does. */
+static void drop_by_name(struct contest *contest) {
+    int count = 0;
+    for (int i = 0; i < contest->count; i++)
+        if (preference(contest, i) > REDIST__BY_NAME)
+            contest->candidates[count++] = contest->candidates[i];
+    contest->count = count > 0 ? count : contest->count;
+}
+
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
@@ -86,6 +94,8 @@ static int collect(struct contest *contest) {
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
+    if (code == REDIST_OK && (request == NULL || strcmp(request, "auto") == 0))
+        drop_by_name(contest);
     if (code == REDIST_OK && contest->problem->tiles != REDIST_WHOLE)
         keep_preferred(contest);
     return code;
@@ -107,35 +117,43 @@ static int is_mapped(const struct contest *contest, int side) {
     return contest->problem->mapped[side] && redist__schedule_copyable(contest->problem->schedule);
 }
 
+static int allocate_side(struct contest *contest, int side, size_t bytes) {
+    const struct redist__space *space = contest->problem->space;
+    void **scratch = &contest->scratch[side];
+    if (is_mapped(contest, side))
+        return space->create(contest->problem->schedule->context, bytes, scratch);
+    *scratch = space->allocate(bytes);
+    return redist_agree(
+        contest->comm,
+        *scratch != NULL
+            ? REDIST_OK
+            : redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes));
+}
+
+/* Clears it too, so that pages exist before they are timed. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__schedule *schedule = contest->problem->schedule;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         size_t bytes = schedule->before + schedule->side[side].bytes + schedule->behind;
-        void **scratch = &contest->scratch[side];
-        if (is_mapped(contest, side)) {
-            code = redist__segment_create(schedule->context, bytes, scratch);
-        } else {
-            *scratch = redist_calloc(1, bytes);
-            if (*scratch == NULL)
-                code = redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes);
-            code = redist_agree(contest->comm, code);
-        }
+        code = allocate_side(contest, side, bytes);
         if (code == REDIST_OK)
-            memset(*scratch, 0, bytes); /* so that pages exist before they are timed */
-        if (*scratch != NULL)
-            contest->array[side] = (char *)*scratch + schedule->before;
+            code = redist_agree(contest->comm,
+                                contest->problem->space->clear(contest->scratch[side], bytes));
+        if (contest->scratch[side] != NULL)
+            contest->array[side] = (char *)contest->scratch[side] + schedule->before;
     }
     return code;
 }
 
 static void free_scratch(struct contest *contest) {
+    const struct redist__space *space = contest->problem->space;
     for (int side = 0; side < 2; side++)
         if (contest->scratch[side] != NULL) {
             if (is_mapped(contest, side))
-                redist__segment_remove(contest->scratch[side]);
+                space->remove(contest->scratch[side]);
             else
-                redist_release(contest->scratch[side]);
+                space->release(contest->scratch[side]);
         }
 }
 
@@ -276,8 +294,9 @@ static void describe(const struct contest *contest, size_t bytes, char key[]) {
     uint64_t hash = redist__schedule_hash(schedule);
     MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm);
     const char *request = contest->options->method;
-    snprintf(key, bytes, "%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
-             request != NULL ? request : "auto", schedule->context->size,
+    snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
+             request != NULL ? request : "auto", problem->space->name,
+             problem->staged ? "-staged" : "", schedule->context->size,
              schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
              problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
 }

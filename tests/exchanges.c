@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "methods.h"
 
 enum { TEXT_BYTES = 512 };
 
@@ -78,19 +79,20 @@ static size_t side_bytes(const exchange *given, int side) {
 /* ---------------------------------------------------------------- ways */
 
 /* The variants are named in docs/methods.md. */
-static const char *const more_requests[] = {"auto", "direct:stream", "direct:cached",
-                                            "direct:push-stream", "direct:push-cached"};
+static const char *const more_requests[] = {
+    "auto",        "direct:stream", "direct:cached", "direct:push-stream", "direct:push-cached",
+    "direct:paced"};
 
 enum { MORE_REQUESTS = sizeof(more_requests) / sizeof(more_requests[0]) };
 
 int request_count(void) {
-    return redist_method_count() + MORE_REQUESTS;
+    return host_method_count() + MORE_REQUESTS;
 }
 
 const char *request_name(int index) {
-    if (index < redist_method_count())
-        return redist_method_name(index);
-    return more_requests[index - redist_method_count()];
+    if (index < host_method_count())
+        return host_method_name(index);
+    return more_requests[index - host_method_count()];
 }
 
 exchange_way random_way(const char *method) {
@@ -113,7 +115,8 @@ int may_be_refused(const exchange *given, const exchange_way *way) {
     if (!given->element->copyable && !is_type_based(way->method))
         return 1;
     int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
-    return !strncmp(way->method, "direct:push", 11) && (!both_shared || is_later(way));
+    int pushes = !strncmp(way->method, "direct:push", 11) || !strcmp(way->method, "direct:paced");
+    return pushes && (!both_shared || is_later(way));
 }
 
 void exchange_say(const exchange *given, const exchange_way *way) {

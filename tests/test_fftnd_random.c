@@ -9,6 +9,7 @@
 
 #include "fft_run.h"
 #include "harness.h"
+#include "methods.h"
 
 enum { MOST_ELEMENTS = 3000, NR2R = FFTND_DST4 + 1 };
 
@@ -57,12 +58,12 @@ static void choose_grid(fft_case *given, int nranks) {
 static int has_nodes;
 
 static const char *choose_method(void) {
-    const int which = random_between(-3, redist_method_count() - 1);
+    const int which = random_between(-3, host_method_count() - 1);
     if (which == -1 ||
-        (has_nodes && which >= 0 && strcmp(redist_method_name(which), "direct") == 0)) {
+        (has_nodes && which >= 0 && strcmp(host_method_name(which), "direct") == 0)) {
         return "auto";
     }
-    return which >= 0 ? redist_method_name(which) : NULL;
+    return which >= 0 ? host_method_name(which) : NULL;
 }
 
 static void choose_options(fft_case *given) {

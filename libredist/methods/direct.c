@@ -2,17 +2,23 @@
 /*
  * One strided copy per peer, straight from the source array into the destination array: no packing,
  * no messages. Each execution tells the peers through shared flags where this rank's array is (see
- * direct_control.h), so any array of redist_alloc will do.
+ * direct_control.h), so any array that peers can map will do.
  *
  *   push   into the peers' destination arrays, when these are mapped
  *   pull   out of the peers' source arrays, when those are mapped
  *   stage  when neither is: each rank copies its source array into shared memory of the plan, and
- * the peers pull from there
+ * the peers pull from there; in host memory only
+ *
+ * On a device the copies run beside the host, each peer's on a lane of its own. The host waits for the
+ * work of the user's stream, tells the peers, and issues a copy once the peer is ready: waiting on the
+ * device itself makes the copies much slower. What could not be issued at the start of an execution is
+ * issued as soon as this or another execution is started or waited for.
  */
 #include "../box.h"
 #include "../direct_control.h"
 #include "../method.h"
 #include "../pack.h"
+#include "../segment.h"
 
 enum mode { PUSH, PULL, STAGE };
 
@@ -26,33 +32,83 @@ struct remote {
 /* One direction of an exchange. */
 struct route {
     enum mode mode;
-    struct redist__copy *copies; /* one for each peer: this rank's share of the work */
-    struct remote *remotes;      /* the peers' boxes that the copies end or begin in */
+    struct redist__batch batch; /* one copy for each peer: this rank's share of the work */
+    struct remote *remotes;     /* the peers' boxes that the copies end or begin in */
 };
+
+/* Where the copy with a peer is. */
+enum progress { WAITS, RUNS, DONE };
 
 struct state {
     const struct redist__problem *problem;
-    int stream;
-    int prefers_push;
+    const struct traits *traits;
     struct route routes[2];
     struct redist__slot slot;
     void *stage; /* shared memory of the plan for mode STAGE, else NULL */
     size_t stage_bytes;
-    uint64_t number; /* of the execution under way */
+    void **marks;          /* for each peer */
+    enum progress *copies; /* of the execution under way, for each peer */
+    int left;              /* copies that are not done */
+    int turn;              /* of a paced execution: the distance of the peer whose turn it is */
+    uint64_t number;       /* of the execution under way */
     int direction;
     const char *source;
     char *destination;
+    int failed; /* the first failure of the execution */
+    struct state *next_pending;
 };
+
+/* What a variant does: `space`, where it works (AUTO = everywhere). */
+struct traits {
+    const char *name;
+    enum redist_space space;
+    enum redist__copier copier;
+    int push;      /* where it could also pull */
+    int paced;     /* every receiver has one sender at a time */
+    int by_kernel; /* one kernel for all peers */
+};
+
+static const struct traits traits[] = {
+    {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
+    {"cached", REDIST_SPACE_HOST, REDIST__BEST, 0, 0, 0},
+    {"push-stream", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
+    {"push-cached", REDIST_SPACE_HOST, REDIST__BEST, 1, 0, 0},
+    {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
+    {"kernel", REDIST_SPACE_CUDA, REDIST__BEST, 1, 0, 1},
+    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
+};
+static const char *const variants[] = {"stream",  "cached", "push-stream", "push-cached",
+                                       "engines", "kernel", "paced",       NULL};
 
 /* Below this many bytes a destination is likely to stay in the caches, where streaming stores only
  * cost. */
 static const size_t cached_bytes = (size_t)16 << 20;
 
-static const struct { int stream, push; } traits[] = {{1, 0}, {0, 0}, {1, 1}, {0, 1}};
-static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", NULL};
+/* ---------------------------------------------------------------- what it can serve */
+
+static int check_mapped(const struct redist__problem *problem, int variant) {
+    const int *mapped = problem->mapped;
+    int alone = problem->schedule->context->size == 1;
+    if (problem->space->asynchronous && !mapped[0] && !mapped[1] && !alone)
+        return redist__fail(
+            REDIST_ERR_METHOD,
+            "method direct needs device memory that peers can map: of redist_alloc_in "
+            "or cudaMalloc, given when the plan is made, on devices that reach each "
+            "other");
+    if (!problem->space->asynchronous && traits[variant].push && !(mapped[0] && mapped[1]))
+        return redist__fail(
+            REDIST_ERR_METHOD,
+            "method direct:%s is a choice only if both arrays are from redist_alloc",
+            variants[variant]);
+    if (problem->tiles == REDIST_PUT && !mapped[1] && !alone)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method direct puts tiles into an array of redist_alloc only");
+    return REDIST_OK;
+}
 
 static int applies(const struct redist__problem *problem, int variant) {
     const struct redist__context *context = problem->schedule->context;
+    const struct traits *chosen = &traits[variant];
     int code = redist__check_copyable(problem->schedule, "direct");
     if (code == REDIST_OK && context->node_size != context->size)
         code =
@@ -60,23 +116,24 @@ static int applies(const struct redist__problem *problem, int variant) {
                          "method direct works within a node, but only %d of %d ranks are on this "
                          "one",
                          context->node_size, context->size);
-    if (code == REDIST_OK && traits[variant].push && !(problem->mapped[0] && problem->mapped[1]))
-        code =
-            redist__fail(REDIST_ERR_METHOD,
-                         "method direct:%s is a choice only if both arrays are from redist_alloc",
-                         variants[variant]);
-    int hidden = problem->tiles == REDIST_PUT && !problem->mapped[1] && context->size > 1;
-    if (code == REDIST_OK && hidden)
-        code = redist__fail(REDIST_ERR_METHOD,
-                            "method direct puts tiles into an array of redist_alloc only");
-    return code;
+    if (code == REDIST_OK && chosen->space != REDIST_SPACE_AUTO &&
+        redist__space_at((int)chosen->space) != problem->space)
+        code = redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
+                            chosen->name, problem->space->name);
+    return code == REDIST_OK ? check_mapped(problem, variant) : code;
 }
 
-/* Staging costs more than MPI's own copies, so it is for those who ask for it or measure it. */
+/* Staging costs more than MPI's own copies, so it is for those who ask for it or measure it. In host
+ * memory pacing has no use but to be tested there. */
 static int preference(const struct redist__problem *problem, int variant) {
+    if (problem->space->asynchronous)
+        return 1 + (traits[variant].copier == REDIST__ENGINES && !traits[variant].paced);
+    if (traits[variant].paced)
+        return REDIST__BY_NAME;
     if (!problem->mapped[0] && !problem->mapped[1])
         return -1;
-    return 1 + (traits[variant].stream == (problem->largest_bytes > cached_bytes));
+    int streams = traits[variant].copier == REDIST__STREAMING;
+    return 1 + (streams == (problem->largest_bytes > cached_bytes));
 }
 
 /* Without peers any mode will do. */
@@ -84,9 +141,19 @@ static enum mode choose_mode(const struct state *state, int direction) {
     if (state->problem->schedule->context->size == 1)
         return PULL;
     const int *mapped = state->problem->mapped;
-    if (mapped[direction] && !(state->prefers_push && mapped[!direction]))
+    if (mapped[direction] && !(state->traits->push && mapped[!direction]))
         return PULL;
     return mapped[!direction] ? PUSH : STAGE;
+}
+
+static int create_route(struct state *state, int direction) {
+    size_t size = (size_t)state->problem->schedule->context->size;
+    struct route *route = &state->routes[direction];
+    route->mode = choose_mode(state, direction);
+    route->remotes = redist_calloc(size, sizeof *route->remotes);
+    if (route->remotes == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
+    return redist__batch_create(&route->batch, state->problem->space, (int)size);
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
@@ -94,18 +161,18 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method direct");
     state->problem = problem;
-    state->stream = traits[variant].stream;
-    state->prefers_push = traits[variant].push;
+    state->traits = &traits[variant];
     size_t size = (size_t)problem->schedule->context->size;
-    for (int direction = 0; direction < 2; direction++) {
-        struct route *route = &state->routes[direction];
-        route->mode = choose_mode(state, direction);
-        route->copies = redist_calloc(size, sizeof *route->copies);
-        route->remotes = redist_calloc(size, sizeof *route->remotes);
-        if (route->copies == NULL || route->remotes == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
-    }
-    return REDIST_OK;
+    state->marks = redist_calloc(size, sizeof *state->marks);
+    state->copies = redist_calloc(size, sizeof *state->copies);
+    if (state->marks == NULL || state->copies == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
+    int code = REDIST_OK;
+    for (size_t i = 0; i < size && code == REDIST_OK; i++)
+        code = problem->space->mark_create(&state->marks[i]);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = create_route(state, direction);
+    return code;
 }
 
 /* ---------------------------------------------------------------- what peers have to know */
@@ -142,7 +209,7 @@ static void prepare_copy(const struct redist__schedule *schedule, const struct r
     for (int i = 0; i < schedule->ndims; i++)
         far[i] = (ptrdiff_t)route->remotes[peer].stride[i];
     int push = route->mode == PUSH;
-    redist__copy_prepare(&route->copies[peer], schedule->ndims, local->parts[peer].count,
+    redist__copy_prepare(&route->batch.copies[peer], schedule->ndims, local->parts[peer].count,
                          schedule->item, push ? local->stride : far, push ? far : local->stride);
 }
 
@@ -194,6 +261,10 @@ static int has_part(const struct state *state, int side, int peer) {
     return state->problem->schedule->side[side].parts[peer].elements != 0;
 }
 
+static int is_streaming(const struct state *state) {
+    return state->traits->copier == REDIST__STREAMING;
+}
+
 /* Copies the boxes for the peers to where these can read them. */
 static void stage_source(const struct state *state) {
     const struct redist__schedule *schedule = state->problem->schedule;
@@ -206,7 +277,7 @@ static void stage_source(const struct state *state) {
         redist__copy_prepare(&copy, schedule->ndims, part->count, schedule->item, side->stride,
                              side->stride);
         redist__copy_run(&copy, state->source + part->offset, (char *)state->stage + part->offset,
-                         state->stream);
+                         is_streaming(state));
     }
     redist__stream_fence();
 }
@@ -220,53 +291,212 @@ static void announce(struct state *state, int direction, const void *source, voi
     if (state->routes[direction].mode == STAGE)
         stage_source(state);
     struct redist__line *mine = line_of(state, state->problem->schedule->context->rank);
-    mine->place = redist__segment_place(shared_array(state), 1);
+    mine->place = state->routes[direction].mode == STAGE
+                      ? redist__segment_place(state->stage, 1)
+                      : state->problem->space->place(shared_array(state), 1);
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
-    announce(data, direction, source, destination);
-    return REDIST_OK;
+static int is_ready(const struct state *state, int peer) {
+    return atomic_load_explicit(&line_of(state, peer)->ready, memory_order_acquire) >=
+           state->number;
 }
 
-/* The first byte of the peer's array, once it may be used. */
+/* The first byte of the array of a peer that is ready. */
 static int peer_array(const struct state *state, int peer, char **base) {
-    struct redist__line *theirs = line_of(state, peer);
-    redist__wait_for(&theirs->ready, state->number, state->problem->schedule->context);
-    *base = redist__segment_address(&theirs->place);
+    const struct redist__place *place = &line_of(state, peer)->place;
+    const struct redist__space *space = state->problem->space;
+    int staged = state->routes[state->direction].mode == STAGE;
+    *base = staged ? redist__segment_address(place) : space->address(place);
     if (*base != NULL)
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
                         peer);
 }
 
-static int copy_peer(const struct state *state, int peer) {
-    const struct redist__schedule *schedule = state->problem->schedule;
-    const struct route *route = &state->routes[state->direction];
-    int remote = remote_side(route, state->direction);
-    if (!has_part(state, !remote, peer))
-        return REDIST_OK;
-    char *base;
-    int code = peer_array(state, peer, &base);
-    if (code != REDIST_OK)
-        return code;
-    char *far = base + route->remotes[peer].offset;
-    size_t near = schedule->side[!remote].parts[peer].offset;
-    if (route->mode == PUSH)
-        redist__copy_run(&route->copies[peer], state->source + near, far, state->stream);
-    else
-        redist__copy_run(&route->copies[peer], far, state->destination + near, state->stream);
-    return REDIST_OK;
+/* The side of the exchange that this rank copies from or to in its own array. */
+static int near_side(const struct state *state) {
+    return !remote_side(&state->routes[state->direction], state->direction);
 }
 
 /* The own part of a staged exchange has no need of the stage. */
-static int copy_own(const struct state *state) {
+static int find_addresses(struct state *state, int peer) {
     const struct redist__schedule *schedule = state->problem->schedule;
-    int rank = schedule->context->rank;
-    const struct redist__part *from = &schedule->side[state->direction].parts[rank];
-    const struct redist__part *to = &schedule->side[!state->direction].parts[rank];
-    redist__copy_run(&state->routes[state->direction].copies[rank], state->source + from->offset,
-                     state->destination + to->offset, state->stream);
+    struct route *route = &state->routes[state->direction];
+    const char **source = &route->batch.sources[peer];
+    char **destination = &route->batch.destinations[peer], *base = NULL;
+    int direction = state->direction, own = peer == schedule->context->rank;
+    *source = state->source + schedule->side[direction].parts[peer].offset;
+    *destination = state->destination + schedule->side[!direction].parts[peer].offset;
+    int code = own ? REDIST_OK : peer_array(state, peer, &base);
+    if (own || code != REDIST_OK)
+        return code;
+    if (route->mode == PUSH)
+        *destination = base + route->remotes[peer].offset;
+    else
+        *source = base + route->remotes[peer].offset;
+    return REDIST_OK;
+}
+
+static int distance(const struct state *state, int peer) {
+    const struct redist__context *context = state->problem->schedule->context;
+    return (peer - context->rank + context->size) % context->size;
+}
+
+static int peer_at(const struct state *state, int far) {
+    const struct redist__context *context = state->problem->schedule->context;
+    return (context->rank + far) % context->size;
+}
+
+/* ---------------------------------------------------------------- issuing copies */
+
+static int issue_one(struct state *state, int peer) {
+    const struct redist__batch *batch = &state->routes[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int lane = distance(state, peer), own = lane == 0;
+    enum redist__copier copier = own && space->asynchronous ? REDIST__BEST : state->traits->copier;
+    state->copies[peer] = RUNS;
+    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    if (code == REDIST_OK && batch->copies[peer].run != 0)
+        code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
+                           copier, lane);
+    if (code == REDIST_OK && space->asynchronous)
+        code = space->mark_lane(state->marks[peer], lane);
+    return code;
+}
+
+/* Whether the sender before this one is through with the receiver whose turn it is. */
+static int has_turn(const struct state *state, int peer) {
+    uint64_t turns = state->number * (uint64_t)state->problem->schedule->context->size;
+    if (!state->traits->paced || distance(state, peer) == 0)
+        return 1;
+    if (distance(state, peer) != state->turn)
+        return 0;
+    const _Atomic uint64_t *before = &line_of(state, peer_at(state, 1))->turns;
+    return state->turn == 1 ||
+           atomic_load_explicit(before, memory_order_acquire) >= turns + (uint64_t)state->turn - 1;
+}
+
+static int may_issue(const struct state *state, int peer) {
+    return state->copies[peer] == WAITS && has_turn(state, peer) &&
+           (distance(state, peer) == 0 || is_ready(state, peer));
+}
+
+static void end_turn(struct state *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->turn;
+    atomic_store_explicit(&line_of(state, context->rank)->turns, turns, memory_order_release);
+    state->turn++;
+}
+
+/* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
+static int try_to_end(struct state *state, int peer, int failed) {
+    int reached = 1, code = failed;
+    if (state->problem->space->asynchronous && failed == REDIST_OK)
+        code = state->problem->space->mark_reached(state->marks[peer], &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    state->copies[peer] = DONE;
+    state->left--;
+    if (state->traits->paced && distance(state, peer) == state->turn)
+        end_turn(state);
+    return code;
+}
+
+/* Parts that are empty take part in the turns too. */
+static int advance_peer(struct state *state, int peer) {
+    int code = REDIST_OK;
+    if (may_issue(state, peer))
+        code = issue_one(state, peer);
+    return state->copies[peer] == RUNS ? try_to_end(state, peer, code) : code;
+}
+
+/* One kernel for all peers, as soon as all are ready. */
+static int advance_kernel(struct state *state) {
+    struct redist__batch *batch = &state->routes[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int size = batch->count, code = REDIST_OK;
+    if (state->copies[0] == RUNS)
+        return try_to_end(state, 0, REDIST_OK);
+    for (int peer = 0; peer < size; peer++)
+        if (state->copies[peer] == WAITS && distance(state, peer) != 0 && !is_ready(state, peer))
+            return REDIST_OK;
+    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
+        if (state->copies[peer] == WAITS)
+            code = find_addresses(state, peer);
+    if (code == REDIST_OK)
+        code = space->batch_run(batch, 0, size, 0);
+    if (code == REDIST_OK)
+        code = space->mark_lane(state->marks[0], 0);
+    state->left = 1;
+    state->copies[0] = RUNS;
+    return code == REDIST_OK ? code : try_to_end(state, 0, code);
+}
+
+/* Does what can be done without waiting. */
+static int advance(struct state *state) {
+    int code = REDIST_OK;
+    if (state->left != 0 && state->traits->by_kernel)
+        return advance_kernel(state);
+    for (int i = 1; i <= state->problem->schedule->context->size && state->left != 0; i++) {
+        int failed = advance_peer(state, peer_at(state, i));
+        code = code == REDIST_OK ? failed : code;
+    }
+    return code;
+}
+
+/* Copies of empty parts are done before they begin, except for the turns that they take. */
+static void expect_copies(struct state *state) {
+    int side = near_side(state), size = state->problem->schedule->context->size;
+    state->left = 0;
+    state->turn = 1;
+    for (int peer = 0; peer < size; peer++) {
+        int waits = has_part(state, side, peer) || state->traits->paced;
+        state->copies[peer] = waits ? WAITS : DONE;
+        state->left += waits;
+    }
+}
+
+/* ---------------------------------------------------------------- execution */
+
+/* Executions on devices that are under way in this thread, the oldest first. */
+static _Thread_local struct state *pending;
+
+static void add_pending(struct state *state) {
+    struct state **link = &pending;
+    while (*link != NULL)
+        link = &(*link)->next_pending;
+    state->next_pending = NULL;
+    *link = state;
+}
+
+static void remove_pending(const struct state *state) {
+    struct state **link = &pending;
+    while (*link != NULL && *link != state)
+        link = &(*link)->next_pending;
+    if (*link != NULL)
+        *link = state->next_pending;
+}
+
+static void advance_pending(void) {
+    for (struct state *state = pending; state != NULL; state = state->next_pending) {
+        int code = advance(state);
+        state->failed = state->failed == REDIST_OK ? code : state->failed;
+    }
+}
+
+static int start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    const struct redist__problem *problem = state->problem;
+    int code = redist__finish_stream(problem->space, state->marks[0], problem->stream,
+                                     problem->schedule->context);
+    announce(state, direction, source, destination);
+    expect_copies(state);
+    state->failed = code;
+    if (!problem->space->asynchronous)
+        return REDIST_OK;
+    add_pending(state);
+    advance_pending();
     return REDIST_OK;
 }
 
@@ -284,13 +514,17 @@ static void finish(const struct state *state) {
 static int wait(void *data) {
     struct state *state = data;
     const struct redist__context *context = state->problem->schedule->context;
-    int code = copy_own(state);
-    for (int i = 1; i < context->size; i++) {
-        int failed = copy_peer(state, (context->rank + i) % context->size);
-        code = code == REDIST_OK ? failed : code;
+    if (!state->problem->space->asynchronous)
+        add_pending(state);
+    for (unsigned poll = 0; state->left != 0; poll++) {
+        int left = state->left;
+        advance_pending();
+        if (state->left == left)
+            redist__pause(context, poll);
     }
+    remove_pending(state);
     finish(state);
-    return code;
+    return state->failed;
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -315,6 +549,7 @@ static int far_box(const struct state *state, int side, int peer, char **base, p
         return REDIST_OK;
     }
     const struct remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
+    redist__wait_for(&line_of(state, peer)->ready, state->number, schedule->context);
     int code = peer_array(state, peer, base);
     if (code != REDIST_OK)
         return code;
@@ -346,7 +581,7 @@ static int copy_tile_part(const struct state *state, const struct redist__tile *
     redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
     if (put)
-        redist__copy_run(&copy, near, far, state->stream);
+        redist__copy_run(&copy, near, far, is_streaming(state));
     else
         redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
     return REDIST_OK;
@@ -376,9 +611,13 @@ static void destroy(void *data) {
         redist__segment_remove(state->stage);
     redist__slot_give(&state->slot);
     for (int direction = 0; direction < 2; direction++) {
-        redist_release(state->routes[direction].copies);
+        redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
+    for (int i = 0; state->marks != NULL && i < state->problem->schedule->context->size; i++)
+        state->problem->space->mark_destroy(state->marks[i]);
+    redist_release(state->marks);
+    redist_release(state->copies);
     redist_release(state);
 }
 
