@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** Arrays on CUDA devices for the tests; ranks of a machine take its devices in turn. */
+#ifndef TESTS_GPU_DEVICE_H
+#define TESTS_GPU_DEVICE_H
+
+#include "arrays.h"
+
+/** Nonzero if every rank has a device; makes it the current one. Collective over MPI_COMM_WORLD. */
+int device_begin(void);
+
+/** Number of devices that this rank sees. */
+int device_count(void);
+
+/** Memory of redist_alloc_in and cudaMalloc; of redist_alloc_in and a stream-ordered pool. */
+extern const test_device device_memory;
+extern const test_device device_pool;
+
+/** Whether the MPI library says that it takes addresses of a device. */
+int device_mpi_is_aware(void);
+
+#endif
