@@ -3,7 +3,7 @@
 # ./dev gpu-test and ./dev gpu-bench: build with CUDA and run on whatever devices are there. Installs
 # nothing and needs no network. The last lines are a short table.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 . scripts/environment.sh
 . scripts/build.sh
 
@@ -64,7 +64,7 @@ run_on() { # usual|aware, ranks, program and arguments
             --bind-to none -n "$n" "$@"
     else
         OPAL_PREFIX=$OPENMPI_CUDA LD_LIBRARY_PATH=$OPENMPI_CUDA/lib:${LD_LIBRARY_PATH:-} \
-            OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,smcuda \
+            OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,smcuda \
             "$OPENMPI_CUDA/bin/mpirun" --oversubscribe --bind-to none \
             -x OPAL_PREFIX -x LD_LIBRARY_PATH -n "$n" "$@"
     fi </dev/null
@@ -138,14 +138,14 @@ bench_one() { # ranks, shape, axes, type
 run_bench() {
     local n shape mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:kernel,nccl,p2p,p2p-streams,alltoallv,auto
-    local shapes=(256,256,256 512,512,512 1024,1024,1024)
+    local shapes=('256,256,256' '512,512,512' '1024,1024,1024')
     mkdir -p out/gpu
     rm -f out/gpu/bench*
     build_gpu
     [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
     n=${ranks:-$(count_devices)}
     if [ $quick = yes ]; then
-        iters=10 shapes=(256,256,256 1024,1024,1024)
+        iters=10 shapes=('256,256,256' '1024,1024,1024')
         methods=direct:engines,direct:paced,direct:kernel,nccl
     fi
     for shape in "${shapes[@]}"; do

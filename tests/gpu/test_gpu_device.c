@@ -181,13 +181,13 @@ START_TEST(other_memory) {
     static double host[2][256];
     void *array = NULL;
     redist_plan *plan = NULL;
-    check_ok(redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, sizeof(host[0]), &array));
+    check_ok(redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, 2 * sizeof(host[0]), &array));
     check_code(plan_on(array, host[0], REDIST_SPACE_AUTO, &plan), REDIST_ERR_ARGUMENT);
     check_code(plan_on(host[0], host[1], REDIST_SPACE_CUDA, &plan), REDIST_ERR_ARGUMENT);
-    check_code(plan_on(array, (char *)array + 1024, REDIST_SPACE_HOST, &plan), REDIST_ERR_ARGUMENT);
+    check_code(plan_on(array, (char *)array + 2048, REDIST_SPACE_HOST, &plan), REDIST_ERR_ARGUMENT);
     if (harness_nranks > 1) {
         int mine = harness_rank == 0;
-        check_code(plan_on(mine ? array : host[0], mine ? (char *)array + 1024 : (void *)host[1],
+        check_code(plan_on(mine ? array : host[0], mine ? (char *)array + 2048 : (void *)host[1],
                            REDIST_SPACE_AUTO, &plan),
                    REDIST_ERR_DISAGREE);
     }
