@@ -128,7 +128,7 @@ static int applies(const struct redist__problem *problem, int variant) {
  * memory pacing has no use but to be tested there. */
 static int preference(const struct redist__problem *problem, int variant) {
     if (problem->space->asynchronous)
-        return 1 + (traits[variant].copier == REDIST__ENGINES && !traits[variant].paced);
+        return 1 + (traits[variant].paced > 1);
     if (traits[variant].paced)
         return REDIST__BY_NAME;
     if (!problem->mapped[0] && !problem->mapped[1])
@@ -414,7 +414,11 @@ static int advance_peer(struct state *state, int peer) {
     int code = REDIST_OK;
     if (may_issue(state, peer))
         code = issue_one(state, peer);
-    return state->copies[peer] == RUNS ? try_to_end(state, peer, code) : code;
+    int far = distance(state, peer);
+    int in_line = state->traits->paced && far != 0 && far != state->ended + 1;
+    if (state->copies[peer] != RUNS || (in_line && code == REDIST_OK))
+        return code;
+    return try_to_end(state, peer, code);
 }
 
 /* One kernel for all peers, as soon as all are ready. */
