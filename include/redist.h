@@ -293,6 +293,7 @@ typedef struct redist_plan redist_plan;
  * The distributed axes are split as redist_decompose does: sizes_a[axis_b] is this rank's part of
  * sizes_b[axis_b], and sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and
  * the same on all ranks. An array without elements may be NULL.
+ * Both arrays lie in host memory, or both on the current device of the rank (redist_alloc_in).
  * Moved directly when an array is from redist_alloc, else as method "auto" remembers, else by
  * MPI_Alltoallw.
  * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS,
@@ -336,7 +337,7 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
  * Errors: ERR_STATE (freed, already started, or an array was left for later), ERR_ARGUMENT
- * (direction), ERR_MPI.
+ * (direction), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
@@ -362,7 +363,7 @@ REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *
 
 /**
  * Completes what redist_plan_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 

@@ -68,12 +68,12 @@ static void destroy_plan(struct redist_plan *plan) {
 /* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
 static int find_own_space(const struct redist_plan *plan, int *own) {
     const struct redist__request *request = &plan->request;
-    *own = request->options.space;
+    *own = (int)request->options.space;
     for (int side = 0; side < 2; side++) {
         const void *array = request->arrays[side];
         if (array == NULL || plan->schedule.side[side].bytes == 0)
             continue;
-        int space = redist__space_of(array);
+        int space = (int)redist__space_of(array);
         if (*own == REDIST_SPACE_AUTO)
             *own = space;
         if (space != *own)
