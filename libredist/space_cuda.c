@@ -282,7 +282,7 @@ static int batch_open(struct redist__batch *batch) {
     if (parts->host == NULL || parts->device == NULL)
         return REDIST_ERR_MEMORY;
     memset(parts->host, 0, bytes);
-    return clear(parts->device, bytes);
+    return REDIST_OK;
 }
 
 static void batch_close(struct redist__batch *batch) {

@@ -104,7 +104,10 @@ static int create_route(struct redist__direct *state, int direction) {
     route->remotes = redist_calloc(size, sizeof *route->remotes);
     if (route->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
-    return redist__batch_create(&route->batch, state->problem->space, (int)size);
+    /* only kernels need the batch on the device */
+    const struct redist__space *space =
+        state->traits->by_kernel ? state->problem->space : redist__space_at(REDIST_SPACE_HOST);
+    return redist__batch_create(&route->batch, space, (int)size);
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
