@@ -14,15 +14,18 @@ static int check_range(const char *name, int value, int least, int most) {
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    request->options = defaults;
     if (options == NULL)
-        return REDIST_OK;
+        options = &defaults;
     if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->size = %zu, but this library knows sizes up to %zu: start from "
                     "FFTND_OPTIONS_DEFAULT",
                     options->size, sizeof request->options);
     memcpy(&request->options, options, options->size);
+    if (request->options.plan_seconds == 0)
+        request->options.plan_seconds = request->options.effort == FFTND_PATIENT ? 30 : 3;
     return REDIST_OK;
 }
 
@@ -38,6 +41,9 @@ static int check_options(const fftnd_options *options) {
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
     };
+    if (!(options->plan_seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
+                    options->plan_seconds);
     int code = REDIST_OK;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code == REDIST_OK; i++)
         code = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
@@ -97,6 +103,16 @@ static int check_r2r(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* NULL keeps all. */
+static int check_kept(const struct fftnd__request *request) {
+    const int *kept = request->options.kept;
+    for (int i = 0; kept != NULL && i < request->ndims; i++)
+        if (kept[i] < 1 || kept[i] > request->sizes[i])
+            return FAIL(REDIST_ERR_SIZE, "options->kept[%d] = %d is not in 1..%d (sizes[%d])", i,
+                        kept[i], request->sizes[i], i);
+    return REDIST_OK;
+}
+
 static int check_kind(const struct fftnd__request *request) {
     int halved = request->options.halved_axis;
     if (request->kind == FFTND_R2R)
@@ -135,13 +151,15 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
         code = check_method(request->options.method);
     if (code == REDIST_OK)
         code = check_kind(request);
+    if (code == REDIST_OK)
+        code = check_kept(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     return code;
 }
 
 static int agree(const struct fftnd__request *request, int code) {
-    static const char *const names[3][REDIST_MAX_NDIMS] = {
+    static const char *const names[4][REDIST_MAX_NDIMS] = {
         {"sizes[0]", "sizes[1]", "sizes[2]", "sizes[3]", "sizes[4]", "sizes[5]", "sizes[6]",
          "sizes[7]", "sizes[8]", "sizes[9]", "sizes[10]", "sizes[11]", "sizes[12]", "sizes[13]",
          "sizes[14]", "sizes[15]"},
@@ -152,9 +170,13 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->r2r[0]", "options->r2r[1]", "options->r2r[2]", "options->r2r[3]",
          "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
          "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
-         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"}};
+         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"},
+        {"options->kept[0]", "options->kept[1]", "options->kept[2]", "options->kept[3]",
+         "options->kept[4]", "options->kept[5]", "options->kept[6]", "options->kept[7]",
+         "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
+         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[16 + 3 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[17 + 4 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -169,8 +191,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->overwrite_input", options->overwrite_input != 0},
         {"options->user_workspace", options->user_workspace != 0},
         {"options->fusion", options->fusion},
+        {"options->tile_bytes", (long long)options->tile_bytes},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 15, valid = code == REDIST_OK;
+    int n = 16, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;
@@ -178,6 +201,8 @@ static int agree(const struct fftnd__request *request, int code) {
         values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
         values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
         values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
+        const int *kept = options->kept != NULL ? options->kept : request->sizes;
+        values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
     }
     return redist_agree_values_in("fftnd_plan_create", request->comm, code, n, values);
 }

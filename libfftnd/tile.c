@@ -61,20 +61,26 @@ static void choose_counts(struct fftnd__tiling *tiling, size_t tile, size_t item
 
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         const struct fftnd__cut *cut) {
+                         int direction, const struct fftnd__cut *cut) {
     int shift = transform->batch.shift;
     size_t item = fftnd__element_bytes(transform, step->real && before->real), tile = item;
-    *tiling = (struct fftnd__tiling){.ndims = step->local.ndims, .chunk_axis = -1};
+    *tiling = (struct fftnd__tiling){
+        .ndims = step->local.ndims, .chunk_axis = -1, .direction = direction};
     tiling->in.item = fftnd__element_bytes(transform, before->real);
     tiling->out.item = fftnd__element_bytes(transform, step->real);
     for (int i = 0; i < tiling->ndims; i++) {
         int batch = i == transform->batch.axis;
         tiling->whole[i] = !batch && is_transformed(step, i - shift);
-        tiling->extent_in[i] = batch ? transform->batch.count : before->alignment->count[i - shift];
-        tiling->extent_out[i] = batch ? transform->batch.count : step->alignment->count[i - shift];
-        if (tiling->whole[i])
-            tile *= (size_t)(tiling->extent_out[i] > 0 ? tiling->extent_out[i] : 1);
+        tiling->extent_in[i] = batch ? transform->batch.count : before->alignment.count[i - shift];
+        tiling->extent_out[i] = batch ? transform->batch.count : step->alignment.count[i - shift];
     }
+    int wide[REDIST_MAX_NDIMS];
+    struct fftnd__tile *spectral = direction == REDIST_FORWARD ? &tiling->out : &tiling->in;
+    fftnd__bands_of(&spectral->bands, transform, step);
+    fftnd__bands_widen(&tiling->out.bands, tiling->ndims, tiling->extent_out, wide);
+    for (int i = 0; i < tiling->ndims; i++)
+        if (tiling->whole[i])
+            tile *= (size_t)(wide[i] > 0 ? wide[i] : 1);
     if (cut->local_load && cut->local_store)
         merge_axes(tiling);
     choose_counts(tiling, tile, item, cut->bytes);
@@ -93,40 +99,72 @@ static void lay_out(struct fftnd__tile *tile, int ndims, const int count[], int 
     tile->bytes = (next + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static void count_of(const struct fftnd__tiling *tiling, const int extent[], int count[]) {
+/* Of a tile in memory. */
+static void count_of(const struct fftnd__tiling *tiling, const struct fftnd__bands *bands,
+                     const int extent[], int count[]) {
     for (int i = 0; i < tiling->ndims; i++)
         count[i] = tiling->whole[i] ? extent[i] : tiling->count[i];
+    fftnd__bands_widen(bands, tiling->ndims, count, count);
 }
 
 /* ---------------------------------------------------------------- plans in a tile */
 
-static void describe(const struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                     const struct fftnd__step *before, const struct fftnd__step *step,
-                     int direction, const int count[], struct fftnd__serial_problem *problem) {
+/* A part of the transform: from which memory to which, over which axes. */
+struct pass {
+    const struct fftnd__tile *in, *out;
+    struct fftnd__step before, step;
+    int count[REDIST_MAX_NDIMS]; /* elements along the other axes */
+};
+
+static int plan_pass(const struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                     const struct pass *pass, void **serial) {
     struct fftnd__local in = {.ndims = tiling->ndims}, out = in;
+    struct fftnd__serial_problem problem;
     for (int i = 0; i < tiling->ndims; i++) {
-        in.stride[i] = tiling->in.stride[i] / (ptrdiff_t)tiling->in.item;
-        out.stride[i] = tiling->out.stride[i] / (ptrdiff_t)tiling->out.item;
-        out.extent[i] = count[i];
+        in.stride[i] = pass->in->stride[i] / (ptrdiff_t)pass->in->item;
+        out.stride[i] = pass->out->stride[i] / (ptrdiff_t)pass->out->item;
+        out.extent[i] = pass->count[i];
     }
-    fftnd__describe_serial(transform, before, step, direction, &in, &out, problem);
+    fftnd__describe_serial(transform, &pass->before, &pass->step, tiling->direction, &in, &out,
+                           &problem);
+    return tiling->library->create(&problem, pass->in->memory, pass->out->memory, serial);
+}
+
+/* Whole tiles, and the last along the axis that is cut unevenly. */
+static int plan_both(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                     struct pass *pass) {
+    void **serial = tiling->serial[tiling->npasses++];
+    int axis = tiling->chunk_axis, code = plan_pass(tiling, transform, pass, &serial[0]);
+    if (code != REDIST_OK || axis < 0 || tiling->extent_out[axis] % tiling->count[axis] == 0)
+        return code;
+    pass->count[axis] = tiling->extent_out[axis] % tiling->count[axis];
+    return plan_pass(tiling, transform, pass, &serial[1]);
+}
+
+/* The halved axis by itself, and the others only for the modes of it that the array has. */
+static int plan_apart(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                      const struct pass *together) {
+    int last = together->step.naxes - 1, forward = tiling->direction == REDIST_FORWARD;
+    int halved = transform->chain.halved, at = halved + transform->batch.shift;
+    struct pass alone = *together, others = *together;
+    alone.step.naxes = 1;
+    alone.step.axes[0] = halved;
+    others.step.naxes = last;
+    others.in = others.out = forward ? together->out : together->in;
+    others.before.real = others.step.real = 0;
+    others.count[at] = forward ? tiling->extent_out[at] : tiling->extent_in[at];
+    int code = plan_both(tiling, transform, forward ? &alone : &others);
+    return code == REDIST_OK ? plan_both(tiling, transform, forward ? &others : &alone) : code;
 }
 
 static int plan_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                      const struct fftnd__step *before, const struct fftnd__step *step,
-                      int direction) {
-    int count[REDIST_MAX_NDIMS], axis = tiling->chunk_axis;
-    struct fftnd__serial_problem problem;
-    count_of(tiling, tiling->extent_out, count);
-    describe(tiling, transform, before, step, direction, count, &problem);
-    int code = tiling->library->create(&problem, tiling->in.memory, tiling->out.memory,
-                                       &tiling->serial[0]);
-    if (code != REDIST_OK || axis < 0 || tiling->extent_out[axis] % count[axis] == 0)
-        return code;
-    count[axis] = tiling->extent_out[axis] % count[axis];
-    describe(tiling, transform, before, step, direction, count, &problem);
-    return tiling->library->create(&problem, tiling->in.memory, tiling->out.memory,
-                                   &tiling->serial[1]);
+                      const struct fftnd__step *before, const struct fftnd__step *step) {
+    struct pass pass = {&tiling->in, &tiling->out, *before, *step, {0}};
+    int halved = transform->chain.halved;
+    count_of(tiling, &tiling->out.bands, tiling->extent_out, pass.count);
+    int apart = before->real != step->real && step->naxes > 1 &&
+                transform->chain.kept[halved] < transform->chain.points[halved];
+    return apart ? plan_apart(tiling, transform, &pass) : plan_both(tiling, transform, &pass);
 }
 
 static char *align(char *memory) {
@@ -152,7 +190,7 @@ static int lies_alike(const struct fftnd__tile *tile, const struct fftnd__local 
 static int lay_out_end(struct fftnd__tile *tile, const struct fftnd__local *array, int ndims,
                        const int count[], int may_be_direct) {
     lay_out(tile, ndims, count, 0);
-    if (may_be_direct && lies_alike(tile, array, ndims, count))
+    if (may_be_direct && tile->bands.n == 0 && lies_alike(tile, array, ndims, count))
         return 1;
     lay_out(tile, ndims, count, 1);
     return 0;
@@ -162,15 +200,15 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut) {
     int count[REDIST_MAX_NDIMS] = {0}, changes = before->real != step->real;
-    fftnd__tiling_shape(tiling, transform, before, step, cut);
+    fftnd__tiling_shape(tiling, transform, before, step, direction, cut);
     tiling->library = transform->library;
     if (is_empty(tiling))
         return REDIST_OK;
     int ruins_source = changes && direction == REDIST_BACKWARD;
-    count_of(tiling, tiling->extent_in, count);
+    count_of(tiling, &tiling->in.bands, tiling->extent_in, count);
     tiling->direct_in = lay_out_end(&tiling->in, &before->local, tiling->ndims, count,
                                     cut->local_load && !ruins_source);
-    count_of(tiling, tiling->extent_out, count);
+    count_of(tiling, &tiling->out.bands, tiling->extent_out, count);
     tiling->direct_out = lay_out_end(&tiling->out, &step->local, tiling->ndims, count,
                                      cut->local_store && cut->cached_store && !tiling->direct_in);
     int apart = changes || tiling->direct_in || tiling->direct_out;
@@ -181,18 +219,31 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
                               total);
     tiling->in.memory = align(tiling->memory);
     tiling->out.memory = tiling->in.memory + (apart ? tiling->in.bytes : 0);
-    return plan_tiles(tiling, transform, before, step, direction);
+    return plan_tiles(tiling, transform, before, step);
 }
 
 void fftnd__tiling_free(struct fftnd__tiling *tiling) {
-    for (int i = 0; i < 2; i++)
-        if (tiling->serial[i] != NULL)
-            tiling->library->destroy(tiling->serial[i]);
+    for (int i = 0; i < 4; i++)
+        if (tiling->serial[i / 2][i % 2] != NULL)
+            tiling->library->destroy(tiling->serial[i / 2][i % 2]);
     redist_release(tiling->memory);
     *tiling = (struct fftnd__tiling){0};
 }
 
 /* ---------------------------------------------------------------- running */
+
+int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return fftnd__step_bytes(transform, step) > transform->choice.stream_bytes;
+}
+
+struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
+                                const struct fftnd__step *step, void *array) {
+    struct fftnd__end end = {.array = array, .stream = fftnd__is_streamed(transform, step)};
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    for (int i = 0; i < step->local.ndims; i++)
+        end.stride[i] = step->local.stride[i] * item;
+    return end;
+}
 
 static char *first_byte(const struct fftnd__end *end, int ndims, const int start[]) {
     char *address = end->array;
@@ -201,39 +252,74 @@ static char *first_byte(const struct fftnd__end *end, int ndims, const int start
     return address;
 }
 
-/* Fetches a tile, unless it can stay where it is; *in is where it then lies. */
-static int load_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
-                     const int start[], const int count[], char **in) {
+static int load_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
+                      const struct fftnd__piece *piece) {
     const struct fftnd__tile *tile = &tiling->in;
-    *in = tile->memory;
+    char *memory = tile->memory + piece->offset;
     if (load->exchange != NULL)
-        return redist_plan_get(load->exchange, start, count, tile->memory, tile->stride);
-    char *array = first_byte(load, tiling->ndims, start);
-    if (tiling->direct_in)
-        *in = array;
-    else
-        redist_copy_box(tiling->ndims, count, tile->item, array, load->stride, tile->memory,
-                        tile->stride, 0);
+        return redist_plan_get(load->exchange, piece->start, piece->count, memory, tile->stride);
+    redist_copy_box(tiling->ndims, piece->count, tile->item,
+                    first_byte(load, tiling->ndims, piece->start), load->stride, memory,
+                    tile->stride, 0);
     return REDIST_OK;
 }
 
-static int store_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *store,
-                      const int start[], const int count[]) {
+static int store_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *store,
+                       const struct fftnd__piece *piece) {
     const struct fftnd__tile *tile = &tiling->out;
+    const char *memory = tile->memory + piece->offset;
     if (store->exchange != NULL)
-        return redist_plan_put(store->exchange, start, count, tile->memory, tile->stride);
-    if (!tiling->direct_out)
-        redist_copy_box(tiling->ndims, count, tile->item, tile->memory, tile->stride,
-                        first_byte(store, tiling->ndims, start), store->stride, store->stream);
+        return redist_plan_put(store->exchange, piece->start, piece->count, memory, tile->stride);
+    redist_copy_box(tiling->ndims, piece->count, tile->item, memory, tile->stride,
+                    first_byte(store, tiling->ndims, piece->start), store->stride, store->stream);
     return REDIST_OK;
+}
+
+typedef int move_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *end,
+                       const struct fftnd__piece *piece);
+
+/* Between the tile and the box at `start`, `count` of its array. */
+static int move_pieces(const struct fftnd__tiling *tiling, const struct fftnd__tile *tile,
+                       const struct fftnd__end *end, const int start[], const int count[],
+                       move_piece *move) {
+    struct fftnd__piece piece;
+    int code = REDIST_OK;
+    for (int i = 0; i < 1 << tile->bands.n && code == REDIST_OK; i++)
+        if (fftnd__bands_piece(&tile->bands, i, tiling->ndims, start, count, tile->stride, &piece))
+            code = move(tiling, end, &piece);
+    return code;
+}
+
+/* The tile at `memory` of the box with these extents in its array. */
+static struct fftnd__block block_of(const struct fftnd__tiling *tiling,
+                                    const struct fftnd__tile *tile, const int count[], char *memory,
+                                    enum fftnd_precision precision) {
+    struct fftnd__block block = {precision, tiling->ndims, {0}, tile->stride, tile->item, memory};
+    fftnd__bands_widen(&tile->bands, tiling->ndims, count, block.count);
+    return block;
 }
 
 /* Bytes from a tile's first element to its last. */
-static size_t span(const struct fftnd__tile *tile, int ndims, const int count[]) {
-    size_t bytes = tile->item;
-    for (int i = 0; i < ndims; i++)
-        bytes += (size_t)(count[i] - 1) * (size_t)tile->stride[i];
+static size_t span(const struct fftnd__block *block) {
+    size_t bytes = block->item;
+    for (int i = 0; i < block->ndims; i++)
+        bytes += (size_t)(block->count[i] - 1) * (size_t)block->stride[i];
     return bytes;
+}
+
+/* A halved axis whose modes are dropped has a pass of its own, forward the first, backward the last. */
+static int transform_tile(const struct fftnd__tiling *tiling, int last,
+                          const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__bands *bands = &tiling->out.bands;
+    int forward = tiling->direction == REDIST_FORWARD, apart = tiling->npasses > 1;
+    const struct fftnd__block *between = apart && !forward ? in : out;
+    fftnd__bands_spread(&tiling->in.bands, in);
+    int code = tiling->library->execute(tiling->serial[0][last], in->memory, between->memory);
+    fftnd__bands_join(bands, FFTND__NYQUIST_MIRROR, between);
+    if (code == REDIST_OK && apart)
+        code = tiling->library->execute(tiling->serial[1][last], between->memory, out->memory);
+    fftnd__bands_join(bands, FFTND__NYQUIST_PAIR, out);
+    return code;
 }
 
 static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
@@ -247,17 +333,22 @@ static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end 
         after[i] = tiling->whole[i] ? tiling->extent_out[i] : before[i];
         last |= short_tile;
     }
-    char *in, *out = tiling->out.memory;
-    if (tiling->direct_out)
-        out = first_byte(store, tiling->ndims, start);
-    int code = load_tile(tiling, load, start, before, &in);
+    char *in = tiling->direct_in ? first_byte(load, tiling->ndims, start) : tiling->in.memory;
+    char *out = tiling->direct_out ? first_byte(store, tiling->ndims, start) : tiling->out.memory;
+    const struct fftnd__block blocks[2] = {block_of(tiling, &tiling->in, before, in, precision),
+                                           block_of(tiling, &tiling->out, after, out, precision)};
+    int code = REDIST_OK;
+    if (!tiling->direct_in)
+        code = move_pieces(tiling, &tiling->in, load, start, before, load_piece);
     double begin = MPI_Wtime();
     if (code == REDIST_OK)
-        code = tiling->library->execute(tiling->serial[last], in, out);
+        code = transform_tile(tiling, last, &blocks[0], &blocks[1]);
     if (scale != 1.0)
-        fftnd__scale(out, span(&tiling->out, tiling->ndims, after), precision, scale);
+        fftnd__scale(out, span(&blocks[1]), precision, scale);
     *seconds += MPI_Wtime() - begin;
-    return code == REDIST_OK ? store_tile(tiling, store, start, after) : code;
+    if (code == REDIST_OK && !tiling->direct_out)
+        code = move_pieces(tiling, &tiling->out, store, start, after, store_piece);
+    return code;
 }
 
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,

@@ -3,15 +3,22 @@
 #ifndef FFTND__TILE_H
 #define FFTND__TILE_H
 
-#include "pipeline.h"
+#include "bands.h"
 
 /* Where tiles come from or go to: an array of this rank, or through an exchange to all. */
 struct fftnd__end {
     redist_plan *exchange; /* open for tiles; NULL = `array` */
     char *array;
-    const ptrdiff_t *stride; /* bytes */
-    int stream;              /* stores into `array` bypass the caches */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    int stream;                         /* stores into `array` bypass the caches */
 };
+
+/* The array after a step as an end of tiles. */
+struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
+                                const struct fftnd__step *step, void *array);
+
+/* Whether stores into the array after a step bypass the caches. */
+int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
 /* A tile in memory. */
 struct fftnd__tile {
@@ -19,6 +26,7 @@ struct fftnd__tile {
     size_t item;                        /* bytes of an element */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     size_t bytes;
+    struct fftnd__bands bands; /* where it has more modes than its array */
 };
 
 /* The loop over the tiles of one serial step. */
@@ -32,7 +40,9 @@ struct fftnd__tiling {
     struct fftnd__tile in, out;       /* the same memory when the transform may run in place */
     int direct_in, direct_out;        /* the transform reads, writes the array itself, no tile */
     char *memory;                     /* both */
-    void *serial[2];                  /* for whole tiles, and for the last along chunk_axis */
+    int npasses;                      /* transforms of a tile, one after the other: 1 or 2 */
+    void *serial[2][2]; /* of each pass, for whole tiles and for the last along chunk_axis */
+    int direction;
     const struct fftnd__serial *library;
 };
 
@@ -45,8 +55,7 @@ struct fftnd__cut {
     int cached_store; /* into caches: the transform may as well write there itself */
 };
 
-/* `before` and `step` are the arrays
- * before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
+/* `before` and `step` are the arrays before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut);
@@ -55,7 +64,7 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling);
 /* Sets ndims, extents and counts only: enough to ask how tiles look. */
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         const struct fftnd__cut *cut);
+                         int direction, const struct fftnd__cut *cut);
 
 /* Runs all tiles; the results are multiplied by `scale`. Time spent in transforms is added to
  * *serial_seconds. */

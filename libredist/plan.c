@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
+static const size_t usual_stream_bytes = (size_t)16 << 20;
+
 struct redist_plan {
     struct redist__context *context;
     struct redist__schedule schedule;
@@ -38,6 +41,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
+    plan->problem.stream_bytes =
+        request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
