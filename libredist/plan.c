@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
+#include "arrays.h"
 #include "error.h"
 #include "request.h"
 #include "tune.h"
@@ -52,138 +53,21 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-static void count_plan(const struct redist_plan *plan, int difference) {
-    if (plan->problem.space != NULL && plan->problem.space->count_plans != NULL)
-        plan->problem.space->count_plans(difference);
-}
-
 /* Frees what a plan has; the context stays. Collective if the plan has a transport. */
 static void destroy_plan(struct redist_plan *plan) {
     if (plan == NULL)
         return;
     redist__transport_destroy(&plan->transport);
-    count_plan(plan, -1);
+    redist__count_plan(&plan->problem, -1);
     redist__schedule_free(&plan->schedule);
     redist_handle_remove(plan);
     redist_release(plan);
 }
 
-/* ---------------------------------------------------------------- where the arrays live */
-
-/* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
-static int find_own_space(const struct redist_plan *plan, int *own) {
-    const struct redist__request *request = &plan->request;
-    *own = (int)request->options.space;
-    for (int side = 0; side < 2; side++) {
-        const void *array = request->arrays[side];
-        if (array == NULL || plan->schedule.side[side].bytes == 0)
-            continue;
-        int space = (int)redist__space_of(array);
-        if (*own == REDIST_SPACE_AUTO)
-            *own = space;
-        if (space != *own)
-            return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
-                                  "array %s = %p lies in %s memory, but %s memory was expected",
-                                  request->names[side], array, redist__space_at(space)->name,
-                                  redist__space_at(*own)->name);
-    }
-    return REDIST_OK;
-}
-
-static int check_own_space(const struct redist_plan *plan, const struct redist__space *space) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        if (plan->request.arrays[side] != NULL && plan->schedule.side[side].bytes != 0)
-            code = space->check(plan->request.arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && plan->problem.tiles != REDIST_WHOLE)
-        code = redist_fail_in(plan->request.function, REDIST_ERR_METHOD,
-                              "options.tiles is for arrays in host memory");
-    return code;
-}
-
-/* Ranks without elements join the others. */
-static int find_space(struct redist_plan *plan) {
-    const struct redist__context *context = plan->context;
-    int own, code = find_own_space(plan, &own);
-    const int unknown = REDIST_SPACE_AUTO;
-    int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
-    int voted =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm));
-    if (voted != REDIST_OK || vote[2])
-        return redist_agree(context->comm, code);
-    if (vote[0] != unknown && vote[0] != -vote[1])
-        return redist_fail_in(plan->request.function, REDIST_ERR_DISAGREE,
-                              "some ranks have arrays in %s memory, others in %s memory",
-                              redist__space_at(vote[0])->name, redist__space_at(-vote[1])->name);
-    plan->problem.space = redist__space_at(vote[0]);
-    if (!plan->problem.space->asynchronous)
-        return REDIST_OK;
-    count_plan(plan, 1);
-    enum redist_staging staging = plan->request.options.staging;
-    plan->problem.staged = staging == REDIST_STAGING_AUTO ? !redist__mpi_takes_cuda()
-                                                          : staging == REDIST_STAGING_ALWAYS;
-    return redist_agree(context->comm, check_own_space(plan, plan->problem.space));
-}
-
-/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
-static int find_reachable(const struct redist_plan *plan, int reachable[2]) {
-    const struct redist__context *context = plan->context;
-    const struct redist__space *space = plan->problem.space;
-    struct redist__place *places = redist_calloc(2 * (size_t)context->size, sizeof *places);
-    int code = redist_agree(
-        context->comm,
-        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
-    if (code == REDIST_OK) {
-        struct redist__place mine[2];
-        for (int side = 0; side < 2; side++)
-            mine[side] = space->place(plan->request.arrays[side], plan->schedule.side[side].bytes);
-        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->comm));
-    }
-    for (int i = 0; i < 2 * context->size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->address(&places[i]) == NULL)
-            reachable[i % 2] = 0;
-    redist_release(places);
-    return code;
-}
-
-/* What the methods may assume of the arrays on all ranks. */
-static int find_mapped(struct redist_plan *plan) {
-    const struct redist__context *context = plan->context;
-    const redist_options *options = &plan->request.options;
-    const int later[2] = {options->later_a, options->later_b};
-    int mapped[3] = {0, 0, 1}, agreed[3], code = REDIST_OK;
-    unsigned long long bytes = 0;
-    for (int side = 0; side < 2; side++) {
-        size_t own = plan->schedule.side[side].bytes;
-        struct redist__place place = plan->problem.space->place(plan->request.arrays[side], own);
-        mapped[side] = !later[side] && (own == 0 || place.key != 0);
-        mapped[2] &= later[side] || mapped[side];
-        bytes = own > bytes ? own : bytes;
-    }
-    if (context->node_size == context->size)
-        code = find_reachable(plan, mapped);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
-    if (code != REDIST_OK)
-        return code;
-    memcpy(plan->problem.mapped, agreed, sizeof plan->problem.mapped);
-    plan->problem.largest_bytes = bytes;
-    /* MPI libraries have the same means to map device memory, and worse ways out */
-    if (plan->problem.space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[2])
-        plan->problem.staged = 1;
-    return REDIST_OK;
-}
-
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
-    int code = find_space(plan);
-    if (code == REDIST_OK)
-        code = find_mapped(plan);
+    int code = redist__find_arrays(&plan->request, &plan->problem);
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {
