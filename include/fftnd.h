@@ -121,7 +121,10 @@ typedef struct fftnd_options {
     const int *kept; /**< modes kept along each axis (d values, 1..sizes[i]): the spectral side has
                           K/2 + 1 (halved axis) or K elements for K modes; NULL = all. See
                           "Dealiasing" above */
-    int threads;     /**< threads of each rank that transform, >= 1 */
+    int threads; /**< threads of each rank that transform, >= 1; the calling thread is one of them,
+                      the others live as long as the plan and call MPI only if it was initialised
+                      with MPI_THREAD_SERIALIZED at least (methods that send tiles as messages leave
+                      the tiles to one thread otherwise). Ranks have to be bound to that many cores */
     size_t tile_bytes;   /**< of a tile, at most, where the axes allow; 0 = choose */
     double plan_seconds; /**< time to spend on trying (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3,
                               or 30 when patient */
@@ -207,6 +210,7 @@ typedef struct fftnd_plan_info {
     int fused;               /**< nonzero: transforms and exchanges are joined in tiles */
     int tiled;               /**< nonzero: transforms work in tiles, joined or not */
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
+    int threads;             /**< threads of each rank that transform */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

@@ -263,6 +263,8 @@ typedef struct redist_options {
                                   arrays of a device */
     size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
+    int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if
+                         redist_plan_info.concurrent says that they may */
     enum redist_space space; /**< where both arrays live; must agree */
     void *stream; /**< with arrays of a device, a cudaStream_t (NULL = the default stream): an
                               execution begins after all work that it got before, and has completed its
@@ -272,7 +274,7 @@ typedef struct redist_options {
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0,      \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO                                           \
     }
 
@@ -383,8 +385,9 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  *   count   its elements along each axis
  *   tile    its first element; may be overwritten as soon as the function returns
  *   stride  bytes from an element of the tile to its neighbour along each axis
- * Not collective: ranks may hand over different tiles in different orders. Errors: ERR_STATE, ERR_SIZE
- * (outside of the array), ERR_MPI.
+ * Not collective: ranks may hand over different tiles in different orders. Where
+ * redist_plan_info.concurrent is nonzero, several threads of a rank may do so at once, between begin
+ * and end, which are called by one thread. Errors: ERR_STATE, ERR_SIZE (outside of the array), ERR_MPI.
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
                                const void *tile, const ptrdiff_t stride[]);
@@ -402,7 +405,7 @@ REDIST_API int redist_plan_get_begin(redist_plan *plan, const void *source);
 
 /**
  * Fetches a tile: a box of array B, described as in redist_plan_put; it is complete on return.
- * Not collective. Errors: as redist_plan_put.
+ * Not collective; several threads as in redist_plan_put. Errors: as redist_plan_put.
  */
 REDIST_API int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                                const ptrdiff_t stride[]);
@@ -415,6 +418,10 @@ typedef struct redist_plan_info {
     const char *method;     /**< the method's name, with its variant; owned by the plan */
     size_t workspace_bytes; /**< memory of this rank that the plan holds for buffers */
     size_t moved_bytes; /**< bytes that this rank sends in one forward execution, own part too */
+    int concurrent;     /**< nonzero: made with options.concurrent, and redist_plan_put or
+                             redist_plan_get may run in several threads at once: always with methods
+                             that only copy (direct), with others if MPI was initialised with
+                             MPI_THREAD_SERIALIZED at least, since they call MPI there */
 } redist_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

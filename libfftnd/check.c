@@ -40,6 +40,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch", options->batch, 1, INT_MAX},
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
+        {"options->threads", options->threads, 1, INT_MAX},
     };
     if (!(options->plan_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
@@ -192,8 +193,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->user_workspace", options->user_workspace != 0},
         {"options->fusion", options->fusion},
         {"options->tile_bytes", (long long)options->tile_bytes},
+        {"options->threads", options->threads},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 16, valid = code == REDIST_OK;
+    int n = 17, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

@@ -110,9 +110,12 @@ static int build_fused(struct fftnd__engine *engine) {
     return code;
 }
 
+/* Not collective. */
 static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__request *request) {
     struct fftnd__transform *transform = &engine->transform;
-    int code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
+    int code = fftnd__team_create(request->options.threads, &transform->team);
+    if (code == REDIST_OK)
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
                                   request->options.kept, halved_axis(request), transform->grid);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
@@ -302,6 +305,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
         fftnd__pipeline_free(&engine->pipelines[direction], &engine->transform);
     free_fused(engine);
     free_work(engine);
+    fftnd__team_free(engine->transform.team);
     if (engine->transform.grid != NULL)
         redist_grid_free(&engine->transform.grid);
 }

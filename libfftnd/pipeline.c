@@ -44,6 +44,7 @@ static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step
                            &problem);
     problem.keep_input = before->real != step->real && step->hop.source == FFTND__INPUT &&
                          !transform->options.in_place && !transform->options.overwrite_input;
+    problem.team = transform->team;
     int in_place = step->hop.source == step->hop.destination ||
                    (transform->options.in_place && step->hop.source <= FFTND__OUTPUT &&
                     step->hop.destination <= FFTND__OUTPUT);
@@ -51,10 +52,24 @@ static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step
                                       &step->serial);
 }
 
+static struct fftnd__cut cut_of(const struct fftnd__step *step,
+                                const struct fftnd__transform *transform) {
+    return (struct fftnd__cut){transform->choice.tile_bytes, 1, 1,
+                               !fftnd__is_streamed(transform, step)};
+}
+
+/* Tiles that leave threads idle are worse than the serial library's own threads. */
+static int is_coarse(const struct fftnd__step *before, const struct fftnd__step *step,
+                     const struct fftnd__transform *transform, int direction) {
+    struct fftnd__tiling tiling;
+    const struct fftnd__cut cut = cut_of(step, transform);
+    fftnd__tiling_shape(&tiling, transform, before, step, direction, &cut);
+    return fftnd__tiling_is_coarse(&tiling, transform);
+}
+
 static int plan_tiles(const struct fftnd__step *before, struct fftnd__step *step,
                       const struct fftnd__transform *transform, int direction) {
-    const struct fftnd__cut cut = {transform->choice.tile_bytes, 1, 1,
-                                   !fftnd__is_streamed(transform, step)};
+    const struct fftnd__cut cut = cut_of(step, transform);
     step->tiling = redist_calloc(1, sizeof *step->tiling);
     if (step->tiling == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a loop over tiles");
@@ -66,7 +81,8 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
                        void *const scratch[2]) {
     if (step->local.elements == 0 || before->local.elements == 0)
         return REDIST_OK;
-    if (step->truncates || (transform->choice.tiled && step->naxes > 0))
+    if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
+                            !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
     return plan_whole(before, step, transform, direction, scratch);
 }
@@ -103,6 +119,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
     options.stream_bytes = transform->choice.stream_bytes;
+    options.concurrent = transform->options.threads > 1;
     return options;
 }
 

@@ -138,7 +138,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .serial_seconds = plan->engine.seconds[0],
                               .exchange_seconds = plan->engine.seconds[1],
                               .fused = plan->engine.is_fused,
-                              .tiled = plan->engine.is_fused || choice->tiled};
+                              .tiled = plan->engine.is_fused || choice->tiled,
+                              .threads = plan->engine.transform.options.threads};
     info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);

@@ -95,6 +95,7 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
+    append(key, "/threads=%d", options->threads);
     append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/method=%s", options->batch,
            "fl"[options->batch_place], options -> halved_axis, options -> in_place,
            options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
@@ -123,6 +124,10 @@ static void guess(struct contest *contest) {
                                      .stream_bytes = usual_stream_bytes};
     if (options->tile_bytes != 0)
         choice->tile_bytes = options->tile_bytes;
+    if (nranks == 1 && options->threads > 1) { /* nothing to join; tiles are what threads share */
+        choice->tiled = 1;
+        choice->group_bytes = fftnd__cache_bytes() / 2;
+    }
     if (request->ndims == 1)
         return;
     choice->grid_ndims = options->grid_ndims;

@@ -7,6 +7,7 @@
 #include "redist_support.h"
 #include "route.h"
 #include "serial.h"
+#include "team.h"
 
 struct fftnd__tiling;
 
@@ -56,6 +57,7 @@ struct fftnd__transform {
     struct fftnd__chain chain;
     struct fftnd__batch batch;
     const struct fftnd__serial *library;
+    struct fftnd__team *team; /* the threads that share the work */
 };
 
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);

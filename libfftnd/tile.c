@@ -7,8 +7,13 @@
 #include "tile.h"
 
 #include <limits.h>
+#include <stdatomic.h>
+#include <time.h>
 
 enum { ALIGNMENT = 64, CONFLICT = 1024 };
+
+/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
 /* ---------------------------------------------------------------- shape */
 
@@ -59,6 +64,28 @@ static void choose_counts(struct fftnd__tiling *tiling, size_t tile, size_t item
     }
 }
 
+/* How large tiles may be: with several threads, such that there are some for each. */
+static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const struct fftnd__cut *cut) {
+    size_t threads = (size_t)fftnd__team_size(transform->team);
+    size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
+    fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
+    return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
+}
+
+static long long count_tiles(const struct fftnd__tiling *tiling) {
+    long long tiles = 1;
+    for (int i = 0; i < tiling->ndims; i++)
+        if (!tiling->whole[i] && tiling->count[i] > 0)
+            tiles *= (tiling->extent_out[i] + tiling->count[i] - 1) / tiling->count[i];
+    return tiles;
+}
+
+int fftnd__tiling_is_coarse(const struct fftnd__tiling *tiling,
+                            const struct fftnd__transform *transform) {
+    return count_tiles(tiling) < fftnd__team_size(transform->team);
+}
+
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut) {
@@ -83,7 +110,7 @@ void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__trans
             tile *= (size_t)(wide[i] > 0 ? wide[i] : 1);
     if (cut->local_load && cut->local_store)
         merge_axes(tiling);
-    choose_counts(tiling, tile, item, cut->bytes);
+    choose_counts(tiling, tile, item, most_bytes(transform, step, cut));
 }
 
 /* Strides of a tile in memory. A pitch that is a multiple of a power of two puts all elements of a
@@ -212,7 +239,10 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
     tiling->direct_out = lay_out_end(&tiling->out, &step->local, tiling->ndims, count,
                                      cut->local_store && cut->cached_store && !tiling->direct_in);
     int apart = changes || tiling->direct_in || tiling->direct_out;
-    size_t total = tiling->in.bytes + (apart ? tiling->out.bytes : 0) + ALIGNMENT;
+    tiling->ntiles = count_tiles(tiling);
+    tiling->team = transform->team;
+    tiling->share = tiling->in.bytes + (apart ? tiling->out.bytes : 0);
+    size_t total = tiling->share * (size_t)fftnd__team_size(tiling->team) + ALIGNMENT;
     tiling->memory = redist_calloc(total, 1);
     if (tiling->memory == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
@@ -252,41 +282,39 @@ static char *first_byte(const struct fftnd__end *end, int ndims, const int start
     return address;
 }
 
-static int load_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
+static int load_piece(const struct fftnd__block *tile, const struct fftnd__end *load,
                       const struct fftnd__piece *piece) {
-    const struct fftnd__tile *tile = &tiling->in;
     char *memory = tile->memory + piece->offset;
     if (load->exchange != NULL)
         return redist_plan_get(load->exchange, piece->start, piece->count, memory, tile->stride);
-    redist_copy_box(tiling->ndims, piece->count, tile->item,
-                    first_byte(load, tiling->ndims, piece->start), load->stride, memory,
-                    tile->stride, 0);
+    redist_copy_box(tile->ndims, piece->count, tile->item,
+                    first_byte(load, tile->ndims, piece->start), load->stride, memory, tile->stride,
+                    0);
     return REDIST_OK;
 }
 
-static int store_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *store,
+static int store_piece(const struct fftnd__block *tile, const struct fftnd__end *store,
                        const struct fftnd__piece *piece) {
-    const struct fftnd__tile *tile = &tiling->out;
     const char *memory = tile->memory + piece->offset;
     if (store->exchange != NULL)
         return redist_plan_put(store->exchange, piece->start, piece->count, memory, tile->stride);
-    redist_copy_box(tiling->ndims, piece->count, tile->item, memory, tile->stride,
-                    first_byte(store, tiling->ndims, piece->start), store->stride, store->stream);
+    redist_copy_box(tile->ndims, piece->count, tile->item, memory, tile->stride,
+                    first_byte(store, tile->ndims, piece->start), store->stride, store->stream);
     return REDIST_OK;
 }
 
-typedef int move_piece(const struct fftnd__tiling *tiling, const struct fftnd__end *end,
+typedef int move_piece(const struct fftnd__block *tile, const struct fftnd__end *end,
                        const struct fftnd__piece *piece);
 
 /* Between the tile and the box at `start`, `count` of its array. */
-static int move_pieces(const struct fftnd__tiling *tiling, const struct fftnd__tile *tile,
+static int move_pieces(const struct fftnd__block *tile, const struct fftnd__bands *bands,
                        const struct fftnd__end *end, const int start[], const int count[],
                        move_piece *move) {
     struct fftnd__piece piece;
     int code = REDIST_OK;
-    for (int i = 0; i < 1 << tile->bands.n && code == REDIST_OK; i++)
-        if (fftnd__bands_piece(&tile->bands, i, tiling->ndims, start, count, tile->stride, &piece))
-            code = move(tiling, end, &piece);
+    for (int i = 0; i < 1 << bands->n && code == REDIST_OK; i++)
+        if (fftnd__bands_piece(bands, i, tile->ndims, start, count, tile->stride, &piece))
+            code = move(tile, end, &piece);
     return code;
 }
 
@@ -307,6 +335,35 @@ static size_t span(const struct fftnd__block *block) {
     return bytes;
 }
 
+/* A run over all tiles: what the threads share. */
+struct loop {
+    const struct fftnd__tiling *tiling;
+    const struct fftnd__end *load, *store;
+    enum fftnd_precision precision;
+    double scale;
+    _Atomic long long next;        /* the first tile that nobody has taken */
+    _Atomic long long nanoseconds; /* spent in transforms, by all threads */
+};
+
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Tiles are numbered as they lie in the array; returns the first index of one. */
+static void find_start(const struct fftnd__tiling *tiling, long long number, int start[]) {
+    for (int i = tiling->ndims - 1; i >= 0; i--) {
+        int count = tiling->count[i];
+        start[i] = 0;
+        if (tiling->whole[i])
+            continue;
+        int pieces = (tiling->extent_out[i] + count - 1) / count;
+        start[i] = (int)(number % pieces) * count;
+        number /= pieces;
+    }
+}
+
 /* A halved axis whose modes are dropped has a pass of its own, forward the first, backward the last. */
 static int transform_tile(const struct fftnd__tiling *tiling, int last,
                           const struct fftnd__block *in, const struct fftnd__block *out) {
@@ -322,9 +379,8 @@ static int transform_tile(const struct fftnd__tiling *tiling, int last,
     return code;
 }
 
-static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
-                    const struct fftnd__end *store, const int start[],
-                    enum fftnd_precision precision, double scale, double *seconds) {
+static int run_tile(struct loop *loop, const int start[], int thread) {
+    const struct fftnd__tiling *tiling = loop->tiling;
     int before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS], last = 0;
     for (int i = 0; i < tiling->ndims; i++) {
         int rest = tiling->extent_out[i] - start[i];
@@ -333,38 +389,60 @@ static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end 
         after[i] = tiling->whole[i] ? tiling->extent_out[i] : before[i];
         last |= short_tile;
     }
-    char *in = tiling->direct_in ? first_byte(load, tiling->ndims, start) : tiling->in.memory;
-    char *out = tiling->direct_out ? first_byte(store, tiling->ndims, start) : tiling->out.memory;
-    const struct fftnd__block blocks[2] = {block_of(tiling, &tiling->in, before, in, precision),
-                                           block_of(tiling, &tiling->out, after, out, precision)};
+    size_t share = (size_t)thread * tiling->share;
+    char *in = tiling->in.memory + share, *out = tiling->out.memory + share;
+    if (tiling->direct_in)
+        in = first_byte(loop->load, tiling->ndims, start);
+    if (tiling->direct_out)
+        out = first_byte(loop->store, tiling->ndims, start);
+    const struct fftnd__block blocks[2] = {
+        block_of(tiling, &tiling->in, before, in, loop->precision),
+        block_of(tiling, &tiling->out, after, out, loop->precision)};
     int code = REDIST_OK;
     if (!tiling->direct_in)
-        code = move_pieces(tiling, &tiling->in, load, start, before, load_piece);
-    double begin = MPI_Wtime();
+        code = move_pieces(&blocks[0], &tiling->in.bands, loop->load, start, before, load_piece);
+    long long begin = now();
     if (code == REDIST_OK)
         code = transform_tile(tiling, last, &blocks[0], &blocks[1]);
-    if (scale != 1.0)
-        fftnd__scale(out, span(&blocks[1]), precision, scale);
-    *seconds += MPI_Wtime() - begin;
+    if (loop->scale != 1.0)
+        fftnd__scale(out, span(&blocks[1]), loop->precision, loop->scale);
+    atomic_fetch_add_explicit(&loop->nanoseconds, now() - begin, memory_order_relaxed);
     if (code == REDIST_OK && !tiling->direct_out)
-        code = move_pieces(tiling, &tiling->out, store, start, after, store_piece);
+        code = move_pieces(&blocks[1], &tiling->out.bands, loop->store, start, after, store_piece);
     return code;
+}
+
+/* Takes tiles until there are none left. After a failure nobody takes any. */
+static int take_tiles(void *data, int thread) {
+    struct loop *loop = data;
+    int start[REDIST_MAX_NDIMS], code = REDIST_OK;
+    long long ntiles = loop->tiling->ntiles, number;
+    while (code == REDIST_OK && (number = atomic_fetch_add(&loop->next, 1)) < ntiles) {
+        find_start(loop->tiling, number, start);
+        code = run_tile(loop, start, thread);
+    }
+    if (code != REDIST_OK)
+        atomic_store(&loop->next, ntiles);
+    return code;
+}
+
+/* Whether several threads may move tiles through this end. */
+static int is_shared(const struct fftnd__end *end) {
+    redist_plan_info info;
+    return end->exchange == NULL ||
+           (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
 }
 
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
                       const struct fftnd__end *store, enum fftnd_precision precision, double scale,
                       double *serial_seconds) {
-    int start[REDIST_MAX_NDIMS] = {0}, code = REDIST_OK, axis;
     if (is_empty(tiling))
         return REDIST_OK;
-    do {
-        code = run_tile(tiling, load, store, start, precision, scale, serial_seconds);
-        axis = tiling->ndims - 1; /* an odometer over the tiles */
-        while (axis >= 0 && (tiling->whole[axis] ||
-                             start[axis] + tiling->count[axis] >= tiling->extent_out[axis]))
-            start[axis--] = 0;
-        if (axis >= 0)
-            start[axis] += tiling->count[axis];
-    } while (code == REDIST_OK && axis >= 0);
+    struct loop loop = {
+        .tiling = tiling, .load = load, .store = store, .precision = precision, .scale = scale};
+    int shared = tiling->ntiles > 1 && is_shared(load) && is_shared(store);
+    struct fftnd__team *team = shared ? tiling->team : NULL;
+    int code = fftnd__team_run(team, take_tiles, &loop);
+    *serial_seconds += 1e-9 * (double)loop.nanoseconds / fftnd__team_size(team);
     return code;
 }

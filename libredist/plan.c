@@ -5,6 +5,7 @@
 #include "request.h"
 #include "tune.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
@@ -45,6 +46,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.stream_bytes =
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.stream = request->options.stream;
+    plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
@@ -450,20 +452,41 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
     return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
 }
 
+/* Methods that call MPI while tiles move do so for one thread at a time, of whatever plan, which MPI
+ * has to allow. */
+static int allows_threads(const redist_plan *plan) {
+    int level;
+    if (!plan->problem.concurrent || plan->transport.choice.method->concurrent)
+        return plan->problem.concurrent;
+    MPI_Query_thread(&level);
+    return level >= MPI_THREAD_SERIALIZED;
+}
+
+typedef int move_tile(void *state, const struct redist__tile *tile);
+
+static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
+    if (alone)
+        pthread_mutex_lock(&one_at_a_time);
+    int code = move_one(plan->transport.state, tile);
+    if (alone)
+        pthread_mutex_unlock(&one_at_a_time);
+    return code;
+}
+
 int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? plan->transport.choice.method->put(plan->transport.state, &put)
-                             : code;
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->put, &put) : code;
 }
 
 int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? plan->transport.choice.method->get(plan->transport.state, &get)
-                             : code;
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
 }
 
 int redist_plan_put_end(redist_plan *plan) {
@@ -482,10 +505,11 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
-    *info = (redist_plan_info){
-        .method = plan->method_name,
-        .workspace_bytes = plan->transport.choice.method->workspace(plan->transport.state),
-        .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item};
+    *info = (redist_plan_info){.method = plan->method_name,
+                               .workspace_bytes =
+                                   plan->transport.choice.method->workspace(plan->transport.state),
+                               .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
+                               .concurrent = allows_threads(plan)};
     return REDIST_OK;
 }
 

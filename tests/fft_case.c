@@ -54,9 +54,9 @@ static void say_options(const fftnd_options *options) {
     say("%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d tile %zu",
+    say(" method %s effort %d fusion %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
-        (int)options->fusion, options->tile_bytes);
+        (int)options->fusion, options->tile_bytes, options->threads);
     if (getenv("FFTND_CHOICE") != NULL) {
         say(" choice%s", getenv("FFTND_CHOICE"));
     }

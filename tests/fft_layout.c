@@ -116,6 +116,9 @@ const char *fft_info_fault(const fft_case *given, MPI_Comm comm, const fftnd_pla
     found = found != NULL ? found : method_fault(given, info, has_workspace);
     found = found != NULL ? found : workspace_fault(given, comm, info);
     found = found != NULL ? found : scales_fault(given, info);
+    if (found == NULL && info->threads != given->options.threads) {
+        found = fault("threads is %d", info->threads);
+    }
     if (found == NULL && !(info->exchange_seconds >= 0 && info->serial_seconds >= 0)) {
         found = fault("times %g and %g", info->exchange_seconds, info->serial_seconds);
     }

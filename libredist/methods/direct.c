@@ -352,6 +352,7 @@ const struct redist__method redist__method_direct = {
     .put = redist__direct_tile,
     .get = redist__direct_tile,
     .close = redist__direct_close,
+    .concurrent = 1,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -2,10 +2,21 @@
 /* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
 #include "direct.h"
 
+/* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
+static void wait_for_arrays(const struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int side = state->problem->tiles == REDIST_GET;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && redist__direct_has_part(state, side, peer))
+            redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, context);
+}
+
 int redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
     int put = state->problem->tiles == REDIST_PUT;
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    if (state->problem->concurrent)
+        wait_for_arrays(state);
     return REDIST_OK;
 }
 
@@ -68,6 +79,9 @@ int redist__direct_tile(void *data, const struct redist__tile *tile) {
     int code = REDIST_OK;
     for (int i = 0; i < context->size && code == REDIST_OK; i++)
         code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    int streams = state->traits->copier == REDIST__STREAMING;
+    if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && streams)
+        redist__stream_fence(); /* a thread has to do this for its own stores */
     return code;
 }
 
