@@ -107,7 +107,7 @@ static void choose_threads(fft_case *given) {
 }
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(100); i++) {
+    for (int i = 0; i < harness_cases(30); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
         choose_threads(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -116,7 +116,7 @@ START_TEST(random_cases) {
 END_TEST
 
 START_TEST(random_cases_on_one_rank_each) {
-    for (int i = 0; i < harness_cases(80); i++) {
+    for (int i = 0; i < harness_cases(20); i++) {
         fft_case given = fft_random_case(1, 0);
         choose_threads(&given);
         fft_check_once(MPI_COMM_SELF, &given);
@@ -175,8 +175,10 @@ START_TEST(same_bits_as_one_thread) {
     for (sure.options.threads = 2; sure.options.threads <= 4; sure.options.threads++) {
         check_all(check_bits(&sure), "nothing was compared");
     }
-    for (int i = 0; i < harness_cases(100); i++) {
+    for (int i = 0; i < harness_cases(30); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
+        let_library_choose();
+        given.options.effort = FFTND_ESTIMATE; /* FFTW may find another plan when it measures */
         given.options.fusion = FFTND_FUSE_AUTO;
         given.options.threads = random_between(2, 4);
         given.options.user_workspace = 0;
