@@ -286,9 +286,9 @@ static int measure_with_peers(const struct request *request, const bench_problem
 
 static int check_request(const bench_program *program, const struct request *request,
                          const bench_problem *problem, bench_methods *methods) {
-    if (problem->space->refusal)
-        return bench_refuse(program, "--space %s: %s", problem->space->name,
-                            problem->space->refusal);
+    if (problem->space != bench_space_at(0))
+        return bench_refuse(program, "--space %s: transforms are in host memory only",
+                            problem->space->name);
     if (!bench_read_methods(request->settings.method, methods))
         return bench_refuse(program, "--method '%s' is not a list of names",
                             request->settings.method);

@@ -32,16 +32,24 @@ static void host_copy(void *to, const void *from, size_t bytes) {
 static void host_synchronise(void) {
 }
 
-static const bench_space spaces[] = {
-    {"host", NULL, host_allocate, host_release, host_copy, host_synchronise},
-    {"cuda", "this build has no CUDA", NULL, NULL, NULL, NULL},
-};
+static const char *host_begin(void) {
+    return NULL;
+}
+
+static const bench_space host = {.name = "host",
+                                 .begin = host_begin,
+                                 .allocate = host_allocate,
+                                 .release = host_release,
+                                 .copy = host_copy,
+                                 .synchronise = host_synchronise};
+
+static const bench_space *const spaces[] = {&host, &bench_space_cuda};
 
 const char *const bench_spaces[] = {"host", "cuda", NULL};
 const char *const bench_memories[] = {"alloc", "malloc", "alloc-a", "alloc-b", NULL};
 
 const bench_space *bench_space_at(int index) {
-    return &spaces[index];
+    return spaces[index];
 }
 
 int bench_mappable(int memory, int array) {

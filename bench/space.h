@@ -8,14 +8,19 @@
 
 typedef struct bench_space {
     const char *name;
-    const char *refusal; /* why this build does not offer it; NULL = it does */
+    const char *(*begin)(void); /* why it is not to be had, NULL = it is; collective */
     /* collective on comm; peers can map the array if `mappable`; ends the program without memory */
     void *(*allocate)(MPI_Comm comm, size_t bytes, int mappable);
     void (*release)(void *array, int mappable);
     /* between arrays of this space and the host's, in any combination */
     void (*copy)(void *to, const void *from, size_t bytes);
     void (*synchronise)(void); /* waits for all that was begun */
+    /* 10^9 bytes that leave each rank in a second when all copy large contiguous pieces to all others at
+     * once; 0 = there is no such rate; NULL = nobody asks; collective */
+    double (*copy_rate)(MPI_Comm comm);
 } bench_space;
+
+extern const bench_space bench_space_cuda;
 
 /* The choices of --space, in the table's order. */
 extern const char *const bench_spaces[];

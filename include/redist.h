@@ -64,7 +64,8 @@ extern "C" {
     X(ERR_MEMORY, "out of memory")                                                                 \
     X(ERR_MPI, "an MPI call failed")                                                               \
     X(ERR_FILE, "a file could not be read or written")                                             \
-    X(ERR_SERIAL, "the serial transform library failed")
+    X(ERR_SERIAL, "the serial transform library failed")                                           \
+    X(ERR_DEVICE, "a call of the device's library failed")
 
 enum redist_error {
 #define REDIST_ERROR_CODE(name, sentence) REDIST_##name,
@@ -176,6 +177,14 @@ REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const int siz
 
 /* ---------------------------------------------------------------- memory that peers can map */
 
+/** Where arrays live. */
+enum redist_space {
+    REDIST_SPACE_AUTO =
+        0, /**< the addresses of the arrays tell; host memory if none is given yet */
+    REDIST_SPACE_HOST = 1, /**< host memory */
+    REDIST_SPACE_CUDA = 2  /**< memory of the current CUDA device */
+};
+
 /**
  * Allocates an array that the ranks of `comm` on the same node can map, which lets the `direct`
  * method copy straight into or out of it.
@@ -188,7 +197,18 @@ REDIST_API int redist_grid_box(const redist_grid *grid, int ndims, const int siz
 REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
 
 /**
- * Frees an array of redist_alloc and sets *array to NULL; does nothing when *array is NULL.
+ * redist_alloc in a space of choice (REDIST_SPACE_AUTO = REDIST_SPACE_HOST). Memory of
+ * REDIST_SPACE_CUDA lies on the device that is current on the calling rank; ranks may share a
+ * device.
+ *   space  same on all ranks
+ * Collective on comm. Errors: those of redist_alloc, ERR_ARGUMENT (space: not known, or none in this
+ * build or on this machine), ERR_DEVICE.
+ */
+REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void **array);
+
+/**
+ * Frees an array of redist_alloc or redist_alloc_in and sets *array to NULL; does nothing when *array
+ * is NULL.
  * No plan bound to the array may be executed afterwards.
  * Collective on the communicator of the allocation. Errors: ERR_NULL, ERR_STATE (not such an
  * array).
@@ -216,6 +236,14 @@ enum redist_tiles {
     REDIST_GET = 2    /**< forward's destination, array B, is fetched in tiles; it need not exist */
 };
 
+/** Whether MPI gets arrays of a device through pinned host memory. */
+enum redist_staging {
+    REDIST_STAGING_AUTO =
+        0, /**< yes, unless MPI itself says that it takes addresses of the device */
+    REDIST_STAGING_ALWAYS = 1, /**< yes */
+    REDIST_STAGING_NEVER = 2   /**< no: the user knows that MPI takes them */
+};
+
 /** What a user may choose; set it up with REDIST_OPTIONS_DEFAULT. */
 typedef struct redist_options {
     size_t size;        /**< sizeof(redist_options), so that the structure can grow */
@@ -231,15 +259,24 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree */
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; not for
+                                  arrays of a device */
     size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
     int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if
                          redist_plan_info.concurrent says that they may */
+    enum redist_space space; /**< where both arrays live; must agree */
+    void *stream; /**< with arrays of a device, a cudaStream_t (NULL = the default stream): an
+                              execution begins after all work that it got before, and has completed its
+                              own when it returns */
+    enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
-    { sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0 }
+    {                                                                                              \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
+            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO                                           \
+    }
 
 /** A reusable exchange between two distributed arrays. */
 typedef struct redist_plan redist_plan;
@@ -258,6 +295,7 @@ typedef struct redist_plan redist_plan;
  * The distributed axes are split as redist_decompose does: sizes_a[axis_b] is this rank's part of
  * sizes_b[axis_b], and sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and
  * the same on all ranks. An array without elements may be NULL.
+ * Both arrays lie in host memory, or both on the current device of the rank (redist_alloc_in).
  * Moved directly when an array is from redist_alloc, else as method "auto" remembers, else by
  * MPI_Alltoallw.
  * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS,
@@ -301,7 +339,7 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
  * Errors: ERR_STATE (freed, already started, or an array was left for later), ERR_ARGUMENT
- * (direction), ERR_MPI.
+ * (direction), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
@@ -327,7 +365,7 @@ REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *
 
 /**
  * Completes what redist_plan_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 

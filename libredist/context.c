@@ -33,6 +33,8 @@ static void destroy(struct redist__context *context) {
         return;
     redist__grid_entries_free(context);
     redist__control_free(context);
+    if (context->attached != NULL)
+        context->detach(context->attached);
     if (context->node != MPI_COMM_NULL)
         MPI_Comm_free(&context->node);
     if (context->comm != MPI_COMM_NULL)

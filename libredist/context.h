@@ -16,6 +16,8 @@ struct redist__context {
     int *node_ranks;                  /* rank in node of each rank in comm, -1 elsewhere */
     struct redist__grid_entry *grids; /* grids made from this communicator, by grid.c */
     struct redist__control *controls; /* shared flags, by direct_control.c */
+    void *attached;                   /* of a method's own library; NULL = nothing */
+    void (*detach)(void *attached);   /* frees that */
     unsigned plans;                   /* made so far, for message tags */
     int references;                   /* the user's communicator, plans, arrays, grids */
     struct redist__context *older;    /* list of all contexts */

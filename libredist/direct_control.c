@@ -2,12 +2,15 @@
 /* Shared flags of the direct method. */
 #include "direct_control.h"
 #include "error.h"
+#include "segment.h"
 
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 64, SPINS = 20000, POLLS_PER_NAP = 20 };
+enum { SLOTS = 64 };
+
+static const unsigned spins = 20000, polls_per_nap = 20;
 
 struct redist__control {
     void *memory;                /* this rank's lines */
@@ -44,6 +47,7 @@ static int map_lines(const struct redist__context *context, struct redist__contr
     for (int i = 0; i < SLOTS; i++) {
         atomic_store(&mine[i].ready, 0);
         atomic_store(&mine[i].done, 0);
+        atomic_store(&mine[i].turns, 0);
     }
     struct redist__place place = redist__segment_place(control->memory, bytes);
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
@@ -122,19 +126,22 @@ static void give_way(unsigned poll, const struct redist__context *context, int c
     const struct timespec nap = {0, 1000};
     int flag;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context->comm, &flag, MPI_STATUS_IGNORE);
-    if (crowded && poll % POLLS_PER_NAP == 0)
+    if (crowded && poll % polls_per_nap == 0)
         nanosleep(&nap, NULL);
     else
         sched_yield();
 }
 
+void redist__pause(const struct redist__context *context, unsigned poll) {
+    int crowded = is_crowded(context);
+    if (poll > (crowded ? polls_per_nap : spins))
+        give_way(poll, context, crowded);
+}
+
 void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                       const struct redist__context *context) {
-    int crowded = is_crowded(context);
-    unsigned spins = crowded ? POLLS_PER_NAP : SPINS;
     for (unsigned poll = 0; atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
-        if (poll > spins)
-            give_way(poll, context, crowded);
+        redist__pause(context, poll);
 }
 
 void redist__control_free(struct redist__context *context) {

@@ -6,7 +6,7 @@
 #ifndef REDIST__DIRECT_CONTROL_H
 #define REDIST__DIRECT_CONTROL_H
 
-#include "segment.h"
+#include "space.h"
 
 #include <stdatomic.h>
 
@@ -15,6 +15,8 @@ struct redist__line {
     _Alignas(128) _Atomic uint64_t ready; /* `place` is valid and the array there may be used */
     struct redist__place place;
     _Atomic uint64_t done; /* this rank has copied all it has to */
+    _Atomic uint64_t
+        turns; /* in paced executions: turns that this rank has completed, of all of them */
 };
 
 struct redist__slot {

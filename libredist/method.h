@@ -4,19 +4,27 @@
 #define REDIST__METHOD_H
 
 #include "schedule.h"
+#include "space.h"
 
 /* An exchange, with what is known of its arrays. */
 struct redist__problem {
     const struct redist__schedule *schedule;
-    enum redist_tiles tiles; /* array A or B exists in tiles only */
-    int concurrent;          /* several threads may put or get at once */
-    int mapped[2];           /* arrays A and B are from redist_alloc, on all ranks */
-    size_t largest_bytes;    /* the largest local array of any rank */
-    size_t stream_bytes;     /* larger arrays are best written past the caches */
-    int tag;                 /* first of REDIST__TAGS message tags that other plans do not use */
+    enum redist_tiles tiles;           /* array A or B exists in tiles only */
+    int concurrent;                    /* several threads may put or get at once */
+    int mapped[2];                     /* peers map arrays A and B, on all ranks */
+    const struct redist__space *space; /* where both arrays live */
+    void *stream;                      /* of the user, for arrays of a device */
+    int staged;                        /* MPI is to get these through host memory */
+    size_t largest_bytes;              /* the largest local array of any rank */
+    size_t stream_bytes;               /* larger arrays are best written past the caches */
+    int tag; /* first of REDIST__TAGS message tags that other plans do not use */
 };
 
 enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };
+
+/* A preference for choices that are so slow, or so like others, that only those get them who name
+ * them. */
+enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
 struct redist__tile {
@@ -76,7 +84,9 @@ struct redist__method {
     X(alltoallw)                                                                                   \
     X(p2p_type)                                                                                    \
     X(p2p)                                                                                         \
-    X(alltoallv)
+    X(p2p_streams)                                                                                 \
+    X(alltoallv)                                                                                   \
+    X(nccl)
 
 #define REDIST__DECLARE_METHOD(name) extern const struct redist__method redist__method_##name;
 REDIST__METHODS(REDIST__DECLARE_METHOD)

@@ -4,15 +4,13 @@
 #include <limits.h>
 #include <string.h>
 
-static int allocate(struct redist__packing *packing, size_t size) {
-    packing->position = redist_calloc(size, sizeof *packing->position);
-    packing->in_array = redist_calloc(size, 1);
-    packing->pack = redist_calloc(size, sizeof *packing->pack);
-    packing->unpack = redist_calloc(size, sizeof *packing->unpack);
-    if (packing->position == NULL || packing->in_array == NULL || packing->pack == NULL ||
-        packing->unpack == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %zu ranks", size);
-    return REDIST_OK;
+static int allocate(struct redist__packing *packing, int size) {
+    packing->position = redist_calloc((size_t)size, sizeof *packing->position);
+    packing->in_array = redist_calloc((size_t)size, 1);
+    if (packing->position == NULL || packing->in_array == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
+    int code = redist__batch_create(&packing->pack, packing->space, size);
+    return code == REDIST_OK ? redist__batch_create(&packing->unpack, packing->space, size) : code;
 }
 
 static void prepare_peer(struct redist__packing *packing, const struct redist__schedule *schedule,
@@ -21,11 +19,11 @@ static void prepare_peer(struct redist__packing *packing, const struct redist__s
     const ptrdiff_t *stride = packing->side->stride;
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     redist__strides(schedule->ndims, part->count, schedule->item, packed);
-    redist__copy_prepare(&packing->pack[peer], schedule->ndims, part->count, schedule->item, stride,
-                         packed);
-    redist__copy_prepare(&packing->unpack[peer], schedule->ndims, part->count, schedule->item,
-                         packed, stride);
-    packing->in_array[peer] = packing->pack[peer].ndims == 0;
+    redist__copy_prepare(&packing->pack.copies[peer], schedule->ndims, part->count, schedule->item,
+                         stride, packed);
+    redist__copy_prepare(&packing->unpack.copies[peer], schedule->ndims, part->count,
+                         schedule->item, packed, stride);
+    packing->in_array[peer] = packing->pack.copies[peer].ndims == 0;
 }
 
 static void find_all_in_array(struct redist__packing *packing,
@@ -49,10 +47,31 @@ static size_t place_messages(struct redist__packing *packing,
     return bytes;
 }
 
-int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
-                           int side, enum redist__in_array in_array) {
-    *packing = (struct redist__packing){.side = &schedule->side[side]};
-    int code = allocate(packing, (size_t)schedule->context->size);
+/* What lies in the array needs no copy, and the own part has no message. */
+static void drop_copies(struct redist__packing *packing, const struct redist__context *context) {
+    for (int peer = 0; peer < context->size; peer++)
+        if (packing->in_array[peer] || peer == context->rank) {
+            packing->pack.copies[peer] = (struct redist__copy){0};
+            packing->unpack.copies[peer] = (struct redist__copy){0};
+        }
+}
+
+static int allocate_buffer(struct redist__packing *packing) {
+    const struct redist__space *space = packing->space;
+    packing->buffer = packing->staged ? space->allocate_staging(packing->buffer_bytes)
+                                      : space->allocate(packing->buffer_bytes);
+    if (packing->buffer == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
+                            packing->buffer_bytes);
+    return REDIST_OK;
+}
+
+int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
+                           int side, enum redist__in_array in_array, int staged) {
+    const struct redist__schedule *schedule = problem->schedule;
+    *packing = (struct redist__packing){
+        .side = &schedule->side[side], .space = problem->space, .staged = staged};
+    int code = allocate(packing, schedule->context->size);
     if (code != REDIST_OK)
         return code;
     for (int peer = 0; peer < schedule->context->size; peer++)
@@ -61,20 +80,19 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     packing->all_in_array &= in_array != REDIST__NONE_IN_ARRAY;
     if (in_array != REDIST__EACH_IN_ARRAY && !packing->all_in_array)
         memset(packing->in_array, 0, (size_t)schedule->context->size);
+    drop_copies(packing, schedule->context);
     packing->buffer_bytes = place_messages(packing, schedule);
-    packing->buffer = redist_calloc(1, packing->buffer_bytes);
-    if (packing->buffer == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
-                            packing->buffer_bytes);
-    return REDIST_OK;
+    return allocate_buffer(packing);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
-    redist_release(packing->buffer);
+    if (packing->buffer != NULL)
+        (packing->staged ? packing->space->release_staging
+                         : packing->space->release)(packing->buffer);
     redist_release(packing->position);
     redist_release(packing->in_array);
-    redist_release(packing->pack);
-    redist_release(packing->unpack);
+    redist__batch_free(&packing->pack);
+    redist__batch_free(&packing->unpack);
     *packing = (struct redist__packing){0};
 }
 
@@ -83,17 +101,38 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
     return base + packing->position[peer];
 }
 
-void redist__packing_pack(const struct redist__packing *packing, int peer, const void *array) {
-    if (!packing->in_array[peer])
-        redist__copy_run(&packing->pack[peer],
-                         (const char *)array + packing->side->parts[peer].offset,
-                         packing->buffer + packing->position[peer], 0);
+static int pack(struct redist__packing *packing, int first, int count, const void *array,
+                int lane) {
+    for (int peer = first; peer < first + count; peer++) {
+        packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
+        packing->pack.destinations[peer] = packing->buffer + packing->position[peer];
+    }
+    return packing->space->batch_run(&packing->pack, first, count, lane);
 }
 
-void redist__packing_unpack(const struct redist__packing *packing, int peer, void *array) {
-    if (!packing->in_array[peer])
-        redist__copy_run(&packing->unpack[peer], packing->buffer + packing->position[peer],
-                         (char *)array + packing->side->parts[peer].offset, 0);
+static int unpack(struct redist__packing *packing, int first, int count, void *array, int lane) {
+    for (int peer = first; peer < first + count; peer++) {
+        packing->unpack.sources[peer] = packing->buffer + packing->position[peer];
+        packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
+    }
+    return packing->space->batch_run(&packing->unpack, first, count, lane);
+}
+
+int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int lane) {
+    return packing->pack.copies[peer].run != 0 ? pack(packing, peer, 1, array, lane) : REDIST_OK;
+}
+
+int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int lane) {
+    return packing->unpack.copies[peer].run != 0 ? unpack(packing, peer, 1, array, lane)
+                                                 : REDIST_OK;
+}
+
+int redist__packing_pack_all(struct redist__packing *packing, const void *array, int lane) {
+    return pack(packing, 0, packing->pack.count, array, lane);
+}
+
+int redist__packing_unpack_all(struct redist__packing *packing, void *array, int lane) {
+    return unpack(packing, 0, packing->unpack.count, array, lane);
 }
 
 int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element) {
@@ -114,12 +153,15 @@ void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__sc
                          schedule->item, source->stride, destination->stride);
 }
 
-void redist__own_copy_run(const struct redist__copy *copy, const struct redist__schedule *schedule,
-                          int direction, const void *source, void *destination) {
+int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
+                         int direction, const void *source, void *destination, int lane) {
+    const struct redist__schedule *schedule = problem->schedule;
     int rank = schedule->context->rank;
-    if (copy->run != 0)
-        redist__copy_run(copy, (const char *)source + schedule->side[direction].parts[rank].offset,
-                         (char *)destination + schedule->side[!direction].parts[rank].offset, 0);
+    if (copy->run == 0)
+        return REDIST_OK;
+    const char *from = (const char *)source + schedule->side[direction].parts[rank].offset;
+    char *to = (char *)destination + schedule->side[!direction].parts[rank].offset;
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, lane);
 }
 
 int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {

@@ -3,18 +3,20 @@
 #ifndef REDIST__PACK_H
 #define REDIST__PACK_H
 
-#include "schedule.h"
+#include "method.h"
 
 struct redist__packing {
     const struct redist__side *side;
+    const struct redist__space *space;
+    int staged;   /* the buffer is host memory for MPI, the array is not */
     char *buffer; /* room for the parts that need packing */
     size_t buffer_bytes;
     size_t *position;          /* where each peer's message begins, in bytes: in the array for parts
-                                  that lie there contiguously, else in the buffer */
+                          that lie there contiguously, else in the buffer */
     char *in_array;            /* whether it lies in the array */
     int all_in_array;          /* all messages lie in the array */
-    struct redist__copy *pack; /* from the array to the buffer */
-    struct redist__copy *unpack; /* from the buffer to the array */
+    struct redist__batch pack; /* from the array to the buffer, one box for each peer */
+    struct redist__batch unpack; /* from the buffer to the array */
 };
 
 /* Which messages may lie in the array itself. */
@@ -24,16 +26,20 @@ enum redist__in_array {
     REDIST__NONE_IN_ARRAY  /* none: the array exists in tiles only */
 };
 
-/* Own parts need no message. Not collective; REDIST_ERR_MEMORY. */
-int redist__packing_create(struct redist__packing *packing, const struct redist__schedule *schedule,
-                           int side, enum redist__in_array in_array);
+/* Own parts need no message. Messages of arrays on a device are packed to the device, or, if `staged`,
+ * to host memory. Not collective; REDIST_ERR_MEMORY, and then to be freed all the same. */
+int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
+                           int side, enum redist__in_array in_array, int staged);
 void redist__packing_free(struct redist__packing *packing);
 
 /* Where the message of a peer is. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 
-void redist__packing_pack(const struct redist__packing *packing, int peer, const void *array);
-void redist__packing_unpack(const struct redist__packing *packing, int peer, void *array);
+/* Of one peer, or of all peers at once. */
+int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int lane);
+int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int lane);
+int redist__packing_pack_all(struct redist__packing *packing, const void *array, int lane);
+int redist__packing_unpack_all(struct redist__packing *packing, void *array, int lane);
 
 /* A committed datatype of one element's bytes; the caller frees it. */
 int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element);
@@ -42,8 +48,8 @@ int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *
  * are those of the parts. */
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__schedule *schedule,
                               int direction);
-void redist__own_copy_run(const struct redist__copy *copy, const struct redist__schedule *schedule,
-                          int direction, const void *source, void *destination);
+int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
+                         int direction, const void *source, void *destination, int lane);
 
 /* REDIST_OK if elements can be copied as bytes, else REDIST_ERR_METHOD; and if besides every
  * message and position fits MPI's int counts, else REDIST_ERR_LIMIT. `total` counts all parts

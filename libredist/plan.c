@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
+#include "arrays.h"
 #include "error.h"
 #include "request.h"
-#include "segment.h"
 #include "tune.h"
 
 #include <pthread.h>
@@ -45,6 +45,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.tiles = request->options.tiles;
     plan->problem.stream_bytes =
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
+    plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
@@ -59,62 +60,16 @@ static void destroy_plan(struct redist_plan *plan) {
     if (plan == NULL)
         return;
     redist__transport_destroy(&plan->transport);
+    redist__count_plan(&plan->problem, -1);
     redist__schedule_free(&plan->schedule);
     redist_handle_remove(plan);
     redist_release(plan);
 }
 
-/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
-static int find_reachable(const struct redist_plan *plan, int reachable[2]) {
-    const struct redist__context *context = plan->context;
-    struct redist__place *places = redist_calloc(2 * (size_t)context->size, sizeof *places);
-    int code = redist_agree(
-        context->comm,
-        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
-    if (code == REDIST_OK) {
-        struct redist__place mine[2];
-        for (int side = 0; side < 2; side++)
-            mine[side] =
-                redist__segment_place(plan->request.arrays[side], plan->schedule.side[side].bytes);
-        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->comm));
-    }
-    for (int i = 0; i < 2 * context->size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && redist__segment_address(&places[i]) == NULL)
-            reachable[i % 2] = 0;
-    redist_release(places);
-    return code;
-}
-
-/* What the methods may assume of the arrays on all ranks. */
-static int find_mapped(struct redist_plan *plan) {
-    const struct redist__context *context = plan->context;
-    const redist_options *options = &plan->request.options;
-    const int later[2] = {options->later_a, options->later_b};
-    int mapped[2], code = REDIST_OK;
-    unsigned long long bytes = 0;
-    for (int side = 0; side < 2; side++) {
-        size_t own = plan->schedule.side[side].bytes;
-        struct redist__place place = redist__segment_place(plan->request.arrays[side], own);
-        mapped[side] = !later[side] && (own == 0 || place.key != 0);
-        bytes = own > bytes ? own : bytes;
-    }
-    if (context->node_size == context->size)
-        code = find_reachable(plan, mapped);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(mapped, plan->problem.mapped, 2, MPI_INT, MPI_MIN, context->comm));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
-    plan->problem.largest_bytes = bytes;
-    return code;
-}
-
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
-    int code = find_mapped(plan);
+    int code = redist__find_arrays(&plan->request, &plan->problem);
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {
@@ -352,11 +307,17 @@ static int check_bound(const char *function, const redist_plan *plan) {
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
-    if (!plan->problem.mapped[side] || bytes == 0 || redist__segment_place(array, bytes).key != 0)
+    const struct redist__space *space = plan->problem.space;
+    if (bytes == 0)
         return REDIST_OK;
+    int code = space->check(array);
+    if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
+        return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                          "%s = %p is not from redist_alloc, as the plan's own array was", name,
-                          array);
+                          space->asynchronous
+                              ? "%s = %p cannot be mapped by peers, as the plan's own array was"
+                              : "%s = %p is not from redist_alloc, as the plan's own array was",
+                          name, array);
 }
 
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {

@@ -2,6 +2,7 @@
 /* Every check of a plan's arguments; messages name the argument and its value. */
 #include "request.h"
 #include "error.h"
+#include "space.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -27,6 +28,14 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
         return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
                     (int)tiles);
+    enum redist_staging staging = request->options.staging;
+    if (staging != REDIST_STAGING_AUTO && staging != REDIST_STAGING_ALWAYS &&
+        staging != REDIST_STAGING_NEVER)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
+                    (int)staging);
+    int code = redist__space_check(request->function, request->options.space);
+    if (code != REDIST_OK)
+        return code;
     request->options.later_a |= tiles == REDIST_PUT; /* the array need not exist */
     request->options.later_b |= tiles == REDIST_GET;
     return REDIST_OK;
@@ -233,8 +242,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->later_b", options->later_b != 0},
         {"options->trusted", options->trusted != 0},
         {"options->tiles", options->tiles},
-        {"options->stream_bytes", (long long)options->stream_bytes}};
-    int n = 11;
+        {"options->stream_bytes", (long long)options->stream_bytes},
+        {"options->space", options->space},
+        {"options->staging", options->staging}};
+    int n = 14;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 4096, LIMIT_BITS = 47 };
+enum { ALIGNMENT = 4096 };
 
 struct segment {
     uint64_t key; /* 0 = peers cannot map it */
@@ -165,26 +165,6 @@ int redist__segment_create(struct redist__context *context, size_t bytes, void *
     return REDIST_OK;
 }
 
-int redist_alloc(MPI_Comm comm, size_t bytes, void **array) {
-    int code = redist_check_comm(comm);
-    if (code != REDIST_OK)
-        return code;
-    if (array == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "array = NULL");
-    else if (bytes >> LIMIT_BITS != 0)
-        code = redist_fail(REDIST_ERR_LIMIT, "bytes = %zu is more than any machine maps", bytes);
-    code = redist_agree(comm, code);
-    struct redist__context *context;
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    code = redist__segment_create(context, bytes, array);
-    if (code != REDIST_OK)
-        redist__context_release(context);
-    return code;
-}
-
 static struct segment *unlink_segment(const void *array) {
     pthread_mutex_lock(&lock);
     struct segment **link = &segments;
@@ -205,19 +185,4 @@ struct redist__context *redist__segment_remove(const void *array) {
     free_memory(segment);
     destroy_segment(segment);
     return context;
-}
-
-int redist_free(void **array) {
-    if (array == NULL)
-        return redist_fail(REDIST_ERR_NULL, "array = NULL");
-    if (*array == NULL)
-        return REDIST_OK;
-    if (!redist__mpi_is_running())
-        return redist_fail(REDIST_ERR_STATE, "MPI is not running: free arrays before MPI_Finalize");
-    struct redist__context *context = redist__segment_remove(*array);
-    if (context == NULL)
-        return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
-    redist__context_release(context);
-    *array = NULL;
-    return REDIST_OK;
 }

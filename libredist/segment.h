@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that the ranks of a node map into each other (redist_alloc). */
+/* Host memory that the ranks of a node map into each other (redist_alloc). */
 #ifndef REDIST__SEGMENT_H
 #define REDIST__SEGMENT_H
 
-#include "context.h"
-
-#include <stdint.h>
-
-/* Where an array lies, in words that every rank of the node understands. */
-struct redist__place {
-    uint64_t key;    /* names the allocation; 0 = not mapped */
-    uint64_t offset; /* bytes from the start of that rank's memory in it */
-    int32_t rank;    /* whose memory, as counted in the allocation */
-};
+#include "space.h"
 
 /* The place of `bytes` bytes at `array`; key 0 if peers cannot map them. */
 struct redist__place redist__segment_place(const void *array, size_t bytes);

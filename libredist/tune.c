@@ -4,14 +4,13 @@
  * slowest rank's times, so all choose the same.
  */
 #include "tune.h"
-#include "segment.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, HOPELESS = 2 };
+enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
 
 static const double default_seconds = 1.0;
 
@@ -54,6 +53,15 @@ static void keep_preferred(struct contest *contest) {
     contest->count = count;
 }
 
+/* What nobody asked for by name does not compete, if anything else does. */
+static void drop_by_name(struct contest *contest) {
+    int count = 0;
+    for (int i = 0; i < contest->count; i++)
+        if (preference(contest, i) > REDIST__BY_NAME)
+            contest->candidates[count++] = contest->candidates[i];
+    contest->count = count > 0 ? count : contest->count;
+}
+
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
@@ -85,6 +93,8 @@ static int collect(struct contest *contest) {
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
+    if (code == REDIST_OK)
+        drop_by_name(contest);
     if (code == REDIST_OK && contest->problem->tiles != REDIST_WHOLE)
         keep_preferred(contest);
     return code;
@@ -106,35 +116,43 @@ static int is_mapped(const struct contest *contest, int side) {
     return contest->problem->mapped[side] && redist__schedule_copyable(contest->problem->schedule);
 }
 
+static int allocate_side(struct contest *contest, int side, size_t bytes) {
+    const struct redist__space *space = contest->problem->space;
+    void **scratch = &contest->scratch[side];
+    if (is_mapped(contest, side))
+        return space->create(contest->problem->schedule->context, bytes, scratch);
+    *scratch = space->allocate(bytes);
+    return redist_agree(
+        contest->comm,
+        *scratch != NULL
+            ? REDIST_OK
+            : redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes));
+}
+
+/* Clears it too, so that pages exist before they are timed. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__schedule *schedule = contest->problem->schedule;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         size_t bytes = schedule->before + schedule->side[side].bytes + schedule->behind;
-        void **scratch = &contest->scratch[side];
-        if (is_mapped(contest, side)) {
-            code = redist__segment_create(schedule->context, bytes, scratch);
-        } else {
-            *scratch = redist_calloc(1, bytes);
-            if (*scratch == NULL)
-                code = redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes);
-            code = redist_agree(contest->comm, code);
-        }
+        code = allocate_side(contest, side, bytes);
         if (code == REDIST_OK)
-            memset(*scratch, 0, bytes); /* so that pages exist before they are timed */
-        if (*scratch != NULL)
-            contest->array[side] = (char *)*scratch + schedule->before;
+            code = redist_agree(contest->comm,
+                                contest->problem->space->clear(contest->scratch[side], bytes));
+        if (contest->scratch[side] != NULL)
+            contest->array[side] = (char *)contest->scratch[side] + schedule->before;
     }
     return code;
 }
 
 static void free_scratch(struct contest *contest) {
+    const struct redist__space *space = contest->problem->space;
     for (int side = 0; side < 2; side++)
         if (contest->scratch[side] != NULL) {
             if (is_mapped(contest, side))
-                redist__segment_remove(contest->scratch[side]);
+                space->remove(contest->scratch[side]);
             else
-                redist_release(contest->scratch[side]);
+                space->release(contest->scratch[side]);
         }
 }
 
@@ -173,23 +191,6 @@ static int time_round(struct contest *contest, struct redist__transport *transpo
     return redist_agree(contest->comm, code);
 }
 
-/* One candidate that cannot be set up (memory) drops out; the others stay. */
-static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
-    struct redist__transport transport;
-    if (redist__transport_create(contest->problem, &candidate->choice, &transport) != REDIST_OK)
-        return REDIST_OK;
-    int code = REDIST_OK;
-    for (int round = 0; round < rounds && code == REDIST_OK; round++) {
-        double seconds;
-        code = time_round(contest, &transport, &seconds);
-        int warm = round > 0; /* the first round touches fresh buffers */
-        if (warm && (candidate->best < 0 || seconds < candidate->best))
-            candidate->best = seconds;
-    }
-    redist__transport_destroy(&transport);
-    return code;
-}
-
 static int fastest(const struct contest *contest) {
     int best = 0;
     for (int i = 1; i < contest->count; i++) {
@@ -198,6 +199,27 @@ static int fastest(const struct contest *contest) {
             best = i;
     }
     return best;
+}
+
+/* One candidate that cannot be set up (memory) drops out; the others stay. */
+static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
+    struct redist__transport transport;
+    double leader = contest->candidates[fastest(contest)].best;
+    if (redist__transport_create(contest->problem, &candidate->choice, &transport) != REDIST_OK)
+        return REDIST_OK;
+    int code = REDIST_OK;
+    for (int round = 0; round < rounds && code == REDIST_OK; round++) {
+        double seconds;
+        code = time_round(contest, &transport, &seconds);
+        int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
+        int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
+        if (hopeless)
+            rounds = 0;
+        if (warm && (candidate->best < 0 || seconds < candidate->best))
+            candidate->best = seconds;
+    }
+    redist__transport_destroy(&transport);
+    return code;
 }
 
 static int out_of_time(const struct contest *contest, double begin) {
@@ -229,6 +251,8 @@ static void report(const struct contest *contest, int winner) {
     MPI_Comm_rank(contest->comm, &rank);
     if (rank != 0 || !contest->verbose)
         return;
+    if (contest->problem->staged)
+        fprintf(stderr, "redist: messages over MPI go through host memory\n");
     for (int i = 0; i < contest->count; i++) {
         char name[REDIST__NAME_BYTES];
         redist__choice_name(&contest->candidates[i].choice, sizeof name, name);
@@ -275,8 +299,9 @@ static void describe(const struct contest *contest, size_t bytes, char key[]) {
     uint64_t hash = redist__schedule_hash(schedule);
     MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm);
     const char *request = contest->options->method;
-    snprintf(key, bytes, "%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
-             request != NULL ? request : "auto", schedule->context->size,
+    snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
+             request != NULL ? request : "auto", problem->space->name,
+             problem->staged ? "-staged" : "", schedule->context->size,
              schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
              problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
 }

@@ -2,11 +2,11 @@
 #include "types.h"
 
 static int create_type(struct redist__types *types, const struct redist__schedule *schedule,
-                       const struct redist__side *side, int peer) {
+                       const struct redist__side *side, int peer, int own) {
     const struct redist__part *part = &side->parts[peer];
     types->types[peer] = MPI_DATATYPE_NULL;
-    types->counts[peer] = part->elements != 0;
-    if (part->elements == 0)
+    types->counts[peer] = part->elements != 0 && (own || peer != schedule->context->rank);
+    if (types->counts[peer] == 0)
         return MPI_SUCCESS;
     int result = MPI_Type_create_subarray(schedule->ndims, side->extent, part->count, part->start,
                                           MPI_ORDER_C, schedule->datatype, &types->types[peer]);
@@ -14,7 +14,7 @@ static int create_type(struct redist__types *types, const struct redist__schedul
 }
 
 int redist__types_create(struct redist__types *types, const struct redist__schedule *schedule,
-                         int side) {
+                         int side, int own) {
     size_t size = (size_t)schedule->context->size;
     types->counts = redist_calloc(size, sizeof *types->counts);
     types->displacements = redist_calloc(size, sizeof *types->displacements);
@@ -23,7 +23,7 @@ int redist__types_create(struct redist__types *types, const struct redist__sched
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the datatypes of %zu ranks", size);
     int code = REDIST_OK;
     for (int peer = 0; peer < (int)size && code == REDIST_OK; peer++) {
-        code = redist_check_mpi(create_type(types, schedule, &schedule->side[side], peer));
+        code = redist_check_mpi(create_type(types, schedule, &schedule->side[side], peer, own));
         types->size = peer + 1;
     }
     return code;

@@ -13,9 +13,10 @@ struct redist__types {
     MPI_Datatype *types;
 };
 
-/* Not collective; REDIST_ERR_MEMORY or REDIST_ERR_MPI, and then to be freed all the same. */
+/* Without `own`, the part that stays on this rank is left out. Not collective; REDIST_ERR_MEMORY or
+ * REDIST_ERR_MPI, and then to be freed all the same. */
 int redist__types_create(struct redist__types *types, const struct redist__schedule *schedule,
-                         int side);
+                         int side, int own);
 void redist__types_free(struct redist__types *types);
 
 #endif

@@ -140,28 +140,58 @@ static void out_of_memory(const char *what) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
+static const test_device *used_device;
+
+void arrays_use(const test_device *device) {
+    used_device = device;
+}
+
+const test_device *arrays_device(void) {
+    return used_device;
+}
+
+static void *allocate_plain(size_t bytes) {
+    void *memory = aligned_alloc(64, bytes);
+    if (!memory)
+        out_of_memory("aligned_alloc");
+    return memory;
+}
+
 test_array array_create(MPI_Comm comm, enum test_memory memory, size_t bytes) {
     static const size_t before[] = {GUARD_BYTES, GUARD_BYTES + 3, 0, GUARD_BYTES + 8};
-    test_array array = {.memory = memory, .bytes = bytes};
+    test_array array = {.memory = memory, .bytes = bytes, .before = before[memory]};
     array.allocation_bytes = (before[memory] + bytes + 2 * GUARD_BYTES) / 64 * 64;
-    if (memory_is_shared(memory)) {
-        if (redist_alloc(comm, array.allocation_bytes, &array.allocation) != REDIST_OK)
-            out_of_memory(redist_error_message());
-    } else {
-        array.allocation = aligned_alloc(64, array.allocation_bytes);
-        if (!array.allocation)
-            out_of_memory("aligned_alloc");
+    if (used_device) {
+        array.allocation = allocate_plain(array.allocation_bytes);
+        array.on_device =
+            used_device->allocate(comm, array.allocation_bytes, memory_is_shared(memory));
+    } else if (!memory_is_shared(memory)) {
+        array.allocation = allocate_plain(array.allocation_bytes);
+    } else if (redist_alloc(comm, array.allocation_bytes, &array.allocation) != REDIST_OK) {
+        out_of_memory(redist_error_message());
     }
-    array.data = (char *)array.allocation + before[memory];
+    array.data = (char *)(array.on_device ? array.on_device : array.allocation) + before[memory];
     return array;
 }
 
 void array_free(test_array *array) {
-    if (!memory_is_shared(array->memory))
+    if (array->on_device)
+        used_device->release(array->on_device, memory_is_shared(array->memory));
+    if (array->on_device || !memory_is_shared(array->memory))
         free(array->allocation);
     else if (redist_free(&array->allocation) != REDIST_OK)
         out_of_memory(redist_error_message());
     memset(array, 0, sizeof(*array));
+}
+
+static void to_device(const test_array *array) {
+    if (array->on_device)
+        used_device->copy(array->on_device, array->allocation, array->allocation_bytes);
+}
+
+static void from_device(const test_array *array) {
+    if (array->on_device)
+        used_device->copy(array->allocation, array->on_device, array->allocation_bytes);
 }
 
 /* ---------------------------------------------------------------- contents */
@@ -245,7 +275,7 @@ static void element_bytes(const struct cursor *cursor, size_t position, size_t e
 }
 
 static size_t array_position(const test_array *array, const test_place *place) {
-    return (size_t)(array->data - (char *)array->allocation) + place->element->shift;
+    return array->before + place->element->shift;
 }
 
 void array_fill(const test_array *array, const test_place *place, enum test_contents contents,
@@ -262,6 +292,7 @@ void array_fill(const test_array *array, const test_place *place, enum test_cont
                       &bytes[position]);
         cursor_advance(&cursor, place);
     }
+    to_device(array);
 }
 
 /* ---------------------------------------------------------------- comparison */
@@ -310,6 +341,7 @@ size_t array_wrong(const test_array *array, const test_place *place, enum test_c
     size_t extent = place->element->extent;
     size_t position = array_position(array, place);
     struct cursor cursor = {{0}, {0}, 0, 0};
+    from_device(array);
     compare_guards(&comparison, array, 0, position);
     for (size_t n = place_elements(place); n > 0; n--, position += extent) {
         cursor_locate(&cursor, place);

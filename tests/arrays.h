@@ -52,12 +52,27 @@ const char *memory_name(enum test_memory memory);
 /** Nonzero if the array is from redist_alloc. */
 int memory_is_shared(enum test_memory memory);
 
+/** Where arrays live instead of host memory, for the tests of a device. */
+typedef struct test_device {
+    enum redist_space space;
+    /** Collective on comm; `shared`: from redist_alloc_in. Ends the test when memory is out. */
+    void *(*allocate)(MPI_Comm comm, size_t bytes, int shared);
+    void (*release)(void *memory, int shared);
+    void (*copy)(void *to, const void *from, size_t bytes); /**< between device and host */
+} test_device;
+
+/** Puts the arrays that are created from now on a device; NULL = in host memory. */
+void arrays_use(const test_device *device);
+const test_device *arrays_device(void);
+
 /** A local array between guard bytes. */
 typedef struct test_array {
     enum test_memory memory;
-    void *allocation;
+    void *allocation; /**< array and guards; of an array on a device their copy on the host */
+    void *on_device;  /**< the same on the device, or NULL */
     size_t allocation_bytes;
-    char *data; /**< the array */
+    size_t before; /**< bytes from the allocation to the array */
+    char *data;    /**< the array */
     size_t bytes;
 } test_array;
 

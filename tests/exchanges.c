@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "methods.h"
 
 enum { TEXT_BYTES = 512 };
 
@@ -77,20 +78,24 @@ static size_t side_bytes(const exchange *given, int side) {
 
 /* ---------------------------------------------------------------- ways */
 
-/* The variants are named in docs/methods.md. */
-static const char *const more_requests[] = {"auto", "direct:stream", "direct:cached",
-                                            "direct:push-stream", "direct:push-cached"};
+/* What options.method can name besides the methods: on the host, and on a device. */
+static const char *const more_requests[][7] = {
+    {"auto", "direct:stream", "direct:cached", "direct:push-stream", "direct:push-cached",
+     "direct:paced", "direct:lockstep"},
+    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep", NULL}};
 
-enum { MORE_REQUESTS = sizeof(more_requests) / sizeof(more_requests[0]) };
+static int on_device(void) {
+    return arrays_device() != NULL;
+}
 
 int request_count(void) {
-    return redist_method_count() + MORE_REQUESTS;
+    return host_method_count() + (on_device() ? 6 : 7);
 }
 
 const char *request_name(int index) {
-    if (index < redist_method_count())
-        return redist_method_name(index);
-    return more_requests[index - redist_method_count()];
+    if (index < host_method_count())
+        return host_method_name(index);
+    return more_requests[on_device()][index - host_method_count()];
 }
 
 exchange_way random_way(const char *method) {
@@ -109,11 +114,21 @@ static int is_later(const exchange_way *way) {
     return way->use == USE_LATER || way->use == USE_LATER_START;
 }
 
+/* On a device: ranks that share one have no NCCL, later arrays are not mapped, and what cannot be copied
+ * cannot be staged. */
+static int may_be_refused_on_device(const exchange *given, const exchange_way *way) {
+    return !given->element->copyable || !strcmp(way->method, "nccl") ||
+           (!strncmp(way->method, "direct", 6) && is_later(way));
+}
+
 int may_be_refused(const exchange *given, const exchange_way *way) {
+    if (on_device())
+        return may_be_refused_on_device(given, way);
     if (!given->element->copyable && !is_type_based(way->method))
         return 1;
     int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
-    return !strncmp(way->method, "direct:push", 11) && (!both_shared || is_later(way));
+    int pushes = !strncmp(way->method, "direct:p", 8) || !strcmp(way->method, "direct:lockstep");
+    return pushes && (!both_shared || is_later(way));
 }
 
 void exchange_say(const exchange *given, const exchange_way *way) {
@@ -190,6 +205,12 @@ static int plan_between(const exchange *given, void *const arrays[2], const redi
                                 options, plan);
 }
 
+static enum redist_staging used_staging = REDIST_STAGING_AUTO;
+
+void exchange_use_staging(enum redist_staging staging) {
+    used_staging = staging;
+}
+
 int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
                   redist_plan **plan) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -198,6 +219,8 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
     options.tune_seconds = 1e-4;
     options.later_a = options.later_b = is_later(way);
     options.trusted = way->use == USE_LATER_START;
+    options.space = on_device() ? arrays_device()->space : REDIST_SPACE_AUTO;
+    options.staging = used_staging;
     if (is_later(way))
         pointers[0] = pointers[1] = NULL;
     return plan_between(given, pointers, &options, plan);

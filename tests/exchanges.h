@@ -53,6 +53,9 @@ enum exchange_use {
     USES
 };
 
+/** How plans made from now on hand arrays of a device to MPI. */
+void exchange_use_staging(enum redist_staging staging);
+
 /** One way to carry out an exchange. */
 typedef struct exchange_way {
     const char *method; /**< of redist_options */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases at random: see fft_random.h. */
 #include "fft_random.h"
+#include "methods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +54,12 @@ static void choose_grid(fft_case *given, int nranks) {
 }
 
 static const char *choose_method(int has_nodes) {
-    const int which = random_between(-3, redist_method_count() - 1);
+    const int which = random_between(-3, host_method_count() - 1);
     if (which == -1 ||
-        (has_nodes && which >= 0 && strcmp(redist_method_name(which), "direct") == 0)) {
+        (has_nodes && which >= 0 && strcmp(host_method_name(which), "direct") == 0)) {
         return "auto";
     }
-    return which >= 0 ? redist_method_name(which) : NULL;
+    return which >= 0 ? host_method_name(which) : NULL;
 }
 
 static void choose_options(fft_case *given, int has_nodes) {

@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "exchanges.h"
 #include "harness.h"
+#include "methods.h"
 
 enum { MOST_FAILURES = 2000 };
 
@@ -156,9 +157,9 @@ END_TEST
 
 START_TEST(plans) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
-    for (int i = 0; i < redist_method_count(); i++) {
+    for (int i = 0; i < host_method_count(); i++) {
         const struct job job = {
-            redist_method_name(i), run_plan, redist_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
         starve_all(&job);
     }
     exchange_free_arrays(arrays);
@@ -220,9 +221,9 @@ static void fail_types(const struct job *job, enum victims victims) {
 
 START_TEST(datatypes) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
-    for (int i = 0; i < redist_method_count(); i++) {
+    for (int i = 0; i < host_method_count(); i++) {
         const struct job job = {
-            redist_method_name(i), run_plan, redist_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
         for (int victims = ALL; victims < VICTIMS; victims++)
             fail_types(&job, (enum victims)victims);
     }

@@ -7,11 +7,13 @@
 #include "../pack.h"
 
 struct state {
+    const struct redist__problem *problem;
     const struct redist__schedule *schedule;
     struct redist__packing packing[2];
     struct redist__copy own[2];
     int *counts[2], *displacements[2]; /* in elements */
     MPI_Datatype element;              /* the item's bytes */
+    void *mark;
     MPI_Request request;
     int direction; /* of the execution under way */
     void *destination;
@@ -45,13 +47,17 @@ static int create(const struct redist__problem *problem, int variant, void **res
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method alltoallv");
+    state->problem = problem;
     state->schedule = problem->schedule;
     state->element = MPI_DATATYPE_NULL;
     int code = redist__element_type(problem->schedule, &state->element);
+    if (code == REDIST_OK)
+        code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code = redist__packing_create(&state->packing[side], problem->schedule, side,
-                                      REDIST__ALL_IN_ARRAY);
+        code = redist__packing_create(
+            &state->packing[side], problem, side,
+            problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__ALL_IN_ARRAY, problem->staged);
         if (code == REDIST_OK)
             code = set_counts(state, side);
     }
@@ -62,58 +68,73 @@ static void *base(const struct redist__packing *packing, const void *array) {
     return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
 }
 
-static void pack_all(const struct state *state, int direction, const void *source) {
+/* Packs all, and copies the own part while MPI is at work. */
+static int prepare(struct state *state, int direction, const void *source, void *destination) {
+    const struct redist__problem *problem = state->problem;
     const struct redist__context *context = state->schedule->context;
-    for (int peer = 0; peer < context->size; peer++)
-        if (peer != context->rank)
-            redist__packing_pack(&state->packing[direction], peer, source);
+    state->direction = direction;
+    state->destination = destination;
+    int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    if (code == REDIST_OK)
+        code = redist__packing_pack_all(&state->packing[direction], source, 0);
+    if (code == REDIST_OK)
+        code = redist__finish_lane(problem->space, state->mark, 0, context);
+    return code;
 }
 
-static void unpack_all(const struct state *state, int direction, void *destination) {
-    const struct redist__context *context = state->schedule->context;
-    for (int peer = 0; peer < context->size; peer++)
-        if (peer != context->rank)
-            redist__packing_unpack(&state->packing[!direction], peer, destination);
+static int copy_own(struct state *state, const void *source) {
+    return redist__own_copy_run(&state->own[state->direction], state->problem, state->direction,
+                                source, state->destination, 0);
 }
 
+static int complete(struct state *state) {
+    int code =
+        redist__packing_unpack_all(&state->packing[!state->direction], state->destination, 0);
+    int finished =
+        redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
+    return code == REDIST_OK ? finished : code;
+}
+
+/* A rank that cannot pack takes part all the same, for its peers' sake. */
 static int start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__packing *from = &state->packing[direction];
     const struct redist__packing *to = &state->packing[!direction];
-    state->direction = direction;
-    state->destination = destination;
-    pack_all(state, direction, source);
-    int result =
-        MPI_Ialltoallv(base(from, source), state->counts[direction],
-                       state->displacements[direction], state->element, base(to, destination),
-                       state->counts[!direction], state->displacements[!direction], state->element,
-                       state->schedule->context->comm, &state->request);
-    redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
-    return redist_check_mpi(result);
+    int prepared = prepare(state, direction, source, destination);
+    int code = redist_check_mpi(MPI_Ialltoallv(base(from, source), state->counts[direction],
+                                               state->displacements[direction], state->element,
+                                               base(to, destination), state->counts[!direction],
+                                               state->displacements[!direction], state->element,
+                                               state->schedule->context->comm, &state->request));
+    if (code == REDIST_OK)
+        code = copy_own(state, source);
+    return prepared == REDIST_OK ? code : prepared;
 }
 
 static int wait(void *data) {
     struct state *state = data;
     int code = redist_check_mpi(MPI_Wait(&state->request, MPI_STATUS_IGNORE));
-    if (code == REDIST_OK)
-        unpack_all(state, state->direction, state->destination);
-    return code;
+    return code == REDIST_OK ? complete(state) : code;
 }
 
 /* MPI libraries have better algorithms for the blocking call. */
 static int execute(void *data, int direction, const void *source, void *destination) {
-    const struct state *state = data;
+    struct state *state = data;
     const struct redist__packing *from = &state->packing[direction];
     const struct redist__packing *to = &state->packing[!direction];
-    pack_all(state, direction, source);
-    int result = MPI_Alltoallv(
+    int prepared = prepare(state, direction, source, destination);
+    int copied = state->problem->space->asynchronous ? copy_own(state, source) : REDIST_OK;
+    int code = redist_check_mpi(MPI_Alltoallv(
         base(from, source), state->counts[direction], state->displacements[direction],
         state->element, base(to, destination), state->counts[!direction],
-        state->displacements[!direction], state->element, state->schedule->context->comm);
-    redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
-    if (result == MPI_SUCCESS)
-        unpack_all(state, direction, destination);
-    return redist_check_mpi(result);
+        state->displacements[!direction], state->element, state->schedule->context->comm));
+    if (!state->problem->space->asynchronous)
+        copied = copy_own(state, source);
+    if (code == REDIST_OK)
+        code = complete(state);
+    if (code == REDIST_OK)
+        code = copied;
+    return prepared == REDIST_OK ? code : prepared;
 }
 
 static size_t workspace(const void *data) {
@@ -130,6 +151,7 @@ static void destroy(void *data) {
     }
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
+    state->problem->space->mark_destroy(state->mark);
     redist_release(state);
 }
 

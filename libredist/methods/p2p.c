@@ -28,7 +28,8 @@ struct state {
     int pieces;           /* messages for each peer, at most */
     MPI_Request *sends, *receives;
     size_t *missing; /* elements of each piece that were not put yet */
-    int direction;   /* of the execution under way */
+    void *mark;
+    int direction; /* of the execution under way */
     const char *source;
     char *destination;
 };
@@ -66,11 +67,15 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->pieces = problem->tiles == REDIST_WHOLE ? 1 : PIECES;
     state->element = MPI_DATATYPE_NULL;
     int code = create_messages(state);
+    if (code == REDIST_OK)
+        code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         int in_tiles = problem->tiles == (side == 0 ? REDIST_PUT : REDIST_GET);
+        int packs_all = in_tiles || problem->staged;
         redist__own_copy_prepare(&state->own[side], state->schedule, side);
-        code = redist__packing_create(&state->packing[side], state->schedule, side,
-                                      in_tiles ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY);
+        code = redist__packing_create(&state->packing[side], problem, side,
+                                      packs_all ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
+                                      problem->staged);
     }
     return code;
 }
@@ -149,15 +154,26 @@ static int post_receives(struct state *state) {
     return redist_check_mpi(result);
 }
 
+/* On a device one kernel packs for all peers; elsewhere each message leaves as soon as it is packed. */
+static int pack_all(struct state *state) {
+    const struct redist__space *space = state->problem->space;
+    if (!space->asynchronous)
+        return REDIST_OK;
+    int code = redist__packing_pack_all(&state->packing[state->direction], state->source, 0);
+    int finished = redist__finish_lane(space, state->mark, 0, state->schedule->context);
+    return code == REDIST_OK ? finished : code;
+}
+
 static int pack_and_send(struct state *state) {
     const struct redist__context *context = state->schedule->context;
-    int result = MPI_SUCCESS;
+    int result = MPI_SUCCESS, code = pack_all(state), at_once = state->problem->space->asynchronous;
     for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
         int peer = (context->rank + i) % context->size;
-        redist__packing_pack(&state->packing[state->direction], peer, state->source);
+        if (!at_once)
+            redist__packing_pack(&state->packing[state->direction], peer, state->source, 0);
         result = post_pieces(state, state->direction, peer, send_piece);
     }
-    return redist_check_mpi(result);
+    return code == REDIST_OK ? redist_check_mpi(result) : code;
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -171,13 +187,18 @@ static void begin(struct state *state, int direction, const void *source, void *
 static int start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     begin(state, direction, source, destination);
+    int ready = redist__finish_stream(state->problem->space, state->mark, state->problem->stream,
+                                      state->schedule->context);
     int code = post_receives(state);
     if (code == REDIST_OK)
         code = pack_and_send(state);
-    redist__own_copy_run(&state->own[direction], state->schedule, direction, source, destination);
-    return code;
+    if (code == REDIST_OK)
+        code = redist__own_copy_run(&state->own[direction], state->problem, direction, source,
+                                    destination, 0);
+    return ready == REDIST_OK ? code : ready;
 }
 
+/* One of the several pieces of a part, in host memory. */
 static void unpack_piece(const struct state *state, int peer, int piece) {
     const struct redist__packing *to = &state->packing[!state->direction];
     const struct redist__part *part = &to->side->parts[peer];
@@ -198,17 +219,31 @@ static void unpack_piece(const struct state *state, int peer, int piece) {
                      state->destination + part->offset + start * to->side->stride[pieces.axis], 0);
 }
 
+static int unpack_received(struct state *state, int received) {
+    int peer = received / state->pieces;
+    if (state->pieces == 1)
+        return redist__packing_unpack(&state->packing[!state->direction], peer, state->destination,
+                                      0);
+    unpack_piece(state, peer, received % state->pieces);
+    return REDIST_OK;
+}
+
 static int wait(void *data) {
     struct state *state = data;
-    int n = state->schedule->context->size * state->pieces, i, result;
+    int n = state->schedule->context->size * state->pieces, i, result, unpacked = REDIST_OK;
     do {
         result = MPI_Waitany(n, state->receives, &i, MPI_STATUS_IGNORE);
-        if (result == MPI_SUCCESS && i != MPI_UNDEFINED)
-            unpack_piece(state, i / state->pieces, i % state->pieces);
+        if (result == MPI_SUCCESS && i != MPI_UNDEFINED && unpacked == REDIST_OK)
+            unpacked = unpack_received(state, i);
     } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
     if (result == MPI_SUCCESS)
         result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
-    return redist_check_mpi(result);
+    int finished =
+        redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
+    int code = redist_check_mpi(result);
+    if (code == REDIST_OK)
+        code = unpacked;
+    return code == REDIST_OK ? finished : code;
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -380,6 +415,7 @@ static void destroy(void *data) {
     redist__packing_free(&state->packing[1]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
+    state->problem->space->mark_destroy(state->mark);
     redist_release(state->sends);
     redist_release(state->receives);
     redist_release(state->missing);

@@ -4,21 +4,33 @@
  * or sent to oneself when its elements cannot be copied as bytes.
  */
 #include "../method.h"
+#include "../mirror.h"
 #include "../pack.h"
 #include "../types.h"
 
 struct state {
+    const struct redist__problem *problem;
     const struct redist__schedule *schedule;
-    int tag;
     struct redist__types types[2];
+    struct redist__mirror mirrors[2];
+    void *mark;
+    int direction;
+    void *destination;
     struct redist__copy own[2];
     MPI_Request *requests;
     int nrequests;
 };
 
 static int applies(const struct redist__problem *problem, int variant) {
-    (void)problem, (void)variant;
-    return REDIST_OK;
+    (void)variant;
+    return problem->staged ? redist__check_copyable(problem->schedule, "p2p-type (staged)")
+                           : REDIST_OK;
+}
+
+/* MPI copies each contiguous run of a type on a device by itself, which takes for ever. */
+static int preference(const struct redist__problem *problem, int variant) {
+    (void)variant;
+    return problem->space->asynchronous && !problem->staged ? REDIST__BY_NAME : 0;
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
@@ -27,57 +39,91 @@ static int create(const struct redist__problem *problem, int variant, void **res
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method p2p-type");
+    state->problem = problem;
     state->schedule = schedule;
-    state->tag = problem->tag;
     state->requests = redist_calloc(2 * (size_t)schedule->context->size, sizeof(MPI_Request));
     if (state->requests == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for requests");
-    int code = REDIST_OK;
+    int code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&state->own[side], schedule, side);
-        code = redist__types_create(&state->types[side], schedule, side);
+        code = redist__types_create(&state->types[side], schedule, side, 1);
+        if (code == REDIST_OK)
+            code = redist__mirror_create(&state->mirrors[side], problem, side);
     }
     return code;
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
+/* Makes what is sent ready. */
+static int prepare(struct state *state, const void *source) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__context *context = state->schedule->context;
+    int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    if (code == REDIST_OK)
+        code = redist__mirror_fetch(&state->mirrors[state->direction], source, 0);
+    if (code == REDIST_OK && problem->staged)
+        code = redist__finish_lane(problem->space, state->mark, 0, context);
+    return code;
+}
+
+static int exchange(struct state *state, const void *source, void *destination) {
     const struct redist__schedule *schedule = state->schedule;
-    const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
+    const struct redist__types *from = &state->types[state->direction];
+    const struct redist__types *to = &state->types[!state->direction];
     int rank = schedule->context->rank, size = schedule->context->size, result = MPI_SUCCESS;
     int own = redist__schedule_copyable(schedule) ? 1 : 0; /* first distance that needs a message */
     state->nrequests = 0;
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + size - i) % size;
         if (to->counts[peer] != 0)
-            result = MPI_Irecv(destination, 1, to->types[peer], peer, state->tag,
+            result = MPI_Irecv(destination, 1, to->types[peer], peer, state->problem->tag,
                                schedule->context->comm, &state->requests[state->nrequests++]);
     }
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + i) % size;
         if (from->counts[peer] != 0)
-            result = MPI_Isend(source, 1, from->types[peer], peer, state->tag,
+            result = MPI_Isend(source, 1, from->types[peer], peer, state->problem->tag,
                                schedule->context->comm, &state->requests[state->nrequests++]);
     }
-    if (redist__schedule_copyable(schedule))
-        redist__own_copy_run(&state->own[direction], schedule, direction, source, destination);
     return redist_check_mpi(result);
+}
+
+static int start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    state->direction = direction;
+    state->destination = destination;
+    int prepared = prepare(state, source);
+    int code = exchange(state, redist__mirror_of(&state->mirrors[direction], source),
+                        redist__mirror_of(&state->mirrors[!direction], destination));
+    if (code == REDIST_OK && redist__schedule_copyable(state->schedule))
+        code = redist__own_copy_run(&state->own[direction], state->problem, direction, source,
+                                    destination, 0);
+    return prepared == REDIST_OK ? code : prepared;
 }
 
 static int wait(void *data) {
     struct state *state = data;
-    return redist_check_mpi(MPI_Waitall(state->nrequests, state->requests, MPI_STATUSES_IGNORE));
+    int code =
+        redist_check_mpi(MPI_Waitall(state->nrequests, state->requests, MPI_STATUSES_IGNORE));
+    if (code == REDIST_OK)
+        code = redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0);
+    int finished =
+        redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
+    return code == REDIST_OK ? finished : code;
 }
 
 static size_t workspace(const void *data) {
-    (void)data;
-    return 0;
+    const struct state *state = data;
+    return redist__mirror_bytes(&state->mirrors[0]) + redist__mirror_bytes(&state->mirrors[1]);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__types_free(&state->types[0]);
-    redist__types_free(&state->types[1]);
+    for (int side = 0; side < 2; side++) {
+        redist__types_free(&state->types[side]);
+        redist__mirror_free(&state->mirrors[side]);
+    }
+    state->problem->space->mark_destroy(state->mark);
     redist_release(state->requests);
     redist_release(state);
 }
@@ -86,6 +132,7 @@ const struct redist__method redist__method_p2p_type = {
     .name = "p2p-type",
     .summary = "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
     .applies = applies,
+    .preference = preference,
     .create = create,
     .start = start,
     .wait = wait,

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays on CUDA devices, which the ranks of a node take in turn, and how fast these copy. */
+#include "options.h"
+#include "space.h"
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+
+static void check(cudaError_t error, const char *what) {
+    if (error != cudaSuccess)
+        bench_abort("%s: %s", what, cudaGetErrorString(error));
+}
+
+static const char *begin(void) {
+    MPI_Comm node;
+    int rank, count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    if (error != cudaSuccess || count == 0)
+        return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+    check(cudaSetDevice(rank % count), "cudaSetDevice");
+    return NULL;
+}
+
+static void *allocate(MPI_Comm comm, size_t bytes, int mappable) {
+    void *array = NULL;
+    if (!mappable)
+        check(cudaMalloc(&array, bytes > 0 ? bytes : 1), "cudaMalloc");
+    else if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &array) != REDIST_OK)
+        bench_abort("%s", redist_error_message());
+    check(cudaMemset(array, 0, bytes), "cudaMemset");
+    return array;
+}
+
+static void release(void *array, int mappable) {
+    if (!mappable)
+        check(cudaFree(array), "cudaFree");
+    else if (redist_free(&array) != REDIST_OK)
+        bench_abort("%s", redist_error_message());
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, NULL), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
+}
+
+static void synchronise(void) {
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+/* ---------------------------------------------------------------- the rate of the engines */
+
+/* A buffer with a part for each rank, and the peers' buffers mapped. */
+struct pushes {
+    MPI_Comm comm;
+    int rank, size;
+    size_t part;
+    char *source, *destination;
+    char **peers;
+    cudaStream_t *streams;
+};
+
+static void open_peers(struct pushes *pushes) {
+    cudaIpcMemHandle_t mine, *handles = calloc((size_t)pushes->size, sizeof *handles);
+    pushes->peers = calloc((size_t)pushes->size, sizeof *pushes->peers);
+    pushes->streams = calloc((size_t)pushes->size, sizeof *pushes->streams);
+    if (!handles || !pushes->peers || !pushes->streams)
+        bench_abort("no memory for the handles of %d ranks", pushes->size);
+    check(cudaIpcGetMemHandle(&mine, pushes->destination), "cudaIpcGetMemHandle");
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, handles, sizeof mine, MPI_BYTE, pushes->comm);
+    for (int i = 0; i < pushes->size; i++) {
+        check(cudaStreamCreateWithFlags(&pushes->streams[i], cudaStreamNonBlocking),
+              "cudaStreamCreateWithFlags");
+        if (i != pushes->rank)
+            check(cudaIpcOpenMemHandle((void **)&pushes->peers[i], handles[i],
+                                       cudaIpcMemLazyEnablePeerAccess),
+                  "cudaIpcOpenMemHandle");
+    }
+    free(handles);
+}
+
+static void close_peers(struct pushes *pushes) {
+    for (int i = 0; i < pushes->size; i++) {
+        check(cudaStreamDestroy(pushes->streams[i]), "cudaStreamDestroy");
+        if (i != pushes->rank)
+            check(cudaIpcCloseMemHandle(pushes->peers[i]), "cudaIpcCloseMemHandle");
+    }
+    free(pushes->peers);
+    free(pushes->streams);
+    MPI_Barrier(pushes->comm);
+}
+
+/* Seconds of one contiguous push to each peer, all at once, on the slowest rank. */
+static double push_all(const struct pushes *pushes) {
+    size_t part = pushes->part;
+    MPI_Barrier(pushes->comm);
+    double begin_time = MPI_Wtime();
+    for (int i = 1; i < pushes->size; i++) {
+        int peer = (pushes->rank + i) % pushes->size;
+        check(cudaMemcpyAsync(pushes->peers[peer] + (size_t)pushes->rank * part,
+                              pushes->source + (size_t)peer * part, part, cudaMemcpyDefault,
+                              pushes->streams[i]),
+              "cudaMemcpyAsync");
+    }
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    double seconds = MPI_Wtime() - begin_time;
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, pushes->comm);
+    return seconds;
+}
+
+enum { PUSHES = 7, PUSH_BYTES = 1 << 28 };
+
+static int compare(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median of a few, in 10^9 bytes that leave a rank in a second. */
+static double copy_rate(MPI_Comm comm) {
+    struct pushes pushes = {.comm = comm, .part = PUSH_BYTES};
+    double seconds[PUSHES];
+    MPI_Comm_rank(comm, &pushes.rank);
+    MPI_Comm_size(comm, &pushes.size);
+    if (pushes.size == 1)
+        return 0.0;
+    size_t bytes = pushes.part * (size_t)pushes.size;
+    check(cudaMalloc((void **)&pushes.source, bytes), "cudaMalloc");
+    check(cudaMalloc((void **)&pushes.destination, bytes), "cudaMalloc");
+    open_peers(&pushes);
+    for (int i = -2; i < PUSHES; i++)
+        seconds[i < 0 ? 0 : i] = push_all(&pushes);
+    close_peers(&pushes);
+    check(cudaFree(pushes.source), "cudaFree");
+    check(cudaFree(pushes.destination), "cudaFree");
+    qsort(seconds, PUSHES, sizeof *seconds, compare);
+    return 1e-9 * (double)pushes.part * (pushes.size - 1) / seconds[PUSHES / 2];
+}
+
+const bench_space bench_space_cuda = {
+    .name = "cuda",
+    .begin = begin,
+    .allocate = allocate,
+    .release = release,
+    .copy = copy,
+    .synchronise = synchronise,
+    .copy_rate = copy_rate,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Device memory that peers map by CUDA IPC. An allocation is exported once, when it is first asked for,
+ * and imported once by each peer that needs it. That serves arrays of redist_alloc_in and the user's
+ * own of cudaMalloc alike; memory of other kinds has no handle to export.
+ *
+ * Imports of redist_alloc_in's arrays go with these. Others go when the process has no plan on device
+ * memory any more, or when their owner has allocated anew where they were.
+ */
+#include "cuda_space.h"
+#include "error.h"
+#include "space.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
+ * allocations out of it. */
+enum { BLOCK_BITS = 21 };
+
+/* An allocation of this process. */
+struct export {
+    uint64_t key; /* 0 = it cannot be mapped */
+    struct redist__cuda_memory memory;
+    cudaIpcMemHandle_t handle;
+    struct redist__context *context; /* of redist_alloc_in, else NULL */
+    struct export *next;
+};
+
+/* An allocation of a peer. */
+struct import {
+    struct redist__place place; /* that led to it */
+    char *address;
+    struct import *next;
+};
+
+_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__place *)0)->handle,
+               "a place has room for a handle");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct export *exports;
+static struct import *imports;
+static int plans;
+
+/* ---------------------------------------------------------------- exports */
+
+static uint64_t next_key(void) {
+    static uint32_t counter;
+    return (uint64_t)getpid() << 32 | ++counter;
+}
+
+static int overlaps(uint64_t base, uint64_t bytes, uint64_t other, uint64_t other_bytes) {
+    return base < other + other_bytes && other < base + bytes;
+}
+
+/* The export of an allocation; forgets those that lay there before it. */
+static struct export *find_export(const struct redist__cuda_memory *memory) {
+    struct export **link = &exports;
+    while (*link != NULL) {
+        struct export *export = *link;
+        if (export->memory.buffer == memory->buffer && export->memory.base == memory->base)
+            return export;
+        if (!overlaps(export->memory.base, export->memory.bytes, memory->base, memory->bytes)) {
+            link = &export->next;
+            continue;
+        }
+        *link = export->next;
+        redist_release(export);
+    }
+    return NULL;
+}
+
+static struct export *add_export(const struct redist__cuda_memory *memory) {
+    struct export *export = redist_calloc(1, sizeof *export);
+    if (export == NULL)
+        return NULL;
+    export->memory = *memory;
+    if (cudaIpcGetMemHandle(&export->handle, (void *)(uintptr_t)memory->base) == cudaSuccess)
+        export->key = next_key();
+    else
+        (void)cudaGetLastError();
+    export->next = exports;
+    exports = export;
+    return export;
+}
+
+static void describe(const struct export *export, struct redist__place *place) {
+    place->key = export->key;
+    place->kept = export->context != NULL;
+    place->owner = (uint64_t)getpid();
+    place->base = export->memory.base;
+    place->bytes = export->memory.bytes;
+    memcpy(place->handle, &export->handle, sizeof export->handle);
+}
+
+/* An export that is still of the allocation at this address; saves most questions to the driver. */
+static struct export *find_known(const void *array, struct redist__cuda_memory *memory) {
+    uint64_t address = (uint64_t)(uintptr_t)array;
+    for (struct export *export = exports; export != NULL; export = export->next)
+        if (address - export->memory.base < export->memory.bytes) {
+            *memory = export->memory;
+            return redist__cuda_is_buffer(array, memory->buffer) ? export : NULL;
+        }
+    return NULL;
+}
+
+static struct export *find_or_add(const void *array, struct redist__cuda_memory *memory) {
+    struct export *export = find_known(array, memory);
+    if (export != NULL || !redist__cuda_find(array, memory))
+        return export;
+    export = find_export(memory);
+    return export != NULL ? export : add_export(memory);
+}
+
+struct redist__place redist__cuda_place(const void *array, size_t bytes) {
+    struct redist__place place = {0};
+    struct redist__cuda_memory memory = {0};
+    if (array == NULL)
+        return place;
+    pthread_mutex_lock(&lock);
+    const struct export *export = find_or_add(array, &memory);
+    uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
+    if (export != NULL && export->key != 0 && bytes <= memory.bytes - offset) {
+        describe(export, &place);
+        place.offset = offset;
+    }
+    pthread_mutex_unlock(&lock);
+    return place;
+}
+
+/* ---------------------------------------------------------------- imports */
+
+typedef int is_chosen(const struct import *import, const struct redist__place *place);
+
+static int has_key(const struct import *import, const struct redist__place *place) {
+    return import->place.key == place->key;
+}
+
+static int lies_there(const struct import *import, const struct redist__place *place) {
+    return import->place.owner == place->owner &&
+           overlaps(import->place.base, import->place.bytes, place->base, place->bytes);
+}
+
+static int is_not_kept(const struct import *import, const struct redist__place *place) {
+    (void)place;
+    return !import->place.kept;
+}
+
+static void close_imports(is_chosen *chosen, const struct redist__place *place) {
+    struct import **link = &imports;
+    while (*link != NULL) {
+        struct import *import = *link;
+        if (!chosen(import, place)) {
+            link = &import->next;
+            continue;
+        }
+        *link = import->next;
+        if (cudaIpcCloseMemHandle(import->address) != cudaSuccess)
+            (void)cudaGetLastError();
+        redist_release(import);
+    }
+}
+
+static char *find_import(const struct redist__place *place) {
+    for (const struct import *import = imports; import != NULL; import = import->next)
+        if (has_key(import, place))
+            return import->address;
+    return NULL;
+}
+
+static char *add_import(const struct redist__place *place) {
+    struct import *import = redist_calloc(1, sizeof *import);
+    void *address = NULL;
+    cudaIpcMemHandle_t handle;
+    memcpy(&handle, place->handle, sizeof handle);
+    close_imports(lies_there, place);
+    if (import == NULL ||
+        cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+        (void)cudaGetLastError();
+        redist_release(import);
+        return NULL;
+    }
+    *import = (struct import){.place = *place, .address = address, .next = imports};
+    imports = import;
+    return address;
+}
+
+char *redist__cuda_address(const struct redist__place *place) {
+    if (place->key == 0)
+        return NULL;
+    if (place->owner == (uint64_t)getpid())
+        return (char *)(uintptr_t)(place->base + place->offset);
+    pthread_mutex_lock(&lock);
+    char *base = find_import(place);
+    if (base == NULL)
+        base = add_import(place);
+    pthread_mutex_unlock(&lock);
+    return base != NULL ? base + place->offset : NULL;
+}
+
+void redist__cuda_count_plans(int difference) {
+    pthread_mutex_lock(&lock);
+    plans += difference;
+    if (plans == 0)
+        close_imports(is_not_kept, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- redist_alloc_in */
+
+static void note_context(const void *array, struct redist__context *context) {
+    struct redist__cuda_memory memory;
+    if (!redist__cuda_find(array, &memory))
+        return;
+    pthread_mutex_lock(&lock);
+    struct export *export = find_export(&memory);
+    if (export != NULL)
+        export->context = context;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Exported at once, since what says whose the array is, is kept there. */
+static int allocate(struct redist__context *context, size_t bytes, void **array) {
+    size_t blocks = (bytes >> BLOCK_BITS) + 1;
+    int code = redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc");
+    if (code != REDIST_OK)
+        return code;
+    redist__cuda_place(*array, bytes);
+    note_context(*array, context);
+    return REDIST_OK;
+}
+
+int redist__cuda_create(struct redist__context *context, size_t bytes, void **array) {
+    void *memory = NULL;
+    int mine = allocate(context, bytes, &memory);
+    int code = redist_agree(context->comm, mine);
+    if (code == REDIST_OK)
+        *array = memory;
+    else if (mine == REDIST_OK) {
+        note_context(memory, NULL);
+        cudaFree(memory);
+    }
+    return code;
+}
+
+/* Takes the export of an array of redist_alloc_in off the list. */
+static struct export *unlink_export(const void *array) {
+    pthread_mutex_lock(&lock);
+    struct export **link = &exports;
+    while (*link != NULL &&
+           !((*link)->context != NULL && (*link)->memory.base == (uint64_t)(uintptr_t)array))
+        link = &(*link)->next;
+    struct export *export = *link;
+    if (export != NULL)
+        *link = export->next;
+    pthread_mutex_unlock(&lock);
+    return export;
+}
+
+/* Every rank of the node closes its imports of what is about to be freed. */
+static void close_at_peers(const struct redist__context *context, const struct export *export) {
+    for (int rank = 0; rank < context->node_size; rank++) {
+        struct redist__place place = {.key = export->key};
+        MPI_Bcast(&place.key, 1, MPI_UINT64_T, rank, context->node);
+        pthread_mutex_lock(&lock);
+        if (rank != context->node_rank && place.key != 0)
+            close_imports(has_key, &place);
+        pthread_mutex_unlock(&lock);
+    }
+    MPI_Barrier(context->node);
+}
+
+struct redist__context *redist__cuda_remove(const void *array) {
+    struct export *export = unlink_export(array);
+    if (export == NULL)
+        return NULL;
+    struct redist__context *context = export->context;
+    close_at_peers(context, export);
+    redist__cuda_check(cudaFree((void *)(uintptr_t)array), "cudaFree");
+    redist_release(export);
+    return context;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device.h"
+
+#include <cuda_runtime_api.h>
+#include <mpi-ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "the test failed on the device: %s: %s\n    case: %s\n", what,
+            cudaGetErrorString(error), harness_current_case());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+int device_count(void) {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+int device_begin(void) {
+    MPI_Comm node;
+    int rank, count = device_count(), least;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    MPI_Allreduce(&count, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (least == 0)
+        return 0;
+    check(cudaSetDevice(rank % count), "cudaSetDevice");
+    return 1;
+}
+
+int device_mpi_is_aware(void) {
+    return MPIX_Query_cuda_support();
+}
+
+static void *allocate_shared(MPI_Comm comm, size_t bytes) {
+    void *memory = NULL;
+    if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &memory) != REDIST_OK) {
+        fprintf(stderr, "the test has no memory: %s\n", redist_error_message());
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    return memory;
+}
+
+static void *allocate(MPI_Comm comm, size_t bytes, int shared) {
+    void *memory = NULL;
+    if (shared)
+        return allocate_shared(comm, bytes);
+    check(cudaMalloc(&memory, bytes), "cudaMalloc");
+    return memory;
+}
+
+static void release(void *memory, int shared) {
+    if (shared)
+        redist_free(&memory);
+    else
+        check(cudaFree(memory), "cudaFree");
+}
+
+static void *allocate_in_pool(MPI_Comm comm, size_t bytes, int shared) {
+    void *memory = NULL;
+    if (shared)
+        return allocate_shared(comm, bytes);
+    check(cudaMallocAsync(&memory, bytes, NULL), "cudaMallocAsync");
+    check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
+    return memory;
+}
+
+static void release_in_pool(void *memory, int shared) {
+    if (shared)
+        redist_free(&memory);
+    else
+        check(cudaFreeAsync(memory, NULL), "cudaFreeAsync");
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+const test_device device_memory = {REDIST_SPACE_CUDA, allocate, release, copy};
+const test_device device_pool = {REDIST_SPACE_CUDA, allocate_in_pool, release_in_pool, copy};

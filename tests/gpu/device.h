@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** Arrays on CUDA devices for the tests; ranks of a machine take its devices in turn. */
+#ifndef TESTS_GPU_DEVICE_H
+#define TESTS_GPU_DEVICE_H
+
+#include "exchanges.h"
+#include "harness.h"
+
+/** Begins a test: its arrays are on devices, one for each rank in turn; skips it where there is none. */
+#define NEEDS_DEVICE()                                                                             \
+    do {                                                                                           \
+        if (!device_begin())                                                                       \
+            skip_test("no CUDA device");                                                           \
+        arrays_use(&device_memory);                                                                \
+        exchange_use_staging(REDIST_STAGING_AUTO);                                                 \
+    } while (0)
+
+/** Nonzero if every rank has a device; makes it the current one. Collective over MPI_COMM_WORLD. */
+int device_begin(void);
+
+/** Number of devices that this rank sees. */
+int device_count(void);
+
+/** Memory of redist_alloc_in and cudaMalloc; of redist_alloc_in and a stream-ordered pool. */
+extern const test_device device_memory;
+extern const test_device device_pool;
+
+/** Whether the MPI library says that it takes addresses of a device. */
+int device_mpi_is_aware(void);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** The methods that work on arrays in host memory: all but nccl. */
+#ifndef TESTS_METHODS_H
+#define TESTS_METHODS_H
+
+#include <string.h>
+
+#include "redist.h"
+
+static inline int host_method_count(void) {
+    int count = 0;
+    for (int i = 0; i < redist_method_count(); i++)
+        count += strcmp(redist_method_name(i), "nccl") != 0;
+    return count;
+}
+
+static inline const char *host_method_name(int index) {
+    int i = 0;
+    for (int left = index; redist_method_name(i) != NULL; i++)
+        if (strcmp(redist_method_name(i), "nccl") != 0 && left-- == 0)
+            break;
+    return redist_method_name(i);
+}
+
+#endif
