@@ -40,6 +40,7 @@ static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
 static const char *const precisions[] = {"double", "float", NULL};
 static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
 static const char *const alignments[] = {"chain", "input", NULL};
+static const char *const fusions[] = {"auto", "never", "always", NULL};
 static const char *const scalings[] = {"none", "backward", "forward", "unitary", NULL};
 static const char *const places[] = {"first", "last", NULL};
 
@@ -47,7 +48,7 @@ static const char *const places[] = {"first", "last", NULL};
 struct request {
     bench_settings settings;
     bench_list grid;
-    int kind, precision, effort, alignment, scaling;
+    int kind, precision, effort, alignment, scaling, fusion, plan_seconds, tile_bytes;
     int batch, batch_place;
     int in_place, overwrite, compare;
     const char *wisdom;
@@ -69,6 +70,12 @@ static const bench_program *describe(struct request *request) {
         BENCH_METHOD_OPTION(&request->settings),
         {.name = "--effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
          .help = "of all planners (measure)"},
+        {.name = "--plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
+         .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
+        {.name = "--fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
+         .help = "of transforms and exchanges (auto)"},
+        {.name = "--tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
+         .argument = "N", .help = "of a tile, 0 = choose (0)"},
         {.name = "--alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
          .words = alignments,
          .help = "of the spectral side: as the chain ends, or carried back (chain)"},
@@ -117,6 +124,9 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.grid = choose ? NULL : request->grid.values;
     options.effort = (enum fftnd_effort)request->effort;
     options.scaling = (enum fftnd_scaling)request->scaling;
+    options.plan_seconds = request->plan_seconds;
+    options.fusion = (enum fftnd_fusion)request->fusion;
+    options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
     options.batch_place = (enum fftnd_batch_place)request->batch_place;

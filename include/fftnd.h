@@ -96,12 +96,20 @@ typedef struct fftnd_options {
     const char *wisdom_file; /**< as redist_options.wisdom_file */
     int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
     enum fftnd_fusion fusion;
+    const int *kept; /**< modes kept along each axis (d values, 1..sizes[i]): the spectral side has
+                          these extents instead of sizes; NULL = all. Forward drops the highest
+                          frequencies, backward takes those that are not kept as zero, and neither
+                          is moved between ranks: the 2/3 and the 3/2 rule of dealiasing */
+    int threads;     /**< threads of each rank that transform, >= 1 */
+    size_t tile_bytes;   /**< of a tile, at most, where the axes allow; 0 = choose */
+    double plan_seconds; /**< time to spend on trying (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3,
+                              or 30 when patient */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO                   \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0    \
     }
 
 /** A distributed transform, forward and backward. */
@@ -176,6 +184,8 @@ typedef struct fftnd_plan_info {
     double serial_seconds;   /**< time spent in serial transforms since then; in a fused plan those
                                      within tiles, and all that moves data counts as exchange */
     int fused;               /**< nonzero: transforms and exchanges are joined in tiles */
+    int tiled;               /**< nonzero: transforms work in tiles, joined or not */
+    size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

@@ -259,12 +259,12 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles
-        tiles; /**< only methods that can do this are considered; must agree; arrays of
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; arrays of
                                   a device have no tiles */
+    size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
+                              method can; 0 = choose; must agree */
     enum redist_space space; /**< where both arrays live; must agree */
-    void *
-        stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): an execution
+    void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): an execution
                        begins after all work that the stream got before; when it is complete, so is its
                        work on the device */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
@@ -272,7 +272,7 @@ typedef struct redist_options {
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE,         \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0,      \
             REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO                                           \
     }
 

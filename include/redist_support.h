@@ -80,6 +80,27 @@ REDIST_API void *redist_calloc(size_t count, size_t bytes);
 /** Gives memory of redist_calloc back; NULL is allowed. */
 REDIST_API void redist_release(void *memory);
 
+/** Bytes of a key and of a choice in wisdom, at most, with the 0 at the end. */
+enum { REDIST_WISDOM_BYTES = 256 };
+
+/**
+ * Looks up what was chosen for `key` before, in this process or, with a file, in an earlier one.
+ *   file    NULL = the environment variable REDIST_WISDOM, or none
+ *   key     a word that says everything that the choice depends on; longer ones are cut
+ *   choice  out: room for `bytes` bytes; "" if there is nothing
+ * Collective on comm; what rank 0 finds counts. Errors: ERR_FILE if the file is there but holds
+ * something else.
+ */
+REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
+                                  char choice[]);
+
+/** Remembers a choice for `key`. Collective on comm. Errors: ERR_FILE, ERR_MEMORY. */
+REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key,
+                                   const char *choice);
+
+/** The number of ranks of `comm` on this rank's node. Collective on comm the first time. */
+REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
+
 /**
  * Copies a box between two arrays of this process.
  *   ndims               axes, 1..REDIST_MAX_NDIMS

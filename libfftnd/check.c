@@ -14,15 +14,18 @@ static int check_range(const char *name, int value, int least, int most) {
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    request->options = defaults;
     if (options == NULL)
-        return REDIST_OK;
+        options = &defaults;
     if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->size = %zu, but this library knows sizes up to %zu: start from "
                     "FFTND_OPTIONS_DEFAULT",
                     options->size, sizeof request->options);
     memcpy(&request->options, options, options->size);
+    if (request->options.plan_seconds == 0)
+        request->options.plan_seconds = request->options.effort == FFTND_PATIENT ? 30 : 3;
     return REDIST_OK;
 }
 
@@ -38,6 +41,9 @@ static int check_options(const fftnd_options *options) {
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
     };
+    if (!(options->plan_seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
+                    options->plan_seconds);
     int code = REDIST_OK;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code == REDIST_OK; i++)
         code = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
@@ -154,7 +160,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
          "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[16 + 3 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[17 + 3 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -169,8 +175,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->overwrite_input", options->overwrite_input != 0},
         {"options->user_workspace", options->user_workspace != 0},
         {"options->fusion", options->fusion},
+        {"options->tile_bytes", (long long)options->tile_bytes},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 15, valid = code == REDIST_OK;
+    int n = 16, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

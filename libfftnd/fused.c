@@ -5,13 +5,8 @@
  * step after it, which pulls its tiles out of them, whichever moves longer contiguous runs.
  */
 #include "fused.h"
-#include "cache.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Stores into an array larger than this bypass the caches: it would not stay in them. */
-static const size_t streamed_bytes = (size_t)16 << 20;
 
 /* Runs shorter than a cache line move more than they carry. */
 enum { SHORTEST_RUN = 64 };
@@ -55,7 +50,6 @@ static void compare_runs(const struct fftnd__fused *fused, int i, long long runs
 static int join_exchange(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                          int i) {
     long long runs[2];
-    fused->join[i] = FFTND__PLAIN;
     if (i == 1 || i == fused->list.nsteps)
         return REDIST_OK;
     compare_runs(fused, i, runs);
@@ -65,45 +59,87 @@ static int join_exchange(struct fftnd__fused *fused, const struct fftnd__transfo
     return code;
 }
 
-/* Whether the array of exchange `i` lies as the destination of the exchange, else as the source. */
-static int holds_destination(const struct fftnd__fused *fused, int i) {
-    return fused->join[i] == FFTND__PUSH || (fused->join[i] == FFTND__PLAIN && i == 1);
-}
-
-/* A transform between two exchanges may work in place if its tiles come from and go to the same
- * elements of this rank's array. */
-static void choose_buffers(struct fftnd__fused *fused) {
-    int last = 0; /* the exchange before */
-    for (int i = 1; i <= fused->list.nsteps; i++) {
-        if (!is_exchange(&fused->list.steps[i]))
-            continue;
-        int in_place = last > 0 && holds_destination(fused, last) && !holds_destination(fused, i);
-        if (last == 0)
-            fused->buffer[i] = FFTND__WORK0;
-        else if (in_place)
-            fused->buffer[i] = fused->buffer[last];
-        else
-            fused->buffer[i] = FFTND__WORK0 + FFTND__WORK1 - fused->buffer[last];
-        last = i;
-    }
-}
-
-static int uses_second_work(const struct fftnd__fused *fused) {
-    for (int i = 1; i <= fused->list.nsteps; i++)
-        if (is_exchange(&fused->list.steps[i]) && fused->buffer[i] == FFTND__WORK1)
-            return 1;
-    return 0;
-}
-
-/* Two exchanges get by with one work array when the first is pushed and the second pulled. */
-static void save_memory(struct fftnd__fused *fused) {
+static void join_exchanges_evenly(struct fftnd__fused *fused) {
     enum fftnd__join join = FFTND__PUSH;
     for (int i = 1; i <= fused->list.nsteps; i++)
         if (is_exchange(&fused->list.steps[i]) && fused->join[i] != FFTND__PLAIN) {
             fused->join[i] = join;
             join = FFTND__PULL;
         }
-    choose_buffers(fused);
+}
+
+/* ---------------------------------------------------------------- arrays between tiles */
+
+/* Whether the array after step `i` exists, or only tiles of it on their way. */
+static int is_stored(const struct fftnd__fused *fused, int i) {
+    const struct fftnd__step *steps = fused->list.steps;
+    if (i == 0 || i == fused->list.nsteps)
+        return 1;
+    if (is_exchange(&steps[i]))
+        return fused->join[i] != FFTND__PULL;
+    return !is_exchange(&steps[i + 1]) || fused->join[i + 1] != FFTND__PUSH;
+}
+
+/* From the array after step `from` to that after step `to`. */
+static struct fftnd__hop hop_between(const struct fftnd__fused *fused, int from, int to,
+                                     int fits_output) {
+    struct fftnd__hop hop = fused->list.steps[to].hop;
+    hop.reaches_output = fits_output;
+    hop.ruins_source = 0;
+    if (to == from + 1)
+        return hop;
+    hop.type = FFTND__EXCHANGE;
+    hop.source_is_work = fused->join[from + 1] == FFTND__PULL;
+    hop.destination_is_work = fused->join[to] == FFTND__PUSH;
+    return hop;
+}
+
+/* Chooses the array after each step; `fits_output` tells which have room in the output. 0 = no way.
+ */
+static int find_route(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                      const int fits_output[]) {
+    struct fftnd__hop hops[FFTND__MOST_HOPS];
+    int stored[FFTND__MOST_HOPS + 1] = {0}, n = 0;
+    const struct fftnd__rules rules = {transform->options.in_place,
+                                       transform->options.overwrite_input};
+    for (int i = 1; i <= fused->list.nsteps; i++) {
+        fused->buffer[i] = -1;
+        if (!is_stored(fused, i))
+            continue;
+        hops[n] = hop_between(fused, stored[n], i, fits_output[i]);
+        stored[++n] = i;
+    }
+    int found = fftnd__route(n, hops, &rules);
+    fused->buffer[0] = FFTND__INPUT;
+    for (int i = 1; i <= n && found; i++)
+        fused->buffer[stored[i]] = hops[i - 1].destination;
+    return found;
+}
+
+static int uses_second_work(const struct fftnd__fused *fused) {
+    for (int i = 1; i <= fused->list.nsteps; i++)
+        if (fused->buffer[i] == FFTND__WORK1)
+            return 1;
+    return 0;
+}
+
+/* Where the user lets the input be overwritten, one work array has to do: two exchanges get by with
+ * it when the first is pushed and the second pulled. Collective. */
+static int choose_buffers(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                          int *suits) {
+    int fits[FFTND__MOST_HOPS + 1], n = fused->list.nsteps;
+    size_t room = fftnd__step_bytes(transform, &fused->list.steps[n]);
+    for (int i = 0; i <= n; i++)
+        fits[i] = fftnd__step_bytes(transform, &fused->list.steps[i]) <= room;
+    int code = redist_check_mpi(
+        MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
+    int lean = transform->options.in_place || transform->options.overwrite_input;
+    *suits = find_route(fused, transform, fits);
+    if (lean && (!*suits || uses_second_work(fused))) {
+        join_exchanges_evenly(fused);
+        *suits = find_route(fused, transform, fits) && !uses_second_work(fused);
+    }
+    return code;
 }
 
 /* ---------------------------------------------------------------- building */
@@ -120,12 +156,6 @@ static size_t row_bytes(const struct fftnd__tiling *tiling) {
     return run;
 }
 
-/* A small part of the second-level cache measured best: what streams past a tile shares it. */
-static size_t tile_bytes(void) {
-    const char *text = getenv("FFTND_TILE_BYTES");
-    return text != NULL ? (size_t)atoll(text) : fftnd__cache_bytes() / 8;
-}
-
 static int is_empty(const struct fftnd__step *step) {
     return step->local.elements == 0;
 }
@@ -134,7 +164,7 @@ static int is_empty(const struct fftnd__step *step) {
 static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                           int *suits) {
     const struct fftnd__step *steps = fused->list.steps;
-    const struct fftnd__cut cut = {.bytes = tile_bytes()};
+    const struct fftnd__cut cut = {.bytes = transform->choice.tile_bytes};
     for (int i = 1; i <= fused->list.nsteps; i++) {
         if (is_exchange(&steps[i]))
             continue;
@@ -143,23 +173,15 @@ static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transf
     }
 }
 
-static int is_local(const struct fftnd__fused *fused, int i, enum fftnd__join join) {
-    return i < 1 || i > fused->list.nsteps || fused->join[i] != join;
-}
-
-static int is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return fftnd__step_bytes(transform, step) > streamed_bytes;
-}
-
 static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform) {
     const struct fftnd__step *steps = fused->list.steps;
     int code = REDIST_OK;
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
         if (is_exchange(&steps[i]))
             continue;
-        const struct fftnd__cut cut = {tile_bytes(), is_local(fused, i - 1, FFTND__PULL),
-                                       is_local(fused, i + 1, FFTND__PUSH),
-                                       !is_streamed(transform, &steps[i])};
+        const struct fftnd__cut cut = {
+            transform->choice.tile_bytes, fused->join[i - 1] != FFTND__PULL,
+            fused->join[i + 1] != FFTND__PUSH, !fftnd__is_streamed(transform, &steps[i])};
         code = fftnd__tiling_create(&fused->tilings[i], transform, &steps[i - 1], &steps[i],
                                     fused->list.direction, &cut);
     }
@@ -170,7 +192,7 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
                        int direction, int *suits) {
     memset(fused, 0, sizeof *fused);
     *suits = transform->chain.nstages > 1;
-    int code = fftnd__pipeline_list(&fused->list, transform, direction);
+    int code = fftnd__list_steps(&fused->list, transform, direction, FFTND__TOGETHER);
     if (code == REDIST_OK && *suits)
         shape_tilings(fused, transform, suits);
     code = redist_agree(transform->comm, code);
@@ -179,33 +201,33 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
             MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm));
     if (code != REDIST_OK || !*suits)
         return code;
+    for (int i = 0; i <= FFTND__MOST_HOPS + 1; i++)
+        fused->join[i] = FFTND__PLAIN;
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++)
         if (is_exchange(&fused->list.steps[i]))
             code = join_exchange(fused, transform, i);
-    choose_buffers(fused);
-    int lean = transform->options.in_place || transform->options.overwrite_input;
-    if (lean && uses_second_work(fused))
-        save_memory(fused);
-    *suits = !lean || !uses_second_work(fused);
+    if (code == REDIST_OK)
+        code = choose_buffers(fused, transform, suits);
     if (code == REDIST_OK && *suits)
         code = create_tilings(fused, transform);
     return redist_agree(transform->comm, code);
-}
-
-static const struct fftnd__step *held(const struct fftnd__fused *fused, int i) {
-    return &fused->list.steps[holds_destination(fused, i) ? i : i - 1];
 }
 
 size_t fftnd__fused_bytes(const struct fftnd__fused *fused,
                           const struct fftnd__transform *transform, int buffer) {
     size_t most = 0;
     for (int i = 1; i <= fused->list.nsteps; i++) {
-        if (!is_exchange(&fused->list.steps[i]) || fused->buffer[i] != buffer)
-            continue;
-        size_t bytes = fftnd__step_bytes(transform, held(fused, i));
-        most = bytes > most ? bytes : most;
+        size_t bytes = fftnd__step_bytes(transform, &fused->list.steps[i]);
+        if (fused->buffer[i] == buffer && bytes > most)
+            most = bytes;
     }
     return most;
+}
+
+/* An array that peers map must be known now; the user's come later. */
+static struct fftnd__place place_of(int buffer, void *const work[2]) {
+    int is_work = buffer >= FFTND__WORK0;
+    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
 }
 
 /* Subgroups plan by themselves; the ranks of all of them agree before the next step. A method that does
@@ -219,11 +241,8 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
         struct fftnd__step *step = &fused->list.steps[i];
         if (!is_exchange(step))
             continue;
-        const struct fftnd__place here = {work[fused->buffer[i] - FFTND__WORK0], 0};
-        const struct fftnd__place later = {NULL, 1};
-        int destination = holds_destination(fused, i);
-        code = fftnd__plan_exchange(step, step - 1, transform, destination ? later : here,
-                                    destination ? here : later, tiles[fused->join[i]]);
+        code = fftnd__plan_exchange(step, step - 1, transform, place_of(fused->buffer[i - 1], work),
+                                    place_of(fused->buffer[i], work), tiles[fused->join[i]]);
         int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
         code = fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
     }
@@ -234,32 +253,24 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
 
 struct ends {
     struct fftnd__end load, store;
-    ptrdiff_t load_stride[REDIST_MAX_NDIMS], store_stride[REDIST_MAX_NDIMS];
 };
 
-static void set_array(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                      void *array, struct fftnd__end *end, ptrdiff_t stride[]) {
-    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
-    for (int i = 0; i < step->local.ndims; i++)
-        stride[i] = step->local.stride[i] * item;
-    *end = (struct fftnd__end){NULL, array, stride, is_streamed(transform, step)};
-}
-
 /* Where the tiles of serial step `i` come from and go to. */
-static void find_ends(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
-                      int i, void *const buffers[], struct ends *ends) {
+static struct ends find_ends(const struct fftnd__fused *fused,
+                             const struct fftnd__transform *transform, int i,
+                             void *const buffers[]) {
     const struct fftnd__step *steps = fused->list.steps;
-    int last = i == fused->list.nsteps;
-    void *from = buffers[i == 1 ? FFTND__INPUT : fused->buffer[i - 1]];
-    void *to = buffers[last ? FFTND__OUTPUT : fused->buffer[i + 1]];
-    if (i > 1 && fused->join[i - 1] == FFTND__PULL)
-        ends->load = (struct fftnd__end){steps[i - 1].exchange, from, NULL, 0};
+    const int *buffer = fused->buffer;
+    struct ends ends;
+    if (fused->join[i - 1] == FFTND__PULL)
+        ends.load = (struct fftnd__end){steps[i - 1].exchange, buffers[buffer[i - 2]], {0}, 0};
     else
-        set_array(transform, &steps[i - 1], from, &ends->load, ends->load_stride);
-    if (!last && fused->join[i + 1] == FFTND__PUSH)
-        ends->store = (struct fftnd__end){steps[i + 1].exchange, to, NULL, 0};
+        ends.load = fftnd__end_of(transform, &steps[i - 1], buffers[buffer[i - 1]]);
+    if (fused->join[i + 1] == FFTND__PUSH)
+        ends.store = (struct fftnd__end){steps[i + 1].exchange, buffers[buffer[i + 1]], {0}, 0};
     else
-        set_array(transform, &steps[i], to, &ends->store, ends->store_stride);
+        ends.store = fftnd__end_of(transform, &steps[i], buffers[buffer[i]]);
+    return ends;
 }
 
 static int open_ends(const struct ends *ends) {
@@ -282,8 +293,7 @@ static int close_ends(const struct ends *ends) {
 
 static int run_serial(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                       int i, void *const buffers[], double scale, double *serial_seconds) {
-    struct ends ends;
-    find_ends(fused, transform, i, buffers, &ends);
+    const struct ends ends = find_ends(fused, transform, i, buffers);
     int code = open_ends(&ends);
     if (code == REDIST_OK)
         code = fftnd__tiling_run(&fused->tilings[i], &ends.load, &ends.store, transform->precision,
@@ -293,23 +303,14 @@ static int run_serial(const struct fftnd__fused *fused, const struct fftnd__tran
 
 /* An exchange that is not joined moves whole arrays between a work array and the user's. */
 static int run_plain(const struct fftnd__fused *fused, int i, void *const buffers[]) {
-    void *work = buffers[fused->buffer[i]];
-    int first = i == 1;
     return redist_plan_execute_arrays(fused->list.steps[i].exchange, REDIST_FORWARD,
-                                      first ? buffers[FFTND__INPUT] : work,
-                                      first ? work : buffers[FFTND__OUTPUT]);
-}
-
-/* The last serial step scales. */
-static int last_serial(const struct fftnd__fused *fused) {
-    int n = fused->list.nsteps;
-    return is_exchange(&fused->list.steps[n]) ? n - 1 : n;
+                                      buffers[fused->buffer[i - 1]], buffers[fused->buffer[i]]);
 }
 
 int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                      void *const buffers[], double scale, double seconds[2]) {
     double begin = MPI_Wtime(), serial = 0;
-    int code = REDIST_OK, last = last_serial(fused);
+    int code = REDIST_OK, last = fftnd__last_serial(&fused->list);
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
         if (!is_exchange(&fused->list.steps[i]))
             code = run_serial(fused, transform, i, buffers, i == last ? scale : 1.0, &serial);

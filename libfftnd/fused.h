@@ -3,7 +3,7 @@
 #ifndef FFTND__FUSED_H
 #define FFTND__FUSED_H
 
-#include "tile.h"
+#include "pipeline.h"
 
 /* How an exchange is joined to the transforms around it. */
 enum fftnd__join {
@@ -14,8 +14,9 @@ enum fftnd__join {
 
 struct fftnd__fused {
     struct fftnd__pipeline list;                 /* steps, arrays and exchanges */
-    enum fftnd__join join[FFTND__MOST_HOPS + 1]; /* of each exchange step */
-    int buffer[FFTND__MOST_HOPS + 1]; /* the work array that each exchange fills or empties */
+    enum fftnd__join join[FFTND__MOST_HOPS + 2]; /* of each exchange step; else PLAIN */
+    int buffer[FFTND__MOST_HOPS +
+               1]; /* where the array after each step is; -1 = only tiles of it */
     struct fftnd__tiling tilings[FFTND__MOST_HOPS + 1]; /* of each serial step */
 };
 

@@ -1,148 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a transform: serial transforms and exchanges, listed, planned and run. */
+/* The steps of a transform, one after the other over whole arrays: planned and run. */
 #include "pipeline.h"
 
-#include <string.h>
-
-/* ---------------------------------------------------------------- arrays between steps */
-
-size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
-    size_t bytes = transform->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
-    return real ? bytes : 2 * bytes;
-}
-
-size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return step->local.elements * fftnd__element_bytes(transform, step->real);
-}
-
-size_t fftnd__pipeline_bytes(const struct fftnd__pipeline *pipeline,
-                             const struct fftnd__transform *transform, int buffer) {
-    size_t most = 0;
-    for (int i = 1; i <= pipeline->nsteps; i++) {
-        size_t bytes = fftnd__step_bytes(transform, &pipeline->steps[i]);
-        if (pipeline->steps[i].hop.destination == buffer && bytes > most)
-            most = bytes;
-    }
-    return most;
-}
-
-/* The real side of an in-place transform is padded to the bytes of the complex side. */
-static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
-                      const struct fftnd__alignment *alignment, int real) {
-    int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
-    step->alignment = alignment;
-    step->real = real;
-    step->local = fftnd__local_of(alignment, transform->chain.ndims, &transform->batch,
-                                  padded ? transform->chain.halved : -1);
-}
-
 /* ---------------------------------------------------------------- listing steps */
-
-static struct fftnd__step *add_step(struct fftnd__pipeline *pipeline, enum fftnd__step_type type) {
-    struct fftnd__step *step = &pipeline->steps[++pipeline->nsteps];
-    step->hop = (struct fftnd__hop){.type = type};
-    return step;
-}
-
-static int has_halved(const struct fftnd__transform *transform, const struct fftnd__stage *stage) {
-    return transform->chain.halved >= 0 && stage->axes[stage->naxes - 1] == transform->chain.halved;
-}
-
-/* Over axes `first`..`last` - 1 of a stage. */
-static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                       const struct fftnd__stage *stage, int first, int last) {
-    int backward = pipeline->direction == REDIST_BACKWARD;
-    int changes = has_halved(transform, stage) && last == stage->naxes;
-    int real = transform->kind == FFTND_R2R || (changes && backward);
-    struct fftnd__step *step =
-        add_step(pipeline, changes ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
-    step->naxes = last - first;
-    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
-    step->hop.ruins_source = changes && backward && step->naxes > 1;
-    set_array(transform, step, real && changes ? &transform->chain.physical : &stage->spectral,
-              real);
-}
-
-/* Leaves the array as it is, but elsewhere. */
-static void add_copy(struct fftnd__pipeline *pipeline) {
-    const struct fftnd__step *before = &pipeline->steps[pipeline->nsteps];
-    struct fftnd__step *step = add_step(pipeline, FFTND__KEEPS_LAYOUT);
-    step->alignment = before->alignment;
-    step->real = before->real;
-    step->local = before->local;
-}
-
-/* How a stage with the halved axis is cut when the arrays at hand leave no other way. */
-enum cut { WHOLE, HALVED_APART, WITH_COPY };
-
-static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                      const struct fftnd__stage *stage, enum cut cut) {
-    int backward = pipeline->direction == REDIST_BACKWARD, others = stage->naxes - 1;
-    if (cut == WHOLE || !has_halved(transform, stage)) {
-        add_serial(pipeline, transform, stage, 0, stage->naxes);
-        return;
-    }
-    if (cut == WITH_COPY && backward)
-        add_copy(pipeline);
-    if (others > 0 && backward)
-        add_serial(pipeline, transform, stage, 0, others);
-    add_serial(pipeline, transform, stage, others, stage->naxes);
-    if (others > 0 && !backward)
-        add_serial(pipeline, transform, stage, 0, others);
-    if (cut == WITH_COPY && !backward)
-        add_copy(pipeline);
-}
-
-static void add_exchange(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                         const struct fftnd__stage *before, const struct fftnd__stage *after) {
-    int backward = pipeline->direction == REDIST_BACKWARD, shift = transform->batch.shift;
-    struct fftnd__step *step = add_step(pipeline, FFTND__EXCHANGE);
-    step->grid_dim = after->grid_dim;
-    step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
-    step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
-    set_array(transform, step, backward ? &before->spectral : &after->spectral,
-              transform->kind == FFTND_R2R);
-}
-
-/* Between the end of the chain and the alignment of its beginning, in one exchange of all ranks. */
-static void add_return(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
-    const struct fftnd__chain *chain = &transform->chain;
-    int last = pipeline->direction == REDIST_BACKWARD ? chain->nstages - 1 : 0;
-    if (transform->options.alignment != FFTND_ALIGN_INPUT || chain->nstages == 1)
-        return;
-    struct fftnd__step *step = add_step(pipeline, FFTND__EXCHANGE);
-    step->grid_dim = -1;
-    set_array(transform, step, &chain->stages[last].spectral, transform->kind == FFTND_R2R);
-}
-
-static const struct fftnd__alignment *spectral_side(const struct fftnd__transform *transform) {
-    const struct fftnd__chain *chain = &transform->chain;
-    int stage = transform->options.alignment == FFTND_ALIGN_INPUT ? 0 : chain->nstages - 1;
-    return &chain->stages[stage].spectral;
-}
-
-static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                       enum cut cut) {
-    const struct fftnd__chain *chain = &transform->chain;
-    int backward = pipeline->direction == REDIST_BACKWARD;
-    pipeline->nsteps = 0;
-    memset(pipeline->steps, 0, sizeof pipeline->steps);
-    set_array(transform, &pipeline->steps[0],
-              backward ? spectral_side(transform) : &chain->physical,
-              transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
-    if (backward)
-        add_return(pipeline, transform);
-    for (int i = 0; i < chain->nstages; i++) {
-        int stage = backward ? chain->nstages - 1 - i : i;
-        if (i > 0) {
-            int late = backward ? stage + 1 : stage;
-            add_exchange(pipeline, transform, &chain->stages[late - 1], &chain->stages[late]);
-        }
-        add_stage(pipeline, transform, &chain->stages[stage], cut);
-    }
-    if (!backward)
-        add_return(pipeline, transform);
-}
 
 /* The last steps that all may run in place may do so in the output. */
 static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
@@ -161,72 +21,24 @@ static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__tran
     return found;
 }
 
-static int check_bytes(const struct fftnd__pipeline *pipeline) {
-    for (int i = 0; i <= pipeline->nsteps; i++)
-        if (pipeline->steps[i].local.elements > FFTND__MOST_ELEMENTS)
-            return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
-                                  "this rank's part of sizes and options->batch has more than %zu "
-                                  "elements",
-                                  FFTND__MOST_ELEMENTS);
-    return REDIST_OK;
-}
-
-int fftnd__pipeline_list(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                         int direction) {
-    *pipeline = (struct fftnd__pipeline){.direction = direction};
-    list_steps(pipeline, transform, WHOLE);
-    return check_bytes(pipeline);
-}
-
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
-    *pipeline = (struct fftnd__pipeline){.direction = direction};
-    for (enum cut cut = WHOLE; cut <= WITH_COPY; cut++) {
-        list_steps(pipeline, transform, cut);
-        if (find_route(pipeline, transform))
-            return check_bytes(pipeline);
+    int found = 0, code = REDIST_OK;
+    for (enum fftnd__parting parting = FFTND__TOGETHER;
+         parting <= FFTND__WITH_COPY && !found && code == REDIST_OK; parting++) {
+        code = fftnd__list_steps(pipeline, transform, direction, parting);
+        found = find_route(pipeline, transform);
     }
-    return redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
+    if (code == REDIST_OK && !found)
+        code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
+    return code;
 }
 
 /* ---------------------------------------------------------------- serial transforms */
 
-static int is_axis_of(const struct fftnd__step *step, int axis) {
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] == axis)
-            return 1;
-    return 0;
-}
-
-void fftnd__describe_serial(const struct fftnd__transform *transform,
-                            const struct fftnd__step *before, const struct fftnd__step *step,
-                            int direction, const struct fftnd__local *in,
-                            const struct fftnd__local *out, struct fftnd__serial_problem *problem) {
-    int changes = before->real != step->real, shift = transform->batch.shift;
-    *problem = (struct fftnd__serial_problem){.precision = transform->precision,
-                                              .direction = direction,
-                                              .effort = transform->options.effort};
-    problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
-    for (int i = 0; i < step->naxes; i++) {
-        int axis = step->axes[i], at = axis + shift;
-        int whole = changes && axis == transform->chain.halved
-                        ? transform->chain.physical.count[axis]
-                        : step->alignment->count[axis];
-        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
-        problem->axes[problem->naxes++] =
-            (struct fftnd__loop){whole, in->stride[at], out->stride[at]};
-    }
-    for (int at = 0; at < step->local.ndims; at++)
-        if (at == transform->batch.axis || !is_axis_of(step, at - shift))
-            problem->loops[problem->nloops++] =
-                (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
-}
-
-static int plan_serial(const struct fftnd__step *before, struct fftnd__step *step,
-                       const struct fftnd__transform *transform, int direction,
-                       void *const scratch[2]) {
-    if (step->local.elements == 0 || before->local.elements == 0)
-        return REDIST_OK;
+static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, int direction,
+                      void *const scratch[2]) {
     struct fftnd__serial_problem problem;
     fftnd__describe_serial(transform, before, step, direction, &before->local, &step->local,
                            &problem);
@@ -237,6 +49,26 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
                     step->hop.destination <= FFTND__OUTPUT);
     return transform->library->create(&problem, scratch[0], scratch[in_place ? 0 : 1],
                                       &step->serial);
+}
+
+static int plan_tiles(const struct fftnd__step *before, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, int direction) {
+    const struct fftnd__cut cut = {transform->choice.tile_bytes, 1, 1,
+                                   !fftnd__is_streamed(transform, step)};
+    step->tiling = redist_calloc(1, sizeof *step->tiling);
+    if (step->tiling == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a loop over tiles");
+    return fftnd__tiling_create(step->tiling, transform, before, step, direction, &cut);
+}
+
+static int plan_serial(const struct fftnd__step *before, struct fftnd__step *step,
+                       const struct fftnd__transform *transform, int direction,
+                       void *const scratch[2]) {
+    if (step->local.elements == 0 || before->local.elements == 0)
+        return REDIST_OK;
+    if (transform->choice.tiled && step->naxes > 0)
+        return plan_tiles(before, step, transform, direction);
+    return plan_whole(before, step, transform, direction, scratch);
 }
 
 int fftnd__pipeline_plan_serial(struct fftnd__pipeline *pipeline,
@@ -270,6 +102,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.later_b = destination->later;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
+    options.stream_bytes = transform->choice.stream_bytes;
     return options;
 }
 
@@ -343,33 +176,50 @@ void fftnd__pipeline_free_exchanges(struct fftnd__pipeline *pipeline) {
 
 /* ---------------------------------------------------------------- running */
 
-void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor) {
-    if (precision == FFTND_DOUBLE) {
-        double *values = array;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= factor;
-    } else {
-        float *values = array, single = (float)factor;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= single;
+size_t fftnd__pipeline_bytes(const struct fftnd__pipeline *pipeline,
+                             const struct fftnd__transform *transform, int buffer) {
+    size_t most = 0;
+    for (int i = 1; i <= pipeline->nsteps; i++) {
+        size_t bytes = fftnd__step_bytes(transform, &pipeline->steps[i]);
+        if (pipeline->steps[i].hop.destination == buffer && bytes > most)
+            most = bytes;
     }
+    return most;
+}
+
+static int run_tiles(const struct fftnd__step *before, const struct fftnd__step *step,
+                     const struct fftnd__transform *transform, void *source, void *destination,
+                     double scale) {
+    const struct fftnd__end load = fftnd__end_of(transform, before, source);
+    const struct fftnd__end store = fftnd__end_of(transform, step, destination);
+    double in_tiles = 0;
+    return fftnd__tiling_run(step->tiling, &load, &store, transform->precision, scale, &in_tiles);
+}
+
+static int run_step(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                    void *const buffers[], double scale) {
+    void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
+    if (step->hop.type == FFTND__EXCHANGE)
+        return redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, source, destination);
+    if (step->tiling != NULL)
+        return run_tiles(step - 1, step, transform, source, destination, scale);
+    return step->serial != NULL ? transform->library->execute(step->serial, source, destination)
+                                : REDIST_OK;
 }
 
 int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
                         const struct fftnd__transform *transform, void *const buffers[],
-                        double seconds[2]) {
-    int code = REDIST_OK;
+                        double scale, double seconds[2]) {
+    int code = REDIST_OK, last = fftnd__last_serial(pipeline);
     double begin = MPI_Wtime();
     for (int i = 1; i <= pipeline->nsteps && code == REDIST_OK; i++) {
         const struct fftnd__step *step = &pipeline->steps[i];
-        void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
-        int exchange = step->hop.type == FFTND__EXCHANGE;
-        if (exchange)
-            code = redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, source, destination);
-        else if (step->serial != NULL)
-            code = transform->library->execute(step->serial, source, destination);
+        code = run_step(step, transform, buffers, i == last ? scale : 1.0);
+        if (code == REDIST_OK && i == last && step->tiling == NULL && scale != 1.0)
+            fftnd__scale(buffers[step->hop.destination], fftnd__step_bytes(transform, step),
+                         transform->precision, scale);
         double end = MPI_Wtime();
-        seconds[exchange] += end - begin;
+        seconds[step->hop.type == FFTND__EXCHANGE] += end - begin;
         begin = end;
     }
     return code;
@@ -378,8 +228,13 @@ int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
 void fftnd__pipeline_free(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform) {
     fftnd__pipeline_free_exchanges(pipeline);
-    for (int i = 1; i <= pipeline->nsteps; i++)
-        if (pipeline->steps[i].serial != NULL)
-            transform->library->destroy(pipeline->steps[i].serial);
+    for (int i = 1; i <= pipeline->nsteps; i++) {
+        struct fftnd__step *step = &pipeline->steps[i];
+        if (step->serial != NULL)
+            transform->library->destroy(step->serial);
+        if (step->tiling != NULL)
+            fftnd__tiling_free(step->tiling);
+        redist_release(step->tiling);
+    }
     pipeline->nsteps = 0;
 }

@@ -39,6 +39,9 @@ static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *h
     int free_use = rules->in_place || rules->overwrite_input;
     if (same && hop->type != FFTND__KEEPS_LAYOUT)
         return IMPOSSIBLE;
+    if ((hop->source_is_work && !is_work(source)) ||
+        (hop->destination_is_work && !is_work(destination)))
+        return IMPOSSIBLE;
     if (hop->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
     int cost = destination == FFTND__WORK1   ? SECOND_WORK

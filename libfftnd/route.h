@@ -20,9 +20,10 @@ enum fftnd__step_type {
 
 struct fftnd__hop {
     enum fftnd__step_type type;
-    int ruins_source;        /* the source cannot be kept as it is */
-    int reaches_output;      /* after this step the array has the layout of the output */
-    int source, destination; /* the result */
+    int ruins_source;                        /* the source cannot be kept as it is */
+    int reaches_output;                      /* the array after this step has room in the output */
+    int source_is_work, destination_is_work; /* they must be work space */
+    int source, destination;                 /* the result */
 };
 
 struct fftnd__rules {

@@ -18,6 +18,7 @@ struct fftnd__serial_problem {
     enum fftnd_precision precision;
     int direction; /* REDIST_FORWARD or REDIST_BACKWARD */
     enum fftnd_effort effort;
+    double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
     int naxes;      /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];

@@ -20,6 +20,7 @@ struct precision {
     void (*run_r2r)(void *, void *, void *);
     void (*destroy)(void *);
     int (*alignment)(void *);
+    void (*limit_time)(double seconds); /* of planning */
 };
 
 /* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
@@ -60,9 +61,12 @@ struct precision {
     static int X##_alignment(void *array) {                                                        \
         return X##_alignment_of(array);                                                            \
     }                                                                                              \
+    static void X##_limit_time(double seconds) {                                                   \
+        X##_set_timelimit(seconds);                                                                \
+    }                                                                                              \
     static const struct precision X##_table = {                                                    \
-        X##_c2c,     X##_r2c,     X##_c2r,     X##_r2r,     X##_run_c2c,                           \
-        X##_run_r2c, X##_run_c2r, X##_run_r2r, X##_destroy, X##_alignment};
+        X##_c2c,     X##_r2c,     X##_c2r,     X##_r2r,       X##_run_c2c,   X##_run_r2c,          \
+        X##_run_c2r, X##_run_r2r, X##_destroy, X##_alignment, X##_limit_time};
 PRECISION(fftw)
 PRECISION(fftwf)
 
@@ -133,7 +137,9 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     plan->problem = *problem;
     plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
     plan->run = choose_run(plan);
+    plan->precision->limit_time(problem->seconds);
     plan->aligned = make(plan, in, out, efforts[problem->effort] | keep_flag(problem));
+    plan->precision->limit_time(FFTW_NO_TIMELIMIT);
     if (plan->aligned == NULL) {
         redist_release(plan);
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,

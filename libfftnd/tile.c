@@ -194,6 +194,19 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling) {
 
 /* ---------------------------------------------------------------- running */
 
+int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return fftnd__step_bytes(transform, step) > transform->choice.stream_bytes;
+}
+
+struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
+                                const struct fftnd__step *step, void *array) {
+    struct fftnd__end end = {.array = array, .stream = fftnd__is_streamed(transform, step)};
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    for (int i = 0; i < step->local.ndims; i++)
+        end.stride[i] = step->local.stride[i] * item;
+    return end;
+}
+
 static char *first_byte(const struct fftnd__end *end, int ndims, const int start[]) {
     char *address = end->array;
     for (int i = 0; i < ndims; i++)

@@ -3,15 +3,22 @@
 #ifndef FFTND__TILE_H
 #define FFTND__TILE_H
 
-#include "pipeline.h"
+#include "steps.h"
 
 /* Where tiles come from or go to: an array of this rank, or through an exchange to all. */
 struct fftnd__end {
     redist_plan *exchange; /* open for tiles; NULL = `array` */
     char *array;
-    const ptrdiff_t *stride; /* bytes */
-    int stream;              /* stores into `array` bypass the caches */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    int stream;                         /* stores into `array` bypass the caches */
 };
+
+/* The array after a step as an end of tiles. */
+struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
+                                const struct fftnd__step *step, void *array);
+
+/* Whether stores into the array after a step bypass the caches. */
+int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
 /* A tile in memory. */
 struct fftnd__tile {
@@ -45,8 +52,7 @@ struct fftnd__cut {
     int cached_store; /* into caches: the transform may as well write there itself */
 };
 
-/* `before` and `step` are the arrays
- * before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
+/* `before` and `step` are the arrays before and after the serial step. Not collective; REDIST_ERR_MEMORY, REDIST_ERR_SERIAL. */
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut);

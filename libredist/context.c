@@ -193,6 +193,18 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
+int redist_node_size(MPI_Comm comm, int *node_size) {
+    int code = redist_check_comm(comm);
+    struct redist__context *context;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    *node_size = context->node_size;
+    redist__context_release(context);
+    return REDIST_OK;
+}
+
 int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
     int code = redist_check_comm(comm);
     struct redist__context *context;

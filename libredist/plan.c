@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
+static const size_t usual_stream_bytes = (size_t)16 << 20;
+
 struct redist_plan {
     struct redist__context *context;
     struct redist__schedule schedule;
@@ -39,6 +42,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
     plan->problem.stream = request->options.stream;
+    plan->problem.stream_bytes =
+        request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;

@@ -243,8 +243,9 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->trusted", options->trusted != 0},
         {"options->tiles", options->tiles},
         {"options->space", options->space},
-        {"options->staging", options->staging}};
-    int n = 13;
+        {"options->staging", options->staging},
+        {"options->stream_bytes", (long long)options->stream_bytes}};
+    int n = 14;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

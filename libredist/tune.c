@@ -4,7 +4,6 @@
  * slowest rank's times, so all choose the same.
  */
 #include "tune.h"
-#include "wisdom.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -305,10 +304,10 @@ static int choose(struct contest *contest, int *winner) {
     *winner = 0;
     if (contest->count == 1)
         return REDIST_OK;
-    char key[REDIST__WISDOM_KEY], name[REDIST__NAME_BYTES] = "";
+    char key[REDIST_WISDOM_BYTES], name[REDIST__NAME_BYTES] = "";
     const char *file = contest->options->wisdom_file;
     describe(contest, sizeof key, key);
-    int code = redist__wisdom_find(contest->comm, file, key, sizeof name, name);
+    int code = redist_wisdom_find(contest->comm, file, key, sizeof name, name);
     if (code != REDIST_OK)
         return code;
     int remembered = find_by_name(contest, name);
@@ -324,7 +323,7 @@ static int choose(struct contest *contest, int *winner) {
     if (code != REDIST_OK)
         return code;
     redist__choice_name(&contest->candidates[*winner].choice, sizeof name, name);
-    return redist__wisdom_store(contest->comm, file, key, name);
+    return redist_wisdom_store(contest->comm, file, key, name);
 }
 
 int redist__tune(const struct redist__problem *problem, const redist_options *options,

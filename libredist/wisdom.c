@@ -4,7 +4,7 @@
  * heading, then one line "key name" for each exchange; lines are only appended, the last one
  * counts.
  */
-#include "wisdom.h"
+#include "error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 64, LINE_BYTES = REDIST__WISDOM_KEY + NAME_BYTES + 2 };
+enum { LINE_BYTES = 2 * REDIST_WISDOM_BYTES + 2 };
 
 static const char heading[] = "redist-wisdom 1\n";
 
 struct memory {
-    char key[REDIST__WISDOM_KEY], name[NAME_BYTES];
+    char key[REDIST_WISDOM_BYTES], name[REDIST_WISDOM_BYTES];
     struct memory *next;
 };
 
@@ -39,13 +39,13 @@ static int remember(const char *key, const char *name) {
     return REDIST_OK;
 }
 
-static void recall(const char *key, char name[NAME_BYTES]) {
+static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
     pthread_mutex_lock(&lock);
     const struct memory *memory = memories;
     while (memory != NULL && strcmp(memory->key, key) != 0)
         memory = memory->next;
     if (memory != NULL)
-        snprintf(name, NAME_BYTES, "%s", memory->name);
+        snprintf(name, REDIST_WISDOM_BYTES, "%s", memory->name);
     pthread_mutex_unlock(&lock);
 }
 
@@ -72,7 +72,7 @@ static int refuse(const char *file, const char *why) {
 }
 
 /* A file that is not there yet holds nothing. */
-static int read_file(const char *file, const char *key, char name[NAME_BYTES]) {
+static int read_file(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
     FILE *stream = fopen(file, "r");
     if (stream == NULL)
         return errno == ENOENT ? REDIST_OK : refuse(file, strerror(errno));
@@ -84,7 +84,7 @@ static int read_file(const char *file, const char *key, char name[NAME_BYTES]) {
     while (code == REDIST_OK && fgets(line, sizeof line, stream) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, key, length) == 0 && line[length] == ' ')
-            snprintf(name, NAME_BYTES, "%.*s", NAME_BYTES - 1, line + length + 1);
+            snprintf(name, REDIST_WISDOM_BYTES, "%.*s", REDIST_WISDOM_BYTES - 1, line + length + 1);
     }
     fclose(stream);
     return code;
@@ -110,28 +110,28 @@ static int write_file(const char *file, const char *key, const char *name) {
 
 /* ---------------------------------------------------------------- for all ranks */
 
-static int find_here(const char *file, const char *key, char name[NAME_BYTES]) {
+static int find_here(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
     name[0] = '\0';
     recall(key, name);
     file = file_name(file);
     return name[0] == '\0' && file != NULL ? read_file(file, key, name) : REDIST_OK;
 }
 
-int redist__wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
-                        char name[]) {
-    char found[NAME_BYTES] = "";
+int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
+                       char name[]) {
+    char found[REDIST_WISDOM_BYTES] = "";
     int rank, code = REDIST_OK;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         code = find_here(file, key, found);
     code = redist_agree(comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Bcast(found, NAME_BYTES, MPI_CHAR, 0, comm));
+        code = redist_check_mpi(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm));
     snprintf(name, bytes, "%s", found);
     return code;
 }
 
-int redist__wisdom_store(MPI_Comm comm, const char *file, const char *key, const char *name) {
+int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const char *name) {
     int rank, code = REDIST_OK;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind) {
@@ -53,8 +54,12 @@ static void say_options(const fftnd_options *options) {
     say("%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d", options->method == NULL ? "(null)" : options->method,
-        (int)options->effort, (int)options->fusion);
+    say(" method %s effort %d fusion %d tile %zu",
+        options->method == NULL ? "(null)" : options->method, (int)options->effort,
+        (int)options->fusion, options->tile_bytes);
+    if (getenv("FFTND_CHOICE") != NULL) {
+        say(" choice%s", getenv("FFTND_CHOICE"));
+    }
 }
 
 const char *fft_case_text(const fft_case *given) {

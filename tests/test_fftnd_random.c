@@ -4,6 +4,7 @@
  *     test_fftnd_random [RANKS_PER_NODE]
  * With an argument the ranks are on several nodes, imitated by REDIST_NODE_SIZE.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,13 +81,21 @@ static void choose_options(fft_case *given) {
     options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
 }
 
-/* Small tiles, so that small arrays have several. */
-static void choose_tiles(void) {
-    static const char *const bytes[] = {"100", "300", "1000", "4000"};
-    if (random_chance(80)) {
-        setenv("FFTND_TILE_BYTES", bytes[random_between(0, 3)], 1);
-    } else {
-        unsetenv("FFTND_TILE_BYTES");
+/* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
+static void choose_way(fft_case *given) {
+    static const int bytes[] = {100, 300, 1000, 4000};
+    char text[100];
+    unsetenv("FFTND_CHOICE");
+    given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
+    if (random_chance(70)) {
+        snprintf(text, sizeof text, " fused=%d tiled=%d tile=%d group=%d stream=%d",
+                 random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
+                 random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
+                 random_chance(50) ? 1 : 1 << 30);
+        setenv("FFTND_CHOICE", text, 1);
+    } else if (random_chance(30)) {
+        given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
+        given->options.plan_seconds = random_chance(50) ? 0.02 : 0.2;
     }
 }
 
@@ -97,7 +106,7 @@ static fft_case choose_case(int nranks) {
     choose_r2r(&given);
     choose_options(&given);
     choose_grid(&given, nranks);
-    choose_tiles();
+    choose_way(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;

@@ -223,9 +223,7 @@ END_TEST
 START_TEST(small_tiles) {
     for (int i = 0; i < NKINDS * 6; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 18, 17, 19);
-        char bytes[16];
-        snprintf(bytes, sizeof(bytes), "%d", 100 << (i / NKINDS));
-        setenv("FFTND_TILE_BYTES", bytes, 1);
+        given.options.tile_bytes = (size_t)100 << (i / NKINDS);
         mix_r2r(&given, i);
         given.options.overwrite_input = i % 2;
         given.options.alignment = (enum fftnd_alignment)(i / 2 % 2);
@@ -238,7 +236,6 @@ START_TEST(small_tiles) {
             fft_check_once(MPI_COMM_WORLD, &given);
         }
     }
-    unsetenv("FFTND_TILE_BYTES");
 }
 END_TEST
 

@@ -80,10 +80,6 @@ static const struct traits traits[] = {
 static const char *const variants[] = {"stream",  "cached", "push-stream", "push-cached",
                                        "engines", "kernel", "paced",       NULL};
 
-/* Below this many bytes a destination is likely to stay in the caches, where streaming stores only
- * cost. */
-static const size_t cached_bytes = (size_t)16 << 20;
-
 /* ---------------------------------------------------------------- what it can serve */
 
 static int check_mapped(const struct redist__problem *problem, int variant) {
@@ -133,7 +129,7 @@ static int preference(const struct redist__problem *problem, int variant) {
     if (!problem->mapped[0] && !problem->mapped[1])
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
-    return 1 + (streams == (problem->largest_bytes > cached_bytes));
+    return 1 + (streams == (problem->largest_bytes > problem->stream_bytes));
 }
 
 /* Without peers any mode will do. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A transform that works in one way out of several: steps, arrays and exchanges of both directions. */
+#ifndef FFTND__ENGINE_H
+#define FFTND__ENGINE_H
+
+#include "check.h"
+#include "fused.h"
+
+struct fftnd__engine {
+    struct fftnd__transform transform;
+    struct fftnd__pipeline pipelines[2]; /* forward, backward; over whole arrays */
+    struct fftnd__fused fused[2];        /* the same in tiles, if `may_fuse` */
+    int may_fuse, is_fused;
+    int has_serial; /* the pipelines' serial transforms are planned */
+    double scale[2];
+    double seconds[2]; /* serial transforms, exchanges */
+    size_t work_bytes[2];
+    char *workspace;
+    int has_workspace, owns_workspace;
+    char method[64];
+};
+
+/* Makes an engine of the request's transform. A choice that the shapes do not allow (`fused`) is not
+ * taken, unless the user insists. Collective on the request's communicator; what is there after a
+ * failure goes with fftnd__engine_destroy. */
+int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
+                         const struct fftnd__choice *choice);
+void fftnd__engine_destroy(struct fftnd__engine *engine);
+
+/* Plans the exchanges with the user's work space. Collective. */
+int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
+
+/* The array that a direction begins with, and what the user allocates for it. */
+const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);
+size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction);
+
+int fftnd__engine_exchanges(const struct fftnd__engine *engine);
+
+/* Transforms. Collective. */
+int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
+
+#endif

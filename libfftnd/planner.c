@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starts from a good guess and changes one thing at a time, keeping what is faster in a round trip on
+ * arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike.
+ */
+#include "planner.h"
+#include "cache.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A change has to gain this much, or noise would decide. */
+static const double worthwhile = 0.97;
+
+/* Stores that bypass the caches pay for arrays that would not stay in them. */
+static const size_t usual_stream_bytes = (size_t)16 << 20;
+
+enum { ROUNDS = 4, TEXT_BYTES = REDIST_WISDOM_BYTES };
+
+struct contest {
+    MPI_Comm comm;
+    const struct fftnd__request *request;
+    struct fftnd__choice best;
+    double best_seconds; /* of a round trip; < 0 = nothing could be timed */
+    double begin, budget;
+    int verbose, patient;
+};
+
+/* ---------------------------------------------------------------- choices as text */
+
+static int append(char text[TEXT_BYTES], const char *format, ...) REDIST_PRINTF(2, 3);
+
+static int append(char text[TEXT_BYTES], const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(text + length, TEXT_BYTES - length, format, arguments);
+    va_end(arguments);
+    return written;
+}
+
+static void print_choice(const struct fftnd__choice *choice, char text[TEXT_BYTES]) {
+    text[0] = '\0';
+    for (int i = 0; i < choice->grid_ndims; i++)
+        append(text, "%s%d", i > 0 ? "x" : "grid=", choice->grid[i]);
+    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu", choice->fused, choice->tiled,
+           choice->tile_bytes, choice->group_bytes, choice->stream_bytes);
+}
+
+/* Reads "grid=2x3"; *text moves behind it. Nonzero if `nranks` processes fit it. */
+static int scan_grid(const char **text, int nranks, struct fftnd__choice *choice) {
+    long long product = 1;
+    const char *from = *text + 4;
+    for (choice->grid_ndims = 0; *from == '=' || *from == 'x'; choice->grid_ndims++) {
+        char *end;
+        if (choice->grid_ndims == REDIST_MAX_NDIMS)
+            return 0;
+        int dim = (int)strtol(from + 1, &end, 10);
+        choice->grid[choice->grid_ndims] = dim;
+        product *= dim > 0 && dim <= nranks ? dim : 0;
+        from = end;
+    }
+    *text = from;
+    return product == nranks;
+}
+
+/* Nonzero if `text` is a choice for so many ranks; without a grid it keeps that of `choice`. */
+static int scan_choice(const char *text, int nranks, struct fftnd__choice *choice) {
+    if (strncmp(text, "grid=", 5) == 0 && !scan_grid(&text, nranks, choice))
+        return 0;
+    return sscanf(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu", &choice->fused,
+                  &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
+                  &choice->stream_bytes) == 5;
+}
+
+/* Everything that decides how fast a choice is. */
+static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
+    const struct fftnd__request *request = contest->request;
+    const fftnd_options *options = &request->options;
+    int nranks, node_size;
+    int code = redist_node_size(request->comm, &node_size);
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_size(contest->comm, &nranks);
+    key[0] = '\0';
+    append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", nranks, node_size,
+           (int)request->kind, (int)request->precision);
+    for (int i = 0; i < request->ndims; i++)
+        append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
+    append(key, "/grid=%d", options->grid_ndims);
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        append(key, "x%d", options->grid[i]);
+    append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/method=%s", options->batch,
+           "fl"[options->batch_place], options -> halved_axis, options -> in_place,
+           options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
+           options -> method != NULL ? options -> method : "auto");
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- the guess */
+
+static int halved_axis(const struct fftnd__request *request) {
+    if (request->kind != FFTND_R2C)
+        return -1;
+    return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
+}
+
+/* What estimating takes, and where measuring starts. */
+static void guess(struct contest *contest) {
+    const struct fftnd__request *request = contest->request;
+    const fftnd_options *options = &request->options;
+    struct fftnd__choice *choice = &contest->best;
+    int nranks;
+    MPI_Comm_size(contest->comm, &nranks);
+    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER,
+                                     .tile_bytes = fftnd__cache_bytes() / 8,
+                                     .group_bytes = SIZE_MAX,
+                                     .stream_bytes = usual_stream_bytes};
+    if (options->tile_bytes != 0)
+        choice->tile_bytes = options->tile_bytes;
+    if (request->ndims == 1)
+        return;
+    choice->grid_ndims = options->grid_ndims;
+    if (choice->grid_ndims == 0)
+        choice->grid_ndims =
+            fftnd__choose_grid_ndims(request->ndims, request->sizes, halved_axis(request), nranks);
+    else if (options->grid != NULL)
+        memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
+    MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
+}
+
+/* ---------------------------------------------------------------- timing */
+
+static int out_of_time(const struct contest *contest) {
+    int out = MPI_Wtime() - contest->begin > contest->budget;
+    MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm);
+    return out;
+}
+
+static int round_trip(struct contest *contest, struct fftnd__engine *engine, void *const arrays[2],
+                      double *seconds) {
+    MPI_Barrier(contest->comm);
+    double begin = MPI_Wtime();
+    int code = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
+    if (code == REDIST_OK)
+        code = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
+    *seconds = MPI_Wtime() - begin;
+    MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm);
+    return redist_agree(contest->comm, code);
+}
+
+/* The best of some rounds after one to warm up. */
+static int time_rounds(struct contest *contest, struct fftnd__engine *engine, void *const arrays[2],
+                       double *best) {
+    int code = REDIST_OK;
+    for (int round = 0; round <= ROUNDS && code == REDIST_OK; round++) {
+        double seconds;
+        code = round_trip(contest, engine, arrays, &seconds);
+        if (round > 0 && (*best < 0 || seconds < *best))
+            *best = seconds;
+        if (round > 0 && out_of_time(contest))
+            break;
+    }
+    return code;
+}
+
+static int time_engine(struct contest *contest, struct fftnd__engine *engine, double *best) {
+    void *arrays[2] = {NULL, NULL};
+    int in_place = contest->request->options.in_place, code = REDIST_OK;
+    for (int i = 0; i < 2 - in_place && code == REDIST_OK; i++) {
+        arrays[i] = redist_calloc(fftnd__engine_bytes(engine, i), 1);
+        if (arrays[i] == NULL)
+            code =
+                redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory to measure in");
+    }
+    void *const pair[2] = {arrays[0], arrays[in_place ? 0 : 1]};
+    code = redist_agree(contest->comm, code);
+    if (code == REDIST_OK)
+        code = time_rounds(contest, engine, pair, best);
+    redist_release(arrays[0]);
+    redist_release(arrays[1]);
+    return code;
+}
+
+static void report(const struct contest *contest, const struct fftnd__choice *choice,
+                   double seconds, const char *remark) {
+    char text[TEXT_BYTES];
+    int rank;
+    MPI_Comm_rank(contest->comm, &rank);
+    if (rank != 0 || !contest->verbose)
+        return;
+    print_choice(choice, text);
+    if (seconds >= 0)
+        fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
+    else
+        fprintf(stderr, "fftnd: %s%s\n", text, remark);
+}
+
+/* A choice that cannot be set up (memory) is no reason to give up the others. */
+static int may_go_on(int code) {
+    return code == REDIST_OK || code == REDIST_ERR_MEMORY || code == REDIST_ERR_METHOD;
+}
+
+/* Times one choice and keeps it if it is the best so far. Collective. */
+static int try_choice(struct contest *contest, const struct fftnd__choice *choice) {
+    struct fftnd__request request = *contest->request;
+    request.options.user_workspace = 0;
+    request.options.verbose = 0;
+    struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
+    int code = redist_agree(contest->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
+    double seconds = -1;
+    if (code == REDIST_OK) {
+        code = fftnd__engine_create(engine, &request, choice);
+        if (code == REDIST_OK)
+            code = time_engine(contest, engine, &seconds);
+        struct fftnd__choice taken = *choice;
+        taken.fused = engine->is_fused;
+        if (code == REDIST_OK &&
+            (contest->best_seconds < 0 || seconds < worthwhile * contest->best_seconds)) {
+            contest->best = taken;
+            contest->best_seconds = seconds;
+        }
+        report(contest, &taken, seconds, code == REDIST_OK ? "" : " could not be set up");
+        fftnd__engine_destroy(engine);
+    }
+    redist_release(engine);
+    return may_go_on(code) ? REDIST_OK : code;
+}
+
+/* ---------------------------------------------------------------- what is tried */
+
+static int same_choice(const struct fftnd__choice *a, const struct fftnd__choice *b) {
+    char texts[2][TEXT_BYTES];
+    print_choice(a, texts[0]);
+    print_choice(b, texts[1]);
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+static int try_other(struct contest *contest, const struct fftnd__choice *choice) {
+    if (same_choice(choice, &contest->best) || out_of_time(contest))
+        return REDIST_OK;
+    return try_choice(contest, choice);
+}
+
+/* All ways to write `rest` as a product of the grid dimensions from `dim` on. */
+static int try_factors(struct contest *contest, struct fftnd__choice *choice, int dim, int rest) {
+    if (dim == choice->grid_ndims - 1) {
+        choice->grid[dim] = rest;
+        return try_other(contest, choice);
+    }
+    int code = REDIST_OK;
+    for (int factor = 1; factor <= rest && code == REDIST_OK; factor++)
+        if (rest % factor == 0) {
+            choice->grid[dim] = factor;
+            code = try_factors(contest, choice, dim + 1, rest / factor);
+        }
+    return code;
+}
+
+/* Grids that the user left open: any number of dimensions, any factors. A last dimension of one
+ * process is the grid without it. */
+static int try_grids(struct contest *contest) {
+    const fftnd_options *options = &contest->request->options;
+    int nranks, code = REDIST_OK, least = 1, most = contest->request->ndims - 1;
+    MPI_Comm_size(contest->comm, &nranks);
+    if (nranks == 1 || options->grid != NULL)
+        return REDIST_OK;
+    if (options->grid_ndims != 0)
+        least = most = options->grid_ndims;
+    for (int n = least; n <= most && code == REDIST_OK; n++) {
+        struct fftnd__choice choice = contest->best;
+        choice.grid_ndims = n;
+        code = try_factors(contest, &choice, 0, nranks);
+    }
+    return code;
+}
+
+static int try_ways(struct contest *contest) {
+    static const struct { int fused, tiled; } ways[] = {{0, 1}, {0, 0}, {1, 0}};
+    int code = REDIST_OK, fusion = (int)contest->request->options.fusion;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && code == REDIST_OK; i++) {
+        struct fftnd__choice choice = contest->best;
+        choice.fused = ways[i].fused;
+        choice.tiled = ways[i].tiled;
+        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSE_ALWAYS;
+        if (allowed)
+            code = try_other(contest, &choice);
+    }
+    return code;
+}
+
+/* Values of one number of a choice that works in tiles. */
+static int try_values(struct contest *contest, size_t offset, int n, const size_t values[]) {
+    int code = REDIST_OK;
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
+        struct fftnd__choice choice = contest->best;
+        memcpy((char *)&choice + offset, &values[i], sizeof values[i]);
+        if (choice.fused || choice.tiled)
+            code = try_other(contest, &choice);
+    }
+    return code;
+}
+
+static int try_stores(struct contest *contest) {
+    const size_t streams[] = {1, SIZE_MAX};
+    return try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
+}
+
+static int try_tiles(struct contest *contest) {
+    size_t cache = fftnd__cache_bytes(), tile = contest->best.tile_bytes;
+    const size_t groups[] = {cache / 2, SIZE_MAX};
+    const size_t tiles[] = {tile / 2, tile * 2, tile / 4, tile * 4};
+    int code = try_values(contest, offsetof(struct fftnd__choice, group_bytes), 2, groups);
+    if (code == REDIST_OK && contest->patient && contest->request->options.tile_bytes == 0)
+        code = try_values(contest, offsetof(struct fftnd__choice, tile_bytes), 4, tiles);
+    return code;
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static int measure(struct contest *contest) {
+    contest->begin = MPI_Wtime();
+    struct fftnd__choice first = contest->best;
+    int code = try_choice(contest, &first);
+    if (code == REDIST_OK)
+        code = try_stores(contest);
+    if (code == REDIST_OK)
+        code = try_grids(contest);
+    if (code == REDIST_OK)
+        code = try_ways(contest);
+    if (code == REDIST_OK)
+        code = try_tiles(contest);
+    return code;
+}
+
+static int is_verbose(const fftnd_options *options) {
+    const char *text = getenv("REDIST_VERBOSE");
+    return options->verbose || (text != NULL && strcmp(text, "0") != 0);
+}
+
+/* The environment's choice, which is rank 0's; for tests, and to have one again. Collective. */
+static int take_dictated(const struct contest *contest, struct fftnd__choice *choice,
+                         int *dictated) {
+    char text[TEXT_BYTES] = "";
+    int rank, nranks;
+    MPI_Comm_rank(contest->comm, &rank);
+    MPI_Comm_size(contest->comm, &nranks);
+    if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
+        append(text, "%s", getenv("FFTND_CHOICE"));
+    int code = redist_check_mpi(MPI_Bcast(text, TEXT_BYTES, MPI_CHAR, 0, contest->comm));
+    *dictated = text[0] != '\0';
+    if (code == REDIST_OK && *dictated && !scan_choice(text, nranks, choice))
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
+                              "FFTND_CHOICE = \"%s\" is not a choice for %d ranks", text, nranks);
+    return code;
+}
+
+static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice) {
+    const char *file = contest->request->options.wisdom_file;
+    char key[TEXT_BYTES], text[TEXT_BYTES] = "";
+    struct fftnd__choice remembered = contest->best;
+    int nranks, code = describe(contest, key);
+    MPI_Comm_size(contest->comm, &nranks);
+    if (code == REDIST_OK)
+        code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
+    if (code == REDIST_OK && scan_choice(text, nranks, &remembered)) {
+        *choice = remembered;
+        report(contest, choice, -1, "  <- remembered");
+        return REDIST_OK;
+    }
+    if (code == REDIST_OK)
+        code = measure(contest);
+    if (code != REDIST_OK)
+        return code;
+    *choice = contest->best;
+    report(contest, choice, contest->best_seconds, "  <- chosen");
+    print_choice(choice, text);
+    return redist_wisdom_store(contest->comm, file, key, text);
+}
+
+int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+                          struct fftnd__choice *choice) {
+    const fftnd_options *options = &request->options;
+    struct contest contest = {.comm = comm, .request = request, .best_seconds = -1};
+    contest.patient = options->effort == FFTND_PATIENT;
+    contest.budget = options->plan_seconds;
+    contest.verbose = is_verbose(options);
+    guess(&contest);
+    *choice = contest.best;
+    int dictated;
+    int code = take_dictated(&contest, choice, &dictated);
+    if (code != REDIST_OK || dictated)
+        return code;
+    return options->effort == FFTND_ESTIMATE ? REDIST_OK : recall_or_measure(&contest, choice);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which way to take: grid, tiles or whole arrays, joined or not; measured, agreed, remembered. */
+#ifndef FFTND__PLANNER_H
+#define FFTND__PLANNER_H
+
+#include "engine.h"
+
+/* Chooses by the request's effort, among what its options leave open. Collective on `comm`, the
+ * library's own communicator of the request's ranks. */
+int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+                          struct fftnd__choice *choice);
+
+#endif

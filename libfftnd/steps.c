@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of a transform, listed, and how the array lies between them. */
+#include "steps.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- arrays between steps */
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
+    size_t bytes = transform->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+    return real ? bytes : 2 * bytes;
+}
+
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step->local.elements * fftnd__element_bytes(transform, step->real);
+}
+
+/* The real side of an in-place transform is padded to the bytes of the complex side. */
+static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      const struct fftnd__alignment *alignment, int real) {
+    int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
+    step->alignment = alignment;
+    step->real = real;
+    step->local = fftnd__local_of(alignment, transform->chain.ndims, &transform->batch,
+                                  padded ? transform->chain.halved : -1);
+}
+
+/* ---------------------------------------------------------------- listing steps */
+
+static struct fftnd__step *add_step(struct fftnd__pipeline *pipeline, enum fftnd__step_type type) {
+    struct fftnd__step *step = &pipeline->steps[++pipeline->nsteps];
+    step->hop = (struct fftnd__hop){.type = type};
+    return step;
+}
+
+static int has_halved(const struct fftnd__transform *transform, const struct fftnd__stage *stage) {
+    return transform->chain.halved >= 0 && stage->axes[stage->naxes - 1] == transform->chain.halved;
+}
+
+/* Over axes `first`..`last` - 1 of a stage. */
+static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                       const struct fftnd__stage *stage, int first, int last) {
+    int backward = pipeline->direction == REDIST_BACKWARD;
+    int changes = has_halved(transform, stage) && last == stage->naxes;
+    int real = transform->kind == FFTND_R2R || (changes && backward);
+    struct fftnd__step *step =
+        add_step(pipeline, changes ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
+    step->naxes = last - first;
+    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    step->hop.ruins_source = changes && backward && step->naxes > 1;
+    set_array(transform, step, real && changes ? &transform->chain.physical : &stage->spectral,
+              real);
+}
+
+/* Leaves the array as it is, but elsewhere. */
+static void add_copy(struct fftnd__pipeline *pipeline) {
+    const struct fftnd__step *before = &pipeline->steps[pipeline->nsteps];
+    struct fftnd__step *step = add_step(pipeline, FFTND__KEEPS_LAYOUT);
+    step->alignment = before->alignment;
+    step->real = before->real;
+    step->local = before->local;
+}
+
+/* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
+ * bounds[1] > ... > bounds[n] = 0. Returns n. */
+static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+                       int halved_apart, int bounds[]) {
+    size_t item = fftnd__element_bytes(transform, 0), bytes = item;
+    int n = 0;
+    bounds[0] = stage->naxes;
+    for (int i = stage->naxes - 1; i >= 0; i--) {
+        size_t size = (size_t)stage->spectral.size[stage->axes[i]];
+        int alone = halved_apart && i == stage->naxes - 2;
+        if (i + 1 < bounds[n] && (alone || bytes * size > transform->choice.group_bytes)) {
+            bounds[++n] = i + 1;
+            bytes = item;
+        }
+        bytes *= size;
+    }
+    bounds[++n] = 0;
+    return n;
+}
+
+static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                      const struct fftnd__stage *stage, enum fftnd__parting parting) {
+    int bounds[REDIST_MAX_NDIMS + 1], halved = has_halved(transform, stage);
+    int backward = pipeline->direction == REDIST_BACKWARD;
+    int copies = halved && parting == FFTND__WITH_COPY;
+    int n = find_groups(transform, stage, halved && parting != FFTND__TOGETHER, bounds);
+    if (copies && backward)
+        add_copy(pipeline);
+    for (int i = 0; i < n; i++) {
+        int group = backward ? n - 1 - i : i;
+        add_serial(pipeline, transform, stage, bounds[group + 1], bounds[group]);
+    }
+    if (copies && !backward)
+        add_copy(pipeline);
+}
+
+static void add_exchange(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                         const struct fftnd__stage *before, const struct fftnd__stage *after) {
+    int backward = pipeline->direction == REDIST_BACKWARD, shift = transform->batch.shift;
+    struct fftnd__step *step = add_step(pipeline, FFTND__EXCHANGE);
+    step->grid_dim = after->grid_dim;
+    step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
+    step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
+    set_array(transform, step, backward ? &before->spectral : &after->spectral,
+              transform->kind == FFTND_R2R);
+}
+
+/* Between the end of the chain and the alignment of its beginning, in one exchange of all ranks. */
+static void add_return(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int last = pipeline->direction == REDIST_BACKWARD ? chain->nstages - 1 : 0;
+    if (transform->options.alignment != FFTND_ALIGN_INPUT || chain->nstages == 1)
+        return;
+    struct fftnd__step *step = add_step(pipeline, FFTND__EXCHANGE);
+    step->grid_dim = -1;
+    set_array(transform, step, &chain->stages[last].spectral, transform->kind == FFTND_R2R);
+}
+
+static const struct fftnd__alignment *spectral_side(const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int stage = transform->options.alignment == FFTND_ALIGN_INPUT ? 0 : chain->nstages - 1;
+    return &chain->stages[stage].spectral;
+}
+
+static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                       enum fftnd__parting parting) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int backward = pipeline->direction == REDIST_BACKWARD;
+    set_array(transform, &pipeline->steps[0],
+              backward ? spectral_side(transform) : &chain->physical,
+              transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
+    if (backward)
+        add_return(pipeline, transform);
+    for (int i = 0; i < chain->nstages; i++) {
+        int stage = backward ? chain->nstages - 1 - i : i;
+        if (i > 0) {
+            int late = backward ? stage + 1 : stage;
+            add_exchange(pipeline, transform, &chain->stages[late - 1], &chain->stages[late]);
+        }
+        add_stage(pipeline, transform, &chain->stages[stage], parting);
+    }
+    if (!backward)
+        add_return(pipeline, transform);
+}
+
+static int check_bytes(const struct fftnd__pipeline *pipeline) {
+    for (int i = 0; i <= pipeline->nsteps; i++)
+        if (pipeline->steps[i].local.elements > FFTND__MOST_ELEMENTS)
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
+                                  "this rank's part of sizes and options->batch has more than %zu "
+                                  "elements",
+                                  FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
+int fftnd__list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                      int direction, enum fftnd__parting parting) {
+    *pipeline = (struct fftnd__pipeline){.direction = direction};
+    list_steps(pipeline, transform, parting);
+    return check_bytes(pipeline);
+}
+
+int fftnd__last_serial(const struct fftnd__pipeline *pipeline) {
+    int i = pipeline->nsteps;
+    while (i > 0 && pipeline->steps[i].hop.type == FFTND__EXCHANGE)
+        i--;
+    return i;
+}
+
+/* ---------------------------------------------------------------- serial transforms */
+
+static int is_axis_of(const struct fftnd__step *step, int axis) {
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const struct fftnd__local *in,
+                            const struct fftnd__local *out, struct fftnd__serial_problem *problem) {
+    int changes = before->real != step->real, shift = transform->batch.shift;
+    *problem = (struct fftnd__serial_problem){.precision = transform->precision,
+                                              .direction = direction,
+                                              .effort = transform->options.effort};
+    double share = transform->options.plan_seconds / 4;
+    problem->seconds = share > 1 ? share : 1;
+    problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], at = axis + shift;
+        int whole = changes && axis == transform->chain.halved
+                        ? transform->chain.physical.count[axis]
+                        : step->alignment->count[axis];
+        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
+        problem->axes[problem->naxes++] =
+            (struct fftnd__loop){whole, in->stride[at], out->stride[at]};
+    }
+    for (int at = 0; at < step->local.ndims; at++)
+        if (at == transform->batch.axis || !is_axis_of(step, at - shift))
+            problem->loops[problem->nloops++] =
+                (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
+}
+
+void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor) {
+    if (precision == FFTND_DOUBLE) {
+        double *values = array;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= factor;
+    } else {
+        float *values = array, single = (float)factor;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= single;
+    }
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of one direction of a transform, and how the array lies between them. */
+#ifndef FFTND__STEPS_H
+#define FFTND__STEPS_H
+
+#include "layout.h"
+#include "redist_support.h"
+#include "route.h"
+#include "serial.h"
+
+struct fftnd__tiling;
+
+/* A step, and how the array lies after it. */
+struct fftnd__step {
+    struct fftnd__hop hop;
+    const struct fftnd__alignment *alignment; /* after the step */
+    int real;                                 /* the elements after the step are real */
+    struct fftnd__local local;                /* the array after the step */
+    int grid_dim;                             /* exchange: subgroup; -1 = all ranks at once */
+    int axis_source, axis_destination; /* exchange: array axes that are whole before, after */
+    int naxes;                         /* serial: transformed axes, 0 = copy */
+    int axes[REDIST_MAX_NDIMS];
+    void *serial; /* plan of the serial library; NULL if this rank has nothing to do, or tiles */
+    struct fftnd__tiling *tiling; /* the same in tiles; NULL if over whole arrays */
+    redist_plan *exchange;
+};
+
+struct fftnd__pipeline {
+    int direction;
+    int nsteps;
+    struct fftnd__step steps[FFTND__MOST_HOPS + 1]; /* steps[0] is the input, not a step */
+};
+
+/* How a plan does its work: what a planner may try. */
+struct fftnd__choice {
+    int grid_ndims;
+    int grid[REDIST_MAX_NDIMS]; /* processes along each grid dimension */
+    int fused;                  /* transforms and exchanges are joined in tiles */
+    int tiled;                  /* transforms that are not joined work in tiles too */
+    size_t tile_bytes;          /* of a tile, at most, where the axes allow */
+    size_t
+        group_bytes; /* axes are transformed at once as long as their lines together have no more */
+    size_t stream_bytes; /* stores into arrays larger than this bypass the caches */
+};
+
+/* What both directions of a plan share. */
+struct fftnd__transform {
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options;
+    struct fftnd__choice choice;
+    enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
+    redist_grid *grid;                       /* NULL for one rank without a grid */
+    MPI_Comm comm;
+    struct fftnd__chain chain;
+    struct fftnd__batch batch;
+    const struct fftnd__serial *library;
+};
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* How a stage with the halved axis is parted when the arrays at hand leave no other way. */
+enum fftnd__parting {
+    FFTND__TOGETHER,     /* not at all */
+    FFTND__HALVED_APART, /* that axis first (backward: last), the others after it */
+    FFTND__WITH_COPY     /* and a copy between two arrays besides */
+};
+
+/* Lists the steps without saying through which arrays they go. Not collective; REDIST_ERR_LIMIT. */
+int fftnd__list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                      int direction, enum fftnd__parting parting);
+
+/* The last serial step: the one that scales. 0 = there is none. */
+int fftnd__last_serial(const struct fftnd__pipeline *pipeline);
+
+/* What a serial library has to do to get from one array to the next, when they lie in memory as `in`
+ * and `out` say (strides, and the counts of `out` along the axes that are not transformed). */
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const struct fftnd__local *in,
+                            const struct fftnd__local *out, struct fftnd__serial_problem *problem);
+
+/* Multiplies all real numbers in `bytes` bytes. */
+void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a plan chooses its way: by measuring, from memory, from a file, or as it is told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fft_run.h"
+#include "harness.h"
+
+static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
+enum { NKINDS = 3 };
+
+/* A file name that all ranks know, of a file that is not there. */
+static void choose_file(char name[64]) {
+    snprintf(name, 64, "planner-wisdom-%d", (int)getpid());
+    MPI_Bcast(name, 64, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (harness_rank == 0)
+        remove(name);
+}
+
+static void remove_file(const char *name) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (harness_rank == 0)
+        remove(name);
+}
+
+static void count_lines(const char *name, const char *start, int *count) {
+    char line[1000];
+    *count = 0;
+    FILE *stream = harness_rank == 0 ? fopen(name, "r") : NULL;
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+        *count += strncmp(line, start, strlen(start)) == 0;
+    if (stream != NULL)
+        fclose(stream);
+    MPI_Bcast(count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static fftnd_plan_info plan_and_ask(const fft_case *given) {
+    fftnd_plan *plan = NULL;
+    fftnd_plan_info info = {0};
+    harness_case("%s", fft_case_text(given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    info.method = NULL; /* goes with the plan */
+    check_ok(fftnd_plan_free(&plan));
+    return info;
+}
+
+static int same_way(const fftnd_plan_info *a, const fftnd_plan_info *b) {
+    return a->grid_ndims == b->grid_ndims &&
+           memcmp(a->grid, b->grid, (size_t)a->grid_ndims * sizeof *a->grid) == 0 &&
+           a->fused == b->fused && a->tiled == b->tiled && a->tile_bytes == b->tile_bytes;
+}
+
+/* All ranks choose alike, and whatever they choose is right. */
+START_TEST(measured) {
+    for (int i = 0; i < NKINDS * 4; i++) {
+        fft_case given = FFT_CASE(kinds[i % NKINDS], 12, 10, 9);
+        given.options.effort = i % 2 ? FFTND_PATIENT : FFTND_MEASURE;
+        given.options.plan_seconds = i < NKINDS * 2 ? 0.01 : 0.3;
+        redist_forget_wisdom();
+        const fftnd_plan_info info = plan_and_ask(&given);
+        int way[2] = {info.fused + 2 * info.tiled + 4 * (int)info.tile_bytes, 0};
+        way[1] = -way[0];
+        MPI_Allreduce(MPI_IN_PLACE, way, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        check_all(way[0] == -way[1], "ranks chose differently");
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
+START_TEST(remembered_in_a_file) {
+    char name[64];
+    int count, after;
+    choose_file(name);
+    redist_forget_wisdom();
+    fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
+    given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.2;
+    given.options.wisdom_file = name;
+    const fftnd_plan_info first = plan_and_ask(&given);
+    redist_forget_wisdom();
+    count_lines(name, "fft/", &count);
+    check_all(count == 1, "%d lines on transforms in %s", count, name);
+    const fftnd_plan_info second = plan_and_ask(&given);
+    count_lines(name, "fft/", &after);
+    check_all(after == 1, "it was measured again");
+    check_all(same_way(&first, &second), "another way than the one in the file");
+    given.options.batch = 2;
+    plan_and_ask(&given);
+    count_lines(name, "fft/", &after);
+    check_all(after == 2, "a batch was taken for a single field");
+    remove_file(name);
+}
+END_TEST
+
+/* A choice in the file is taken without another look. */
+START_TEST(read_from_a_file) {
+    char name[64], line[1000] = "", key[1000] = "";
+    choose_file(name);
+    redist_forget_wisdom();
+    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
+    given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.01;
+    given.options.wisdom_file = name;
+    plan_and_ask(&given);
+    redist_forget_wisdom();
+    FILE *stream = harness_rank == 0 ? fopen(name, "r+") : NULL;
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+        if (strncmp(line, "fft/", 4) == 0)
+            sscanf(line, "%999s", key);
+    if (stream != NULL) {
+        fprintf(stream, "%s fused=0 tiled=1 tile=777 group=555 stream=1\n", key);
+        fclose(stream);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const fftnd_plan_info info = plan_and_ask(&given);
+    check_all(!info.fused && info.tiled && info.tile_bytes == 777, "fused %d tiled %d tile %zu",
+              info.fused, info.tiled, info.tile_bytes);
+    remove_file(name);
+}
+END_TEST
+
+START_TEST(dictated) {
+    fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
+    setenv("FFTND_CHOICE", " fused=0 tiled=1 tile=333 group=100 stream=1", 1);
+    fftnd_plan_info info = plan_and_ask(&given);
+    check_all(!info.fused && info.tiled && info.tile_bytes == 333, "not as told");
+    setenv("FFTND_CHOICE", " fused=0 tiled=0 tile=333 group=100 stream=1", 1);
+    info = plan_and_ask(&given);
+    check_all(!info.fused && !info.tiled && info.tile_bytes == 0, "not as told");
+    static const char *const bad[] = {"fast", "grid= fused=1 tiled=0 tile=1 group=1 stream=1",
+                                      "grid=3x99 fused=1 tiled=0 tile=1 group=1 stream=1"};
+    for (int i = 0; i < 3; i++) {
+        fftnd_plan *plan = NULL;
+        setenv("FFTND_CHOICE", bad[i], 1);
+        harness_case("%s", bad[i]);
+        check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
+        check_all(plan == NULL && strstr(redist_error_message(), "FFTND_CHOICE") != NULL, "%s",
+                  redist_error_message());
+    }
+    unsetenv("FFTND_CHOICE");
+}
+END_TEST
+
+START_TEST(bad_options) {
+    fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
+    fftnd_plan *plan = NULL;
+    given.options.plan_seconds = -1;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
+    check_all(strstr(redist_error_message(), "plan_seconds") != NULL, "%s", redist_error_message());
+    given.options.plan_seconds = 0;
+    given.options.tile_bytes = (size_t)harness_rank + 100;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan),
+               harness_nranks > 1 ? REDIST_ERR_DISAGREE : REDIST_OK);
+    check_all(harness_nranks == 1 || strstr(redist_error_message(), "tile_bytes") != NULL, "%s",
+              redist_error_message());
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {measured, remembered_in_a_file, read_from_a_file,
+                                  dictated, bad_options,          NULL};
+    return harness_run(argc, argv, "test_fftnd_planner", tests);
+}
