@@ -161,7 +161,7 @@ int redist__own_copy_run(const struct redist__copy *copy, const struct redist__p
         return REDIST_OK;
     const char *from = (const char *)source + schedule->side[direction].parts[rank].offset;
     char *to = (char *)destination + schedule->side[!direction].parts[rank].offset;
-    return problem->space->copy(copy, from, to, REDIST__BEST, lane);
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, lane);
 }
 
 int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {

@@ -22,9 +22,14 @@ struct redist__place {
     unsigned char handle[64]; /* and what lets others map it */
 };
 
-/* Who copies: in host memory stores that go through the caches or past them, on a device the best
- * means for the shape, or its copy engines even where the runs are short. */
-enum redist__copier { REDIST__BEST, REDIST__STREAMING, REDIST__ENGINES };
+/* Who copies: in host memory stores that go through the caches or past them, on a device a kernel or
+ * its copy engines. */
+enum redist__copier {
+    REDIST__KERNEL,
+    REDIST__STREAMING,
+    REDIST__ENGINES,
+    REDIST__CACHED = REDIST__KERNEL
+};
 
 /* Several boxes that are copied in one go. The user of a batch fills `copies` once and the addresses
  * before each run. */

@@ -9,9 +9,6 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Runs of at least this many bytes are left to the copy engines. */
-enum { SHORTEST_ENGINE_RUN = 512 };
-
 /* More copies than this for one box, and a kernel does them all. */
 enum { MOST_ENGINE_COPIES = 1024 };
 
@@ -251,7 +248,7 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     int code = redist__cuda_lane(lane, &stream);
     if (code != REDIST_OK || box->run == 0)
         return code;
-    if (copier == REDIST__ENGINES || box->run >= SHORTEST_ENGINE_RUN)
+    if (copier == REDIST__ENGINES)
         return copy_by_engines(box, source, destination, stream);
     return copy_by_kernel(box, source, destination, stream);
 }

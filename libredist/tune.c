@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, HOPELESS = 2 };
+enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
 
 static const double default_seconds = 1.0;
 
@@ -93,7 +93,7 @@ static int collect(struct contest *contest) {
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
-    if (code == REDIST_OK && (request == NULL || strcmp(request, "auto") == 0))
+    if (code == REDIST_OK)
         drop_by_name(contest);
     if (code == REDIST_OK && contest->problem->tiles != REDIST_WHOLE)
         keep_preferred(contest);
@@ -191,23 +191,6 @@ static int time_round(struct contest *contest, struct redist__transport *transpo
     return redist_agree(contest->comm, code);
 }
 
-/* One candidate that cannot be set up (memory) drops out; the others stay. */
-static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
-    struct redist__transport transport;
-    if (redist__transport_create(contest->problem, &candidate->choice, &transport) != REDIST_OK)
-        return REDIST_OK;
-    int code = REDIST_OK;
-    for (int round = 0; round < rounds && code == REDIST_OK; round++) {
-        double seconds;
-        code = time_round(contest, &transport, &seconds);
-        int warm = round > 0; /* the first round touches fresh buffers */
-        if (warm && (candidate->best < 0 || seconds < candidate->best))
-            candidate->best = seconds;
-    }
-    redist__transport_destroy(&transport);
-    return code;
-}
-
 static int fastest(const struct contest *contest) {
     int best = 0;
     for (int i = 1; i < contest->count; i++) {
@@ -216,6 +199,27 @@ static int fastest(const struct contest *contest) {
             best = i;
     }
     return best;
+}
+
+/* One candidate that cannot be set up (memory) drops out; the others stay. */
+static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
+    struct redist__transport transport;
+    double leader = contest->candidates[fastest(contest)].best;
+    if (redist__transport_create(contest->problem, &candidate->choice, &transport) != REDIST_OK)
+        return REDIST_OK;
+    int code = REDIST_OK;
+    for (int round = 0; round < rounds && code == REDIST_OK; round++) {
+        double seconds;
+        code = time_round(contest, &transport, &seconds);
+        int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
+        int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
+        if (hopeless)
+            rounds = 0;
+        if (warm && (candidate->best < 0 || seconds < candidate->best))
+            candidate->best = seconds;
+    }
+    redist__transport_destroy(&transport);
+    return code;
 }
 
 static int out_of_time(const struct contest *contest, double begin) {

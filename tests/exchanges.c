@@ -79,17 +79,17 @@ static size_t side_bytes(const exchange *given, int side) {
 /* ---------------------------------------------------------------- ways */
 
 /* What options.method can name besides the methods: on the host, and on a device. */
-static const char *const more_requests[][6] = {
+static const char *const more_requests[][7] = {
     {"auto", "direct:stream", "direct:cached", "direct:push-stream", "direct:push-cached",
-     "direct:paced"},
-    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", NULL}};
+     "direct:paced", "direct:lockstep"},
+    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep", NULL}};
 
 static int on_device(void) {
     return arrays_device() != NULL;
 }
 
 int request_count(void) {
-    return host_method_count() + (on_device() ? 5 : 6);
+    return host_method_count() + (on_device() ? 6 : 7);
 }
 
 const char *request_name(int index) {
@@ -127,7 +127,7 @@ int may_be_refused(const exchange *given, const exchange_way *way) {
     if (!given->element->copyable && !is_type_based(way->method))
         return 1;
     int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
-    int pushes = !strncmp(way->method, "direct:push", 11) || !strcmp(way->method, "direct:paced");
+    int pushes = !strncmp(way->method, "direct:p", 8) || !strcmp(way->method, "direct:lockstep");
     return pushes && (!both_shared || is_later(way));
 }
 

@@ -41,6 +41,10 @@ void harness_case(const char *format, ...) {
     va_end(arguments);
 }
 
+const char *harness_current_case(void) {
+    return current_case;
+}
+
 int harness_cases(int count) {
     const char *text = getenv("REDIST_TEST_SCALE");
     double scaled = count * (text ? atof(text) : 1.0);

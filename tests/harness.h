@@ -52,6 +52,9 @@ int harness_run(int argc, char **argv, const char *program, const TTest *const t
 /** Says what the test is doing now; printed when a check fails or the time is up. */
 void harness_case(const char *format, ...) REDIST_PRINTF(1, 2);
 
+/** What harness_case said last. */
+const char *harness_current_case(void);
+
 /** How many of `count` random cases to run under REDIST_TEST_SCALE; at least 1. */
 int harness_cases(int count);
 

@@ -49,7 +49,7 @@ struct state {
     void **marks;          /* for each peer */
     enum progress *copies; /* of the execution under way, for each peer */
     int left;              /* copies that are not done */
-    int turn;              /* of a paced execution: the distance of the peer whose turn it is */
+    int turn, ended;       /* of a paced execution: turns that were issued, and that are done */
     uint64_t number;       /* of the execution under way */
     int direction;
     const char *source;
@@ -64,21 +64,22 @@ struct traits {
     enum redist_space space;
     enum redist__copier copier;
     int push;      /* where it could also pull */
-    int paced;     /* every receiver has one sender at a time */
+    int paced;     /* every receiver has one sender at a time; 2: the next one stands by */
     int by_kernel; /* one kernel for all peers */
 };
 
 static const struct traits traits[] = {
     {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
-    {"cached", REDIST_SPACE_HOST, REDIST__BEST, 0, 0, 0},
+    {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
     {"push-stream", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
-    {"push-cached", REDIST_SPACE_HOST, REDIST__BEST, 1, 0, 0},
+    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 0},
     {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
-    {"kernel", REDIST_SPACE_CUDA, REDIST__BEST, 1, 0, 1},
-    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
+    {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
+    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
+    {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
 };
-static const char *const variants[] = {"stream",  "cached", "push-stream", "push-cached",
-                                       "engines", "kernel", "paced",       NULL};
+static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", "engines",
+                                       "kernel", "paced",  "lockstep",    NULL};
 
 /* ---------------------------------------------------------------- what it can serve */
 
@@ -349,9 +350,11 @@ static int peer_at(const struct state *state, int far) {
 static int issue_one(struct state *state, int peer) {
     const struct redist__batch *batch = &state->routes[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    int lane = distance(state, peer), own = lane == 0;
-    enum redist__copier copier = own && space->asynchronous ? REDIST__BEST : state->traits->copier;
+    int far = distance(state, peer), own = far == 0, lane = state->traits->paced && !own ? 1 : far;
+    enum redist__copier copier =
+        own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
     state->copies[peer] = RUNS;
+    state->turn += !own;
     int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     if (code == REDIST_OK && batch->copies[peer].run != 0)
         code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
@@ -361,16 +364,19 @@ static int issue_one(struct state *state, int peer) {
     return code;
 }
 
-/* Whether the sender before this one is through with the receiver whose turn it is. */
+/* In turn i every rank serves the i-th rank after it, so that no two serve the same. Who served my next
+ * peer before me is always the rank after me. A turn may begin when that rank and this one have ended
+ * the turn before; or, so that the engines need not wait for the host, the one before that. */
 static int has_turn(const struct state *state, int peer) {
-    uint64_t turns = state->number * (uint64_t)state->problem->schedule->context->size;
-    if (!state->traits->paced || distance(state, peer) == 0)
+    int turn = distance(state, peer), ahead = state->traits->paced - 1;
+    if (!state->traits->paced || turn == 0)
         return 1;
-    if (distance(state, peer) != state->turn)
+    if (turn != state->turn + 1 || state->ended < turn - 1 - ahead)
         return 0;
-    const _Atomic uint64_t *before = &line_of(state, peer_at(state, 1))->turns;
-    return state->turn == 1 ||
-           atomic_load_explicit(before, memory_order_acquire) >= turns + (uint64_t)state->turn - 1;
+    uint64_t size = (uint64_t)state->problem->schedule->context->size;
+    uint64_t before = state->number * size + (uint64_t)turn - 1 - (uint64_t)ahead;
+    return turn <= 1 + ahead || atomic_load_explicit(&line_of(state, peer_at(state, 1))->turns,
+                                                     memory_order_acquire) >= before;
 }
 
 static int may_issue(const struct state *state, int peer) {
@@ -380,9 +386,9 @@ static int may_issue(const struct state *state, int peer) {
 
 static void end_turn(struct state *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->turn;
+    state->ended++;
+    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->ended;
     atomic_store_explicit(&line_of(state, context->rank)->turns, turns, memory_order_release);
-    state->turn++;
 }
 
 /* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
@@ -394,7 +400,7 @@ static int try_to_end(struct state *state, int peer, int failed) {
         return REDIST_OK;
     state->copies[peer] = DONE;
     state->left--;
-    if (state->traits->paced && distance(state, peer) == state->turn)
+    if (state->traits->paced && distance(state, peer) != 0)
         end_turn(state);
     return code;
 }
@@ -445,7 +451,7 @@ static int advance(struct state *state) {
 static void expect_copies(struct state *state) {
     int side = near_side(state), size = state->problem->schedule->context->size;
     state->left = 0;
-    state->turn = 1;
+    state->turn = state->ended = 0;
     for (int peer = 0; peer < size; peer++) {
         int waits = has_part(state, side, peer) || state->traits->paced;
         state->copies[peer] = waits ? WAITS : DONE;

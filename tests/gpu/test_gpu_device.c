@@ -13,8 +13,9 @@
             skip_test("no CUDA device");                                                           \
     } while (0)
 
-static const char *const methods[] = {"direct:engines", "direct:kernel", "direct:paced", "p2p",
-                                      "p2p-streams",    "alltoallv",     "auto",         "nccl"};
+static const char *const methods[] = {"direct:engines",  "direct:kernel", "direct:paced",
+                                      "direct:lockstep", "p2p",           "p2p-streams",
+                                      "alltoallv",       "auto",          "nccl"};
 enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 /* An exchange of a three-dimensional array of bytes between axes 1 and 0. */
