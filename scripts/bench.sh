@@ -144,7 +144,8 @@ else
     iters=30 turns=3 turn_iters=8
     exchange_shape=256,256,256
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'
-        '128,128,128 c2c double' '256,256,256 c2c double' '256,256,256 r2c float')
+        '128,128,128 c2c double' '256,256,256 c2c double' '256,256,256 r2c float'
+        '42,127,256 r2c double' '48,48,48,48 c2c double')
 fi
 mkdir -p "$out" "$images"
 [ "$only" = fft ] || run_exchanges
