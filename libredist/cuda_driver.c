@@ -46,6 +46,11 @@ int redist__cuda_is_device(const void *address) {
            get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
 }
 
+int redist__cuda_is_buffer(const void *address, uint64_t buffer) {
+    unsigned long long found = 0;
+    return has_driver() && get(&found, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) && found == buffer;
+}
+
 int redist__cuda_find(const void *address, struct redist__cuda_memory *memory) {
     CUdeviceptr base = 0;
     size_t bytes = 0;

@@ -53,6 +53,7 @@ struct redist__cuda_memory {
     int device;
 };
 int redist__cuda_is_device(const void *address);
+int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 int redist__cuda_find(const void *address, struct redist__cuda_memory *memory); /* 0 = not found */
 
 #ifdef __cplusplus

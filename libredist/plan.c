@@ -152,24 +152,30 @@ static int find_mapped(struct redist_plan *plan) {
     const struct redist__context *context = plan->context;
     const redist_options *options = &plan->request.options;
     const int later[2] = {options->later_a, options->later_b};
-    int mapped[2], code = REDIST_OK;
+    int mapped[3] = {0, 0, 1}, agreed[3], code = REDIST_OK;
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = plan->schedule.side[side].bytes;
         struct redist__place place = plan->problem.space->place(plan->request.arrays[side], own);
         mapped[side] = !later[side] && (own == 0 || place.key != 0);
+        mapped[2] &= later[side] || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
     if (context->node_size == context->size)
         code = find_reachable(plan, mapped);
     if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(mapped, plan->problem.mapped, 2, MPI_INT, MPI_MIN, context->comm));
+        code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
     if (code == REDIST_OK)
         code = redist_check_mpi(
             MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
+    if (code != REDIST_OK)
+        return code;
+    memcpy(plan->problem.mapped, agreed, sizeof plan->problem.mapped);
     plan->problem.largest_bytes = bytes;
-    return code;
+    /* MPI libraries have the same means to map device memory, and worse ways out */
+    if (plan->problem.space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[2])
+        plan->problem.staged = 1;
+    return REDIST_OK;
 }
 
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */

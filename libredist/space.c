@@ -79,6 +79,9 @@ int redist__finish_stream(const struct redist__space *space, void *mark, void *s
                           const struct redist__context *context) {
     if (!space->asynchronous)
         return REDIST_OK;
-    int code = space->mark_stream(mark, stream);
+    int idle, code = space->stream_idle(stream, &idle);
+    if (code != REDIST_OK || idle)
+        return code;
+    code = space->mark_stream(mark, stream);
     return code == REDIST_OK ? wait_mark(space, mark, context) : code;
 }

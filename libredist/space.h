@@ -81,6 +81,7 @@ struct redist__space {
     void (*mark_destroy)(void *mark);
     int (*mark_lane)(void *mark, int lane);
     int (*mark_stream)(void *mark, void *stream);
+    int (*stream_idle)(void *stream, int *idle);
     int (*mark_reached)(void *mark, int *reached);
 };
 

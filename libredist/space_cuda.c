@@ -110,6 +110,17 @@ static int mark_lane(void *mark, int lane) {
     return code == REDIST_OK ? CHECK(cudaEventRecord(mark, stream)) : code;
 }
 
+/* A stream that is idle needs no event, which takes longer than the question. */
+static int stream_idle(void *stream, int *idle) {
+    cudaError_t error = cudaStreamQuery(stream);
+    *idle = error == cudaSuccess;
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return REDIST_OK;
+    }
+    return redist__cuda_check(error, "cudaStreamQuery");
+}
+
 static int mark_stream(void *mark, void *stream) {
     return CHECK(cudaEventRecord(mark, stream));
 }
@@ -340,6 +351,7 @@ const struct redist__space redist__space_cuda = {
     .mark_create = mark_create,
     .mark_destroy = mark_destroy,
     .mark_lane = mark_lane,
+    .stream_idle = stream_idle,
     .mark_stream = mark_stream,
     .mark_reached = mark_reached,
 };

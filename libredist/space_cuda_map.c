@@ -94,22 +94,38 @@ static void describe(const struct export *export, struct redist__place *place) {
     memcpy(place->handle, &export->handle, sizeof export->handle);
 }
 
+/* An export that is still of the allocation at this address; saves most questions to the driver. */
+static struct export *find_known(const void *array, struct redist__cuda_memory *memory) {
+    uint64_t address = (uint64_t)(uintptr_t)array;
+    for (struct export *export = exports; export != NULL; export = export->next)
+        if (address - export->memory.base < export->memory.bytes) {
+            *memory = export->memory;
+            return redist__cuda_is_buffer(array, memory->buffer) ? export : NULL;
+        }
+    return NULL;
+}
+
+static struct export *find_or_add(const void *array, struct redist__cuda_memory *memory) {
+    struct export *export = find_known(array, memory);
+    if (export != NULL || !redist__cuda_find(array, memory))
+        return export;
+    export = find_export(memory);
+    return export != NULL ? export : add_export(memory);
+}
+
 struct redist__place redist__cuda_place(const void *array, size_t bytes) {
     struct redist__place place = {0};
-    struct redist__cuda_memory memory;
-    if (!redist__cuda_find(array, &memory))
-        return place;
-    uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
-    if (bytes > memory.bytes - offset)
+    struct redist__cuda_memory memory = {0};
+    if (array == NULL)
         return place;
     pthread_mutex_lock(&lock);
-    struct export *export = find_export(&memory);
-    if (export == NULL)
-        export = add_export(&memory);
-    if (export != NULL && export->key != 0)
+    const struct export *export = find_or_add(array, &memory);
+    uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
+    if (export != NULL && export->key != 0 && bytes <= memory.bytes - offset) {
         describe(export, &place);
+        place.offset = offset;
+    }
     pthread_mutex_unlock(&lock);
-    place.offset = offset;
     return place;
 }
 

@@ -66,6 +66,12 @@ static int mark_lane(void *mark, int lane) {
     return REDIST_OK;
 }
 
+static int stream_idle(void *stream, int *idle) {
+    (void)stream;
+    *idle = 1;
+    return REDIST_OK;
+}
+
 static int mark_stream(void *mark, void *stream) {
     (void)mark, (void)stream;
     return REDIST_OK;
@@ -98,6 +104,7 @@ const struct redist__space redist__space_host = {
     .mark_create = mark_create,
     .mark_destroy = mark_destroy,
     .mark_lane = mark_lane,
+    .stream_idle = stream_idle,
     .mark_stream = mark_stream,
     .mark_reached = mark_reached,
 };

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of method direct share: direct.c, direct_copies.c and direct_tiles.c. */
+#ifndef REDIST__DIRECT_H
+#define REDIST__DIRECT_H
+
+#include "../direct_control.h"
+#include "../method.h"
+
+enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
+
+/* What a peer says of the box that it exchanges with this rank: where in its array, in which
+ * strides. */
+struct redist__remote {
+    uint64_t offset;
+    int64_t stride[REDIST_MAX_NDIMS];
+};
+
+/* One direction of an exchange. */
+struct redist__route {
+    enum redist__mode mode;
+    struct redist__batch batch;     /* one copy for each peer: this rank's share of the work */
+    struct redist__remote *remotes; /* the peers' boxes that the copies end or begin in */
+};
+
+/* Where the copy with a peer is. */
+enum redist__progress { REDIST__WAITS, REDIST__RUNS, REDIST__DONE };
+
+/* What a variant does: `space`, where it works (AUTO = everywhere). */
+struct redist__traits {
+    const char *name;
+    enum redist_space space;
+    enum redist__copier copier;
+    int push;      /* where it could also pull */
+    int paced;     /* every receiver has one sender at a time; 2: the next one stands by */
+    int by_kernel; /* one kernel for all peers */
+};
+
+struct redist__direct {
+    const struct redist__problem *problem;
+    const struct redist__traits *traits;
+    struct redist__route routes[2];
+    struct redist__slot slot;
+    void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
+    size_t stage_bytes;
+    void **marks;                  /* for each peer */
+    enum redist__progress *copies; /* of the execution under way, for each peer */
+    int left;                      /* copies that are not done */
+    int turn, ended; /* of a paced execution: turns that were issued, and that are done */
+    uint64_t number; /* of the execution under way */
+    int direction;
+    const char *source;
+    char *destination;
+    int failed; /* the first failure of the execution */
+    struct redist__direct *next_pending;
+};
+
+struct redist__line *redist__direct_line(const struct redist__direct *state, int rank);
+
+/* Whether anything is exchanged with a peer: on side 0, array A, or on side 1. */
+int redist__direct_has_part(const struct redist__direct *state, int side, int peer);
+
+/* The side of the exchange that the peers' arrays are on. */
+int redist__direct_remote_side(const struct redist__route *route, int direction);
+
+/* The first byte of the array of a peer that is ready. */
+int redist__direct_array(const struct redist__direct *state, int peer, char **base);
+
+/* Tells the peers where this rank's array is and that they may use it. */
+void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
+                             void *destination);
+
+/* Tells the peers that this rank has copied all it has to, and waits until they have. */
+void redist__direct_finish(const struct redist__direct *state);
+
+/* The copies of an execution (direct_copies.c): what there is to do; put on and taken off the list of
+ * those under way; what can be done of them without waiting. */
+void redist__direct_expect(struct redist__direct *state);
+void redist__direct_begin(struct redist__direct *state);
+void redist__direct_end(const struct redist__direct *state);
+void redist__direct_advance_all(void);
+
+/* Executions in tiles (direct_tiles.c). */
+int redist__direct_open(void *data, void *array);
+int redist__direct_tile(void *data, const struct redist__tile *tile);
+int redist__direct_close(void *data);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Method direct: which copies may begin, in which order, and whether they are done. */
+#include "../segment.h"
+#include "direct.h"
+
+static int is_ready(const struct redist__direct *state, int peer) {
+    return atomic_load_explicit(&redist__direct_line(state, peer)->ready, memory_order_acquire) >=
+           state->number;
+}
+
+int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
+    const struct redist__place *place = &redist__direct_line(state, peer)->place;
+    const struct redist__space *space = state->problem->space;
+    int staged = state->routes[state->direction].mode == REDIST__STAGE;
+    *base = staged ? redist__segment_address(place) : space->address(place);
+    if (*base != NULL)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
+                        peer);
+}
+
+/* The side of the exchange that this rank copies from or to in its own array. */
+static int near_side(const struct redist__direct *state) {
+    return !redist__direct_remote_side(&state->routes[state->direction], state->direction);
+}
+
+/* The own part of a staged exchange has no need of the stage. */
+static int find_addresses(struct redist__direct *state, int peer) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    struct redist__route *route = &state->routes[state->direction];
+    const char **source = &route->batch.sources[peer];
+    char **destination = &route->batch.destinations[peer], *base = NULL;
+    int direction = state->direction, own = peer == schedule->context->rank;
+    *source = state->source + schedule->side[direction].parts[peer].offset;
+    *destination = state->destination + schedule->side[!direction].parts[peer].offset;
+    int code = own ? REDIST_OK : redist__direct_array(state, peer, &base);
+    if (own || code != REDIST_OK)
+        return code;
+    if (route->mode == REDIST__PUSH)
+        *destination = base + route->remotes[peer].offset;
+    else
+        *source = base + route->remotes[peer].offset;
+    return REDIST_OK;
+}
+
+static int distance(const struct redist__direct *state, int peer) {
+    const struct redist__context *context = state->problem->schedule->context;
+    return (peer - context->rank + context->size) % context->size;
+}
+
+static int peer_at(const struct redist__direct *state, int far) {
+    const struct redist__context *context = state->problem->schedule->context;
+    return (context->rank + far) % context->size;
+}
+
+static int issue_one(struct redist__direct *state, int peer) {
+    const struct redist__batch *batch = &state->routes[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int far = distance(state, peer), own = far == 0, lane = state->traits->paced && !own ? 1 : far;
+    enum redist__copier copier =
+        own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
+    state->copies[peer] = REDIST__RUNS;
+    state->turn += !own;
+    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    if (code == REDIST_OK && batch->copies[peer].run != 0)
+        code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
+                           copier, lane);
+    if (code == REDIST_OK && space->asynchronous)
+        code = space->mark_lane(state->marks[peer], lane);
+    return code;
+}
+
+/* In turn i every rank serves the i-th rank after it, so that no two serve the same. Who served my next
+ * peer before me is always the rank after me. A turn may begin when that rank and this one have ended
+ * the turn before; or, so that the engines need not wait for the host, the one before that. */
+static int has_turn(const struct redist__direct *state, int peer) {
+    int turn = distance(state, peer), ahead = state->traits->paced - 1;
+    if (!state->traits->paced || turn == 0)
+        return 1;
+    if (turn != state->turn + 1 || state->ended < turn - 1 - ahead)
+        return 0;
+    uint64_t size = (uint64_t)state->problem->schedule->context->size;
+    uint64_t before = state->number * size + (uint64_t)turn - 1 - (uint64_t)ahead;
+    return turn <= 1 + ahead ||
+           atomic_load_explicit(&redist__direct_line(state, peer_at(state, 1))->turns,
+                                memory_order_acquire) >= before;
+}
+
+static int may_issue(const struct redist__direct *state, int peer) {
+    return state->copies[peer] == REDIST__WAITS && has_turn(state, peer) &&
+           (distance(state, peer) == 0 || is_ready(state, peer));
+}
+
+static void end_turn(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    state->ended++;
+    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->ended;
+    atomic_store_explicit(&redist__direct_line(state, context->rank)->turns, turns,
+                          memory_order_release);
+}
+
+/* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
+static int try_to_end(struct redist__direct *state, int peer) {
+    int reached = 1, code = REDIST_OK;
+    if (state->problem->space->asynchronous)
+        code = state->problem->space->mark_reached(state->marks[peer], &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    state->copies[peer] = REDIST__DONE;
+    state->left--;
+    if (state->traits->paced && distance(state, peer) != 0)
+        end_turn(state);
+    return code;
+}
+
+/* Turns end in their order. */
+static int may_end(const struct redist__direct *state, int peer) {
+    int turn = distance(state, peer);
+    return state->copies[peer] == REDIST__RUNS &&
+           (!state->traits->paced || turn == 0 || turn == state->ended + 1);
+}
+
+/* Parts that are empty take part in the turns too. */
+static int advance_peer(struct redist__direct *state, int peer) {
+    int issued = may_issue(state, peer) ? issue_one(state, peer) : REDIST_OK;
+    int ended = may_end(state, peer) ? try_to_end(state, peer) : REDIST_OK;
+    return issued == REDIST_OK ? ended : issued;
+}
+
+/* One kernel for all peers, as soon as all are ready. */
+static int advance_kernel(struct redist__direct *state) {
+    struct redist__batch *batch = &state->routes[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int size = batch->count, code = REDIST_OK;
+    if (state->copies[0] == REDIST__RUNS)
+        return try_to_end(state, 0);
+    for (int peer = 0; peer < size; peer++)
+        if (state->copies[peer] == REDIST__WAITS && distance(state, peer) != 0 &&
+            !is_ready(state, peer))
+            return REDIST_OK;
+    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
+        if (state->copies[peer] == REDIST__WAITS)
+            code = find_addresses(state, peer);
+    if (code == REDIST_OK)
+        code = space->batch_run(batch, 0, size, 0);
+    if (code == REDIST_OK)
+        code = space->mark_lane(state->marks[0], 0);
+    state->left = 1;
+    state->copies[0] = REDIST__RUNS;
+    return code;
+}
+
+/* Does what can be done without waiting. */
+static int advance(struct redist__direct *state) {
+    int code = REDIST_OK;
+    if (state->left != 0 && state->traits->by_kernel)
+        return advance_kernel(state);
+    for (int i = 1; i <= state->problem->schedule->context->size && state->left != 0; i++) {
+        int failed = advance_peer(state, peer_at(state, i));
+        code = code == REDIST_OK ? failed : code;
+    }
+    return code;
+}
+
+/* Copies of empty parts are done before they begin, except for the turns that they take. */
+void redist__direct_expect(struct redist__direct *state) {
+    int side = near_side(state), size = state->problem->schedule->context->size;
+    state->left = 0;
+    state->turn = state->ended = 0;
+    for (int peer = 0; peer < size; peer++) {
+        int waits = redist__direct_has_part(state, side, peer) || state->traits->paced;
+        state->copies[peer] = waits ? REDIST__WAITS : REDIST__DONE;
+        state->left += waits;
+    }
+}
+
+/* ---------------------------------------------------------------- executions under way */
+
+/* Executions on devices that are under way in this thread, the oldest first. */
+static _Thread_local struct redist__direct *pending;
+
+void redist__direct_begin(struct redist__direct *state) {
+    struct redist__direct **link = &pending;
+    while (*link != NULL)
+        link = &(*link)->next_pending;
+    state->next_pending = NULL;
+    *link = state;
+}
+
+void redist__direct_end(const struct redist__direct *state) {
+    struct redist__direct **link = &pending;
+    while (*link != NULL && *link != state)
+        link = &(*link)->next_pending;
+    if (*link != NULL)
+        *link = state->next_pending;
+}
+
+void redist__direct_advance_all(void) {
+    for (struct redist__direct *state = pending; state != NULL; state = state->next_pending) {
+        int code = advance(state);
+        state->failed = state->failed == REDIST_OK ? code : state->failed;
+    }
+}

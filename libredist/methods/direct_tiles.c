@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
+#include "direct.h"
+
+int redist__direct_open(void *data, void *array) {
+    struct redist__direct *state = data;
+    int put = state->problem->tiles == REDIST_PUT;
+    redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    return REDIST_OK;
+}
+
+/* The array that exists and the strides in it, of a peer or of this rank itself. */
+static int far_box(const struct redist__direct *state, int side, int peer, char **base,
+                   ptrdiff_t stride[]) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    int ndims = schedule->ndims;
+    if (peer == schedule->context->rank) {
+        const struct redist__side *mine = &schedule->side[side];
+        const char *array = side == 0 ? state->source : state->destination;
+        *base = (char *)(size_t)array + mine->parts[peer].offset;
+        for (int i = 0; i < ndims; i++)
+            stride[i] = mine->stride[i];
+        return REDIST_OK;
+    }
+    const struct redist__remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
+    redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, schedule->context);
+    int code = redist__direct_array(state, peer, base);
+    if (code != REDIST_OK)
+        return code;
+    *base += remote->offset;
+    for (int i = 0; i < ndims; i++)
+        stride[i] = (ptrdiff_t)remote->stride[i];
+    return REDIST_OK;
+}
+
+/* What a tile and the part of one peer have in common. */
+static int copy_tile_part(const struct redist__direct *state, const struct redist__tile *tile,
+                          int peer) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__part *part = &schedule->side[!put].parts[peer];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    if (!redist__intersect(schedule->ndims, tile->start, tile->count, part->start, part->count,
+                           start, count))
+        return REDIST_OK;
+    char *far, *near = tile->data;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    int code = far_box(state, put, peer, &far, stride);
+    if (code != REDIST_OK)
+        return code;
+    for (int i = 0; i < schedule->ndims; i++) {
+        near += (start[i] - tile->start[i]) * tile->stride[i];
+        far += (start[i] - part->start[i]) * stride[i];
+    }
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
+                         put ? stride : tile->stride);
+    if (put)
+        redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
+    else
+        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
+    return REDIST_OK;
+}
+
+int redist__direct_tile(void *data, const struct redist__tile *tile) {
+    const struct redist__direct *state = data;
+    const struct redist__context *context = state->problem->schedule->context;
+    int code = REDIST_OK;
+    for (int i = 0; i < context->size && code == REDIST_OK; i++)
+        code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    return code;
+}
+
+int redist__direct_close(void *data) {
+    redist__direct_finish(data);
+    return REDIST_OK;
+}
