@@ -259,12 +259,13 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; arrays of
-                                  a device have no tiles */
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
+                                  device only REDIST_PUT */
     size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
     enum redist_space space; /**< where both arrays live; must agree */
-    void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): an execution
+    void *
+        stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): an execution
                        begins after all work that the stream got before; when it is complete, so is its
                        work on the device */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
@@ -380,7 +381,8 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  * Hands over a tile: a box of array A. Each element is handed over exactly once.
  *   start   first index of the box in the local array A, along each axis
  *   count   its elements along each axis
- *   tile    its first element; may be overwritten as soon as the function returns
+ *   tile    its first element; may be overwritten as soon as the function returns. On a device the
+ *           tile has to be complete before the call, and stays as it is until redist_plan_put_end
  *   stride  bytes from an element of the tile to its neighbour along each axis
  * Not collective: ranks may hand over different tiles in different orders. Errors: ERR_STATE, ERR_SIZE
  * (outside of the array), ERR_MPI.

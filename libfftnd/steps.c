@@ -186,7 +186,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     int changes = before->real != step->real, shift = transform->batch.shift;
     *problem = (struct fftnd__serial_problem){.precision = transform->precision,
                                               .direction = direction,
-                                              .effort = transform->options.effort};
+                                              .effort = transform->options.effort,
+                                              .stream = transform->options.stream};
     double share = transform->options.plan_seconds / 4;
     problem->seconds = share > 1 ? share : 1;
     problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
@@ -203,16 +204,4 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
         if (at == transform->batch.axis || !is_axis_of(step, at - shift))
             problem->loops[problem->nloops++] =
                 (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
-}
-
-void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor) {
-    if (precision == FFTND_DOUBLE) {
-        double *values = array;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= factor;
-    } else {
-        float *values = array, single = (float)factor;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= single;
-    }
 }

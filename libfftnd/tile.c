@@ -267,8 +267,9 @@ static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end 
     double begin = MPI_Wtime();
     if (code == REDIST_OK)
         code = tiling->library->execute(tiling->serial[last], in, out);
-    if (scale != 1.0)
-        fftnd__scale(out, span(&tiling->out, tiling->ndims, after), precision, scale);
+    if (code == REDIST_OK && scale != 1.0)
+        code = tiling->library->scale(out, span(&tiling->out, tiling->ndims, after), precision,
+                                      scale, NULL);
     *seconds += MPI_Wtime() - begin;
     return code == REDIST_OK ? store_tile(tiling, store, start, after) : code;
 }

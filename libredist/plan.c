@@ -95,9 +95,9 @@ static int check_own_space(const struct redist_plan *plan, const struct redist__
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         if (plan->request.arrays[side] != NULL && plan->schedule.side[side].bytes != 0)
             code = space->check(plan->request.arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && plan->problem.tiles != REDIST_WHOLE)
+    if (code == REDIST_OK && space->asynchronous && plan->problem.tiles == REDIST_GET)
         code = redist_fail_in(plan->request.function, REDIST_ERR_METHOD,
-                              "options.tiles is for arrays in host memory");
+                              "options.tiles = REDIST_GET is for arrays in host memory");
     return code;
 }
 

@@ -22,18 +22,46 @@ static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     return 0;
 }
 
+static const test_device *device;
+
+void fft_array_use(const test_device *used) {
+    device = used;
+}
+
+void *fft_array_address(const fft_array *array) {
+    return array->on_device != NULL && array->data != NULL ? array->on_device + array->before
+                                                           : array->data;
+}
+
+void fft_array_upload(const fft_array *array) {
+    if (array->on_device != NULL) {
+        device->copy(array->on_device, array->memory, array->before + array->bytes + GUARD_BYTES);
+    }
+}
+
+void fft_array_download(const fft_array *array) {
+    if (array->on_device != NULL) {
+        device->copy(array->memory, array->on_device, array->before + array->bytes + GUARD_BYTES);
+    }
+}
+
 int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t number_bytes,
                      fft_array *array) {
     const size_t before = bytes_before(kind, number_bytes);
     const size_t rounded = (before + bytes + GUARD_BYTES + 63) / 64 * 64;
     void *memory = NULL;
     int code = REDIST_OK;
-    if (kind == FFT_MEMORY_SHARED) {
+    void *on_device = NULL;
+    if (device != NULL) {
+        on_device = device->allocate(comm, rounded, kind == FFT_MEMORY_SHARED);
+    }
+    if (kind == FFT_MEMORY_SHARED && device == NULL) {
         code = redist_alloc(comm, rounded, &memory);
     } else {
         memory = aligned_alloc(64, rounded);
     }
-    *array = (fft_array){.bytes = bytes, .memory = memory, .before = before, .kind = kind};
+    *array = (fft_array){
+        .bytes = bytes, .memory = memory, .before = before, .kind = kind, .on_device = on_device};
     if (code != REDIST_OK) {
         return code;
     }
@@ -48,7 +76,10 @@ int fft_array_free(fft_array *array) {
     int code = REDIST_OK;
     void *memory = array->memory;
     free(array->kept);
-    if (array->kind == FFT_MEMORY_SHARED) {
+    if (array->on_device != NULL) {
+        device->release(array->on_device, array->kind == FFT_MEMORY_SHARED);
+    }
+    if (array->kind == FFT_MEMORY_SHARED && array->on_device == NULL) {
         code = redist_free(&memory);
     } else {
         free(memory);
