@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cuFFT as the serial library. One of its plans transforms up to three axes whose strides nest, repeated
- * over one loop; more axes are done in several passes, more loops by several launches.
+ * over one loop; more axes are done in several passes, more loops by several launches. cuFFT refuses
+ * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "cuda_scale.h"
+#include "cuda_arrays.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -11,7 +12,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-enum { MOST_RANK = 3, COALESCED = 32 };
+enum { MOST_RANK = 3, COALESCED = 32, ALIGNMENT = 256 };
 
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
@@ -21,13 +22,16 @@ struct pass {
     int direction;
     int nouter;
     struct fftnd__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
+    int gathers, scatters;                      /* the real side goes through a list */
+    struct fftnd__cuda_lines lines;
 };
 
 struct plan {
     struct fftnd__serial_problem problem;
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
-    size_t area_bytes;
+    size_t area_bytes, list_bytes;
+    char *area;        /* cuFFT's own, then the list */
     size_t copy_bytes; /* a problem without axes */
 };
 
@@ -105,9 +109,13 @@ static int nests(ptrdiff_t outer, ptrdiff_t inner, int n) {
     return inner > 0 && outer % inner == 0 && outer / inner >= n;
 }
 
-/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`. */
-static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner) {
-    return nests(outer->in, inner->in, inner->n) && nests(outer->out, inner->out, inner->n);
+/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
+ * which side that one is. */
+static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
+                    const int halved[2]) {
+    int n = inner->n, half = n / 2 + 1;
+    return nests(outer->in, inner->in, halved[0] ? half : n) &&
+           nests(outer->out, inner->out, halved[1] ? half : n);
 }
 
 /* Loops of one element are none, and two that follow each other are one. */
@@ -127,9 +135,28 @@ static void merge_loops(struct task *task) {
     task->nloops = n;
 }
 
-/* The loop that cuFFT does: neighbours in memory if there are many, else the longest. */
+/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
+static int misaligns(const struct task *task, int loop) {
+    const struct fftnd__loop *at = &task->loops[loop];
+    return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
+}
+
+static int count_misaligning(const struct task *task, int *last) {
+    int n = 0;
+    for (int i = 0; i < task->nloops; i++)
+        if (misaligns(task, i)) {
+            *last = i;
+            n++;
+        }
+    return n;
+}
+
+/* The loop that cuFFT does: the only one that spoils the alignment, else neighbours in memory if there are
+ * many, else the longest. */
 static int choose_batch(const struct task *task) {
-    int best = task->nloops - 1;
+    int best = task->nloops - 1, odd = -1;
+    if (count_misaligning(task, &odd) == 1)
+        return odd;
     if (best >= 0 && task->loops[best].n >= COALESCED)
         return best;
     for (int i = task->nloops - 2; i >= 0; i--)
@@ -177,11 +204,25 @@ static int make_handle(struct plan *plan, struct pass *pass, const struct task *
     return code;
 }
 
+/* Lines of the real side lie one after the other in the list. */
+static void use_list(struct plan *plan, struct pass *pass, struct task *task,
+                     struct fftnd__loop *batch) {
+    int to_real = task->is_real[1];
+    struct fftnd__loop *axis = &task->axes[0];
+    pass->gathers = !to_real;
+    pass->scatters = to_real;
+    pass->lines = (struct fftnd__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
+                                             to_real ? batch->out : batch->in,
+                                             plan->problem.precision == FFTND_DOUBLE};
+    *(to_real ? &axis->out : &axis->in) = 1;
+    *(to_real ? &batch->out : &batch->in) = axis->n;
+    plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
+}
+
 static int add_pass(struct plan *plan, struct task *task, int from_output, int to_output) {
     struct pass *pass = &plan->passes[plan->npasses++];
-    struct fftnd__loop once = {1, 1, 1};
-    merge_loops(task);
-    int chosen = choose_batch(task);
+    struct fftnd__loop batch = {1, 1, 1};
+    int odd = -1, chosen = choose_batch(task);
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
@@ -191,7 +232,11 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
                 task->loops[i].n,
                 task->loops[i].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
                 task->loops[i].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
-    return make_handle(plan, pass, task, chosen >= 0 ? &task->loops[chosen] : &once);
+    if (chosen >= 0)
+        batch = task->loops[chosen];
+    if (count_misaligning(task, &odd) > 1)
+        use_list(plan, pass, task, &batch);
+    return make_handle(plan, pass, task, &batch);
 }
 
 /* ---------------------------------------------------------------- passes */
@@ -208,10 +253,12 @@ static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__
     return n;
 }
 
-/* How many of the last of `n` axes one plan can transform. */
-static int group_size(int n, const struct fftnd__loop axes[]) {
+/* How many of the last of `n` axes one plan can transform; halved[] as in may_join. */
+static int group_size(int n, const struct fftnd__loop axes[], const int halved[2]) {
+    static const int whole[2] = {0, 0};
     int size = 1;
-    while (size < n && size < MOST_RANK && may_join(&axes[n - size - 1], &axes[n - size]))
+    while (size < n && size < MOST_RANK &&
+           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
         size++;
     return size;
 }
@@ -239,6 +286,7 @@ static struct task make_task(const struct fftnd__serial_problem *problem, int na
         task.loops[i].in = task.loops[i].out = side ? task.loops[i].out : task.loops[i].in;
     for (int i = 0; side >= 0 && i < task.rank; i++)
         task.axes[i].in = task.axes[i].out = side ? task.axes[i].out : task.axes[i].in;
+    merge_loops(&task);
     return task;
 }
 
@@ -247,13 +295,19 @@ static struct task make_task(const struct fftnd__serial_problem *problem, int na
 static int make_passes(struct plan *plan) {
     const struct fftnd__serial_problem *problem = &plan->problem;
     int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
+    static const int whole[2] = {0, 0};
+    const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes), left = n - group_size(n, axes), code = REDIST_OK;
+    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK, odd = -1;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
+    if (count_misaligning(&main_task, &odd) > 1) {
+        left = n - 1;
+        main_task = make_task(problem, n, axes, left, n, -1);
+    }
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = group_size(left, axes);
+        int size = group_size(left, axes, whole);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
@@ -264,7 +318,6 @@ static int make_passes(struct plan *plan) {
 /* A problem without axes: the array as it is. */
 static int make_copy(struct plan *plan) {
     struct task task = make_task(&plan->problem, 0, NULL, 0, 0, -1);
-    merge_loops(&task);
     size_t n = task.nloops > 0 ? (size_t)task.loops[0].n : 1;
     if (task.nloops > 1 || (task.nloops == 1 && (task.loops[0].in != 1 || task.loops[0].out != 1)))
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "a copy of an array with gaps");
@@ -296,22 +349,43 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- running */
 
+static size_t round_up(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static size_t area_bytes(const void *data) {
-    return ((const struct plan *)data)->area_bytes;
+    const struct plan *plan = data;
+    return round_up(plan->area_bytes) + plan->list_bytes;
 }
 
 static int set_area(void *data, void *area) {
     struct plan *plan = data;
     int code = REDIST_OK;
+    plan->area = area;
     for (int i = 0; i < plan->npasses && code == REDIST_OK; i++)
         code = check_cufft(cufftSetWorkArea(plan->passes[i].handle, area), "cufftSetWorkArea");
     return code;
 }
 
-static int run_pass(const struct pass *pass, char *from, char *to) {
+static int launch(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+    char *list = plan->area + round_up(plan->area_bytes);
+    cudaStream_t stream = plan->problem.stream;
+    int code = REDIST_OK;
+    if (pass->gathers)
+        code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
+    if (code == REDIST_OK)
+        code = check_cufft(cufftXtExec(pass->handle, pass->gathers ? list : from,
+                                       pass->scatters ? list : to, pass->direction),
+                           "cufftXtExec");
+    if (code == REDIST_OK && pass->scatters)
+        code = check_cuda(fftnd__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
+    return code;
+}
+
+static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     int index[REDIST_MAX_NDIMS] = {0}, loop, code;
     do {
-        code = check_cufft(cufftXtExec(pass->handle, from, to, pass->direction), "cufftXtExec");
+        code = launch(plan, pass, from, to);
         for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
             const struct fftnd__loop *outer = &pass->outer[loop];
             int wraps = ++index[loop] == outer->n;
@@ -335,7 +409,7 @@ static int execute(void *data, void *in, void *out) {
     int code = REDIST_OK;
     for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
         const struct pass *pass = &plan->passes[i];
-        code = run_pass(pass, pass->from_output ? out : in, pass->to_output ? out : in);
+        code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
     }
     return code;
 }

@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
+enum { DEVICE_ALIGNMENT = 256, GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
 
 /* ---------------------------------------------------------------- memory */
+
+static const test_device *device;
 
 /* A guard in front of shared memory is left out: the library must know the address. */
 static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     switch (kind) {
     case FFT_MEMORY_HEAP:
-        return GUARD_BYTES;
+        return device != NULL ? DEVICE_ALIGNMENT : GUARD_BYTES;
     case FFT_MEMORY_UNALIGNED:
         return GUARD_BYTES + number_bytes;
     case FFT_MEMORY_SHARED:
@@ -21,8 +23,6 @@ static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     }
     return 0;
 }
-
-static const test_device *device;
 
 void fft_array_use(const test_device *used) {
     device = used;
