@@ -74,9 +74,11 @@ static int find_lean_route(struct fftnd__pipeline *pipeline,
 
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
-    int found = 0, code = REDIST_OK;
+    int found = 0, code = REDIST_OK, on_host = transform->library->space == REDIST_SPACE_HOST;
     for (enum fftnd__parting parting = FFTND__TOGETHER;
          parting <= FFTND__WITH_COPY && !found && code == REDIST_OK; parting++) {
+        if (parting == FFTND__COPIED && on_host)
+            continue; /* a copy costs more there than transforms of other axes first */
         code = redist_agree(transform->comm,
                             fftnd__list_steps(pipeline, transform, direction, parting));
         find_last_steps(pipeline);

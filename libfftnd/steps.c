@@ -86,8 +86,9 @@ static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__tran
     int bounds[REDIST_MAX_NDIMS + 1], halved = has_halved(transform, stage);
     int backward = pipeline->direction == REDIST_BACKWARD;
     int copies = halved && parting == FFTND__WITH_COPY;
-    int n = find_groups(transform, stage, halved && parting != FFTND__TOGETHER, bounds);
-    if (copies && backward)
+    int apart = halved && parting > FFTND__COPIED;
+    int n = find_groups(transform, stage, apart, bounds);
+    if (backward && (copies || (halved && parting == FFTND__COPIED)))
         add_copy(pipeline);
     for (int i = 0; i < n; i++) {
         int group = backward ? n - 1 - i : i;

@@ -69,6 +69,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 /* How a stage with the halved axis is parted when the arrays at hand leave no other way. */
 enum fftnd__parting {
     FFTND__TOGETHER,     /* not at all */
+    FFTND__COPIED,       /* nor that, but backward begins with a copy that may be ruined */
     FFTND__HALVED_APART, /* that axis first (backward: last), the others after it */
     FFTND__WITH_COPY     /* and a copy between two arrays besides */
 };
