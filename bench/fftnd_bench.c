@@ -22,8 +22,9 @@ static const char notes[] =
     "  exchange_ms_median            time of a pair spent in exchanges, waiting included\n"
     "  serial_ms_median              the serial transforms of a pair alone: FFTW's own in-place\n"
     "                                plans, axis by axis over the same local shapes, without\n"
-    "                                communication, all ranks at once, in the same rounds; the\n"
-    "                                table shows the ratio to it (of serial)\n"
+    "                                communication, all ranks at once, each with FFTW's threads\n"
+    "                                if --threads is given, in the same rounds; the table shows\n"
+    "                                the ratio to it (of serial)\n"
     "  max_error                     largest difference between the field and what a round trip\n"
     "                                gives back, over the largest value; not timed\n"
     "  workspace_bytes               work space of the plan, on the rank that has most\n"
@@ -55,7 +56,7 @@ struct request {
     bench_settings settings;
     bench_list grid;
     int kind, precision, effort, alignment, scaling, fusion, plan_seconds, tile_bytes;
-    int batch, batch_place;
+    int batch, batch_place, threads;
     int in_place, overwrite, compare;
     const char *wisdom;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
@@ -63,7 +64,7 @@ struct request {
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[24];
+    static bench_option options[28];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
@@ -91,6 +92,8 @@ static const bench_program *describe(struct request *request) {
          .help = "fields at once (1)", .minimum = 1},
         {.name = "--batch-place", .kind = BENCH_CHOICE, .value = &request->batch_place,
          .words = places, .help = "place of the batch index (first)"},
+        {.name = "--threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
+         .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
         {.name = "--in-place", .kind = BENCH_FLAG, .value = &request->in_place,
          .help = "both sides in one array"},
         {.name = "--overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
@@ -116,6 +119,7 @@ static bench_problem make_problem(const struct request *request) {
                              .effort = (enum fftnd_effort)request->effort,
                              .batch = request->batch,
                              .batch_place = (enum fftnd_batch_place)request->batch_place,
+                             .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
                              .space = bench_space_at(request->settings.space)};
@@ -136,6 +140,7 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
     options.batch_place = (enum fftnd_batch_place)request->batch_place;
+    options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
     options.method = method;
@@ -310,8 +315,8 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT, .grid = {1, {0}}, .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE, .batch = 1};
+    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);

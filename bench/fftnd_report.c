@@ -30,6 +30,7 @@ static void describe_json(const bench_report *report, const bench_transform *tra
     bench_json_text("space", problem->space->name);
     bench_json_text("memory", bench_memories[report->settings->memory]);
     bench_json_integer("ranks", nranks);
+    bench_json_integer("threads", problem->threads);
     bench_json_integer("iters", report->settings->iterations);
 }
 
@@ -66,8 +67,9 @@ static void print_heading(const bench_report *report) {
     int nranks;
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     print_list(problem->sizes, problem->ndims, " x ");
-    printf(" %s %s, batch of %d, %s, %d ranks, grid ", report->kind, report->precision,
-           problem->batch, problem->in_place ? "in place" : "out of place", nranks);
+    printf(" %s %s, batch of %d, %s, %d ranks x %d threads, grid ", report->kind, report->precision,
+           problem->batch, problem->in_place ? "in place" : "out of place", nranks,
+           problem->threads);
     print_list(report->transforms[0].grid, report->transforms[0].grid_ndims, "x");
     printf("%s, %s memory (%s), %d rounds after %d to warm up\n",
            report->transforms[0].grid_ndims == 0 ? "none" : "", problem->space->name,

@@ -21,9 +21,12 @@ static const struct serial_library {
                   void *data, unsigned flags);
     void (*execute)(void *plan);
     void (*destroy)(void *plan);
+    void (*set_threads)(int threads);
 } libraries[] = {
-    [FFTND_DOUBLE] = {sizeof(double), fftw_bench_plan, fftw_bench_execute, fftw_bench_destroy},
-    [FFTND_FLOAT] = {sizeof(float), fftwf_bench_plan, fftwf_bench_execute, fftwf_bench_destroy},
+    [FFTND_DOUBLE] = {sizeof(double), fftw_bench_plan, fftw_bench_execute, fftw_bench_destroy,
+                      fftw_bench_set_threads},
+    [FFTND_FLOAT] = {sizeof(float), fftwf_bench_plan, fftwf_bench_execute, fftwf_bench_destroy,
+                     fftwf_bench_set_threads},
 };
 
 /* The plans of all axes, one list for each direction. */
@@ -181,7 +184,11 @@ bench_transform bench_serial_create(const bench_problem *problem, int grid_ndims
     arrays->physical = problem->space->allocate(MPI_COMM_WORLD, bytes, 0);
     arrays->spectral = arrays->physical;
     arrays->physical_bytes = bytes < input->physical_bytes ? bytes : input->physical_bytes;
+    if (problem->threads > 1)
+        serial->library->set_threads(problem->threads);
     plan_all(serial, arrays->physical);
+    if (problem->threads > 1)
+        serial->library->set_threads(1);
     return (bench_transform){.library = "serial",
                              .in_place = 1,
                              .space = problem->space,

@@ -16,6 +16,7 @@ typedef struct bench_problem {
     enum fftnd_effort effort;
     int batch;
     enum fftnd_batch_place batch_place;
+    int threads; /* of each rank */
     int in_place;
     int seed;
     const bench_space *space;

@@ -16,11 +16,11 @@ static inline double box_coordinate(const fftnd_layout *physical, int axis, int 
     return 2 * M_PI * (physical->start[axis] + index) / physical->size[axis];
 }
 
-/* The wavenumber along an axis with so many grid points: the upper half of the indices stands for
+/* The wavenumber along an axis with so many modes: the upper half of the indices stands for
  * negative ones. */
-static inline int box_wavenumber(const fftnd_layout *spectral, int points, int axis, int index) {
+static inline int box_wavenumber(const fftnd_layout *spectral, int modes, int axis, int index) {
     int k = spectral->start[axis] + index;
-    return k <= points / 2 ? k : k - points;
+    return k <= modes / 2 ? k : k - modes;
 }
 
 #endif

@@ -10,6 +10,27 @@
  * transform runs the chain in reverse. For real input the halved axis is the last; another one can
  * be chosen, and then takes the last place in the chain.
  *
+ * Dealiasing: fftnd_options.kept makes the spectral side shorter than the transforms. Let an axis have
+ * n = sizes[i] points and K = kept[i] <= n modes, let X[k] be its transform of n points without
+ * scaling, with k modulo n, and Y the spectral side. Along a complex axis of the spectral side
+ *
+ *     forward   Y[k] = X[k]                for |k| < K/2
+ *               Y[k] = X[k] + X[-k]        for k = K/2, if K is even and K < n
+ *     backward  X[k] = Y[k]                for |k| < K/2
+ *               X[k] = X[-k] = Y[k] / 2    for k = K/2, if K is even and K < n
+ *               X[k] = 0                   for all others
+ *
+ * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones
+ * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image,
+ * the conjugate of X[k] with all other wavenumbers negated. Real-to-real axes have the first K
+ * coefficients, and backward takes the others as zero. K = n is the transform without `kept`. With any
+ * K, backward followed by forward is the identity on the modes of a field, up to scaling. The scalings
+ * divide by products of `sizes`, not of `kept`: amplitudes (FFTND_SCALE_FORWARD) stay what they are.
+ *
+ * The 3/2 rule is sizes = 3N/2 and kept = N, the 2/3 rule is sizes = N and kept = 2N/3. Each axis is cut
+ * right after its transform and filled with zeros right before, in the caches: what is not kept is
+ * neither sent nor stored.
+ *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.
  */
@@ -90,17 +111,20 @@ typedef struct fftnd_options {
     int in_place;              /**< nonzero: input and output are the same array, each side of
                                     `bytes` of fftnd_layout; for FFTND_R2C the real side is padded */
     int overwrite_input;       /**< nonzero: the input array may be used as work space; both arrays
-                                    are then of `bytes` of fftnd_layout */
+                                    are then of `bytes` of fftnd_layout. This and in_place save a
+                                    work array, unless `kept` drops modes */
     int user_workspace;        /**< nonzero: work space comes from fftnd_plan_set_workspace */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file */
     int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
     enum fftnd_fusion fusion;
     const int *kept; /**< modes kept along each axis (d values, 1..sizes[i]): the spectral side has
-                          these extents instead of sizes; NULL = all. Forward drops the highest
-                          frequencies, backward takes those that are not kept as zero, and neither
-                          is moved between ranks: the 2/3 and the 3/2 rule of dealiasing */
-    int threads;     /**< threads of each rank that transform, >= 1 */
+                          K/2 + 1 (halved axis) or K elements for K modes; NULL = all. See
+                          "Dealiasing" above */
+    int threads; /**< threads of each rank that transform, >= 1; the calling thread is one of them,
+                      the others live as long as the plan and call MPI only if it was initialised
+                      with MPI_THREAD_SERIALIZED at least (methods that send tiles as messages leave
+                      the tiles to one thread otherwise). Ranks have to be bound to that many cores */
     size_t tile_bytes;   /**< of a tile, at most, where the axes allow; 0 = choose */
     double plan_seconds; /**< time to spend on trying (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3,
                               or 30 when patient */
@@ -134,7 +158,7 @@ typedef struct fftnd_plan fftnd_plan;
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
  * All arguments must agree. Collective on comm.
- * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS, ERR_METHOD, ERR_NULL, ERR_DISAGREE,
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, kept), ERR_GRID, ERR_AXIS, ERR_METHOD, ERR_NULL, ERR_DISAGREE,
  * ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -195,6 +219,7 @@ typedef struct fftnd_plan_info {
     int fused;               /**< nonzero: transforms and exchanges are joined in tiles */
     int tiled;               /**< nonzero: transforms work in tiles, joined or not */
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
+    int threads;             /**< threads of each rank that transform */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

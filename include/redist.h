@@ -259,21 +259,22 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
-                                  device only REDIST_PUT */
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; not for
+                                  arrays of a device */
     size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
+    int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if
+                         redist_plan_info.concurrent says that they may */
     enum redist_space space; /**< where both arrays live; must agree */
-    void *
-        stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): an execution
-                       begins after all work that the stream got before; when it is complete, so is its
-                       work on the device */
+    void *stream; /**< with arrays of a device, a cudaStream_t (NULL = the default stream): an
+                              execution begins after all work that it got before, and has completed its
+                              own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0,      \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO                                           \
     }
 
@@ -294,6 +295,7 @@ typedef struct redist_plan redist_plan;
  * The distributed axes are split as redist_decompose does: sizes_a[axis_b] is this rank's part of
  * sizes_b[axis_b], and sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and
  * the same on all ranks. An array without elements may be NULL.
+ * Both arrays lie in host memory, or both on the current device of the rank (redist_alloc_in).
  * Moved directly when an array is from redist_alloc, else as method "auto" remembers, else by
  * MPI_Alltoallw.
  * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS,
@@ -337,7 +339,7 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
  * Errors: ERR_STATE (freed, already started, or an array was left for later), ERR_ARGUMENT
- * (direction), ERR_MPI.
+ * (direction), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
@@ -363,7 +365,7 @@ REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *
 
 /**
  * Completes what redist_plan_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI, ERR_DEVICE.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 
@@ -384,8 +386,9 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  *   tile    its first element; may be overwritten as soon as the function returns. On a device the
  *           tile has to be complete before the call, and stays as it is until redist_plan_put_end
  *   stride  bytes from an element of the tile to its neighbour along each axis
- * Not collective: ranks may hand over different tiles in different orders. Errors: ERR_STATE, ERR_SIZE
- * (outside of the array), ERR_MPI.
+ * Not collective: ranks may hand over different tiles in different orders. Where
+ * redist_plan_info.concurrent is nonzero, several threads of a rank may do so at once, between begin
+ * and end, which are called by one thread. Errors: ERR_STATE, ERR_SIZE (outside of the array), ERR_MPI.
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
                                const void *tile, const ptrdiff_t stride[]);
@@ -403,7 +406,7 @@ REDIST_API int redist_plan_get_begin(redist_plan *plan, const void *source);
 
 /**
  * Fetches a tile: a box of array B, described as in redist_plan_put; it is complete on return.
- * Not collective. Errors: as redist_plan_put.
+ * Not collective; several threads as in redist_plan_put. Errors: as redist_plan_put.
  */
 REDIST_API int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                                const ptrdiff_t stride[]);
@@ -416,6 +419,10 @@ typedef struct redist_plan_info {
     const char *method;     /**< the method's name, with its variant; owned by the plan */
     size_t workspace_bytes; /**< memory of this rank that the plan holds for buffers */
     size_t moved_bytes; /**< bytes that this rank sends in one forward execution, own part too */
+    int concurrent;     /**< nonzero: made with options.concurrent, and redist_plan_put or
+                             redist_plan_get may run in several threads at once: always with methods
+                             that only copy (direct), with others if MPI was initialised with
+                             MPI_THREAD_SERIALIZED at least, since they call MPI there */
 } redist_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

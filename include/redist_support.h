@@ -21,6 +21,9 @@ extern "C" {
 REDIST_API int redist_fail_in(const char *function, int code, const char *format, ...)
     REDIST_PRINTF(3, 4);
 
+/** Makes `text`, the message of another thread, this thread's error message. Not collective. */
+REDIST_API void redist_set_message(const char *text);
+
 /** Turns the result of an MPI call into REDIST_OK or REDIST_ERR_MPI with MPI's own sentence. */
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);

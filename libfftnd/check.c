@@ -42,6 +42,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
+        {"options->threads", options->threads, 1, INT_MAX},
     };
     if (!(options->plan_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
@@ -105,6 +106,16 @@ static int check_r2r(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* NULL keeps all. */
+static int check_kept(const struct fftnd__request *request) {
+    const int *kept = request->options.kept;
+    for (int i = 0; kept != NULL && i < request->ndims; i++)
+        if (kept[i] < 1 || kept[i] > request->sizes[i])
+            return FAIL(REDIST_ERR_SIZE, "options->kept[%d] = %d is not in 1..%d (sizes[%d])", i,
+                        kept[i], request->sizes[i], i);
+    return REDIST_OK;
+}
+
 static int check_kind(const struct fftnd__request *request) {
     int halved = request->options.halved_axis;
     if (request->kind == FFTND_R2R)
@@ -122,6 +133,9 @@ static int check_space(const struct fftnd__request *request) {
                     (int)request->options.space, library->absent());
     if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
+    if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
+                                         "dropped in tiles");
     return REDIST_OK;
 }
 
@@ -155,13 +169,15 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
         code = check_kind(request);
     if (code == REDIST_OK)
         code = check_space(request);
+    if (code == REDIST_OK)
+        code = check_kept(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     return code;
 }
 
 static int agree(const struct fftnd__request *request, int code) {
-    static const char *const names[3][REDIST_MAX_NDIMS] = {
+    static const char *const names[4][REDIST_MAX_NDIMS] = {
         {"sizes[0]", "sizes[1]", "sizes[2]", "sizes[3]", "sizes[4]", "sizes[5]", "sizes[6]",
          "sizes[7]", "sizes[8]", "sizes[9]", "sizes[10]", "sizes[11]", "sizes[12]", "sizes[13]",
          "sizes[14]", "sizes[15]"},
@@ -172,9 +188,13 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->r2r[0]", "options->r2r[1]", "options->r2r[2]", "options->r2r[3]",
          "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
          "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
-         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"}};
+         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"},
+        {"options->kept[0]", "options->kept[1]", "options->kept[2]", "options->kept[3]",
+         "options->kept[4]", "options->kept[5]", "options->kept[6]", "options->kept[7]",
+         "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
+         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[18 + 3 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[18 + 4 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -191,8 +211,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->fusion", options->fusion},
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
+        {"options->threads", options->threads},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 17, valid = code == REDIST_OK;
+    int n = 18, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;
@@ -200,6 +221,8 @@ static int agree(const struct fftnd__request *request, int code) {
         values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
         values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
         values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
+        const int *kept = options->kept != NULL ? options->kept : request->sizes;
+        values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
     }
     return redist_agree_values_in("fftnd_plan_create", request->comm, code, n, values);
 }

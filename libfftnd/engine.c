@@ -122,8 +122,10 @@ static int build_fused(struct fftnd__engine *engine) {
 /* Collective. */
 static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__request *request) {
     struct fftnd__transform *transform = &engine->transform;
-    int code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  halved_axis(request), transform->grid);
+    int code = fftnd__team_create(request->options.threads, &transform->team);
+    if (code == REDIST_OK)
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
+                                  request->options.kept, halved_axis(request), transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
@@ -347,6 +349,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     for (int i = 0; i < 2; i++)
         if (engine->transform.marks[i] != NULL)
             engine->transform.library->mark_destroy(engine->transform.marks[i]);
+    fftnd__team_free(engine->transform.team);
     if (engine->transform.grid != NULL)
         redist_grid_free(&engine->transform.grid);
 }

@@ -116,11 +116,15 @@ static int find_route(struct fftnd__fused *fused, const struct fftnd__transform 
     return found;
 }
 
-static int uses_second_work(const struct fftnd__fused *fused) {
-    for (int i = 1; i <= fused->list.nsteps; i++)
-        if (fused->buffer[i] == FFTND__WORK1)
-            return 1;
-    return 0;
+/* A second work array that a plan which is to be lean could do without: only transforms that drop
+ * modes, and so are never in place, may need one. */
+static int wastes_work(const struct fftnd__fused *fused) {
+    int second = 0, truncates = 0;
+    for (int i = 1; i <= fused->list.nsteps; i++) {
+        second |= fused->buffer[i] == FFTND__WORK1;
+        truncates |= fused->list.steps[i].truncates;
+    }
+    return second && !truncates;
 }
 
 /* Where the user lets the input be overwritten, one work array has to do: two exchanges get by with
@@ -135,9 +139,9 @@ static int choose_buffers(struct fftnd__fused *fused, const struct fftnd__transf
         MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
     int lean = transform->options.in_place || transform->options.overwrite_input;
     *suits = find_route(fused, transform, fits);
-    if (lean && (!*suits || uses_second_work(fused))) {
+    if (lean && (!*suits || wastes_work(fused))) {
         join_exchanges_evenly(fused);
-        *suits = find_route(fused, transform, fits) && !uses_second_work(fused);
+        *suits = find_route(fused, transform, fits) && !wastes_work(fused);
     }
     return code;
 }
@@ -168,7 +172,8 @@ static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transf
     for (int i = 1; i <= fused->list.nsteps; i++) {
         if (is_exchange(&steps[i]))
             continue;
-        fftnd__tiling_shape(&fused->tilings[i], transform, &steps[i - 1], &steps[i], &cut);
+        fftnd__tiling_shape(&fused->tilings[i], transform, &steps[i - 1], &steps[i],
+                            fused->list.direction, &cut);
         *suits = *suits && (is_empty(&steps[i]) || row_bytes(&fused->tilings[i]) >= SHORTEST_RUN);
     }
 }

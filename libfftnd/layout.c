@@ -26,24 +26,25 @@ static int align(const redist_grid *grid, int ndims, const int sizes[], const in
     return code;
 }
 
-static void halve(int sizes[], int halved) {
-    if (halved >= 0)
-        sizes[halved] = sizes[halved] / 2 + 1;
+/* After its transforms an axis has as many elements as modes are kept. */
+static void transform_axis(const struct fftnd__chain *chain, struct fftnd__alignment *alignment,
+                           int axis) {
+    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->kept[axis]));
 }
 
 /* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
-static int build_first(struct fftnd__chain *chain, const int sizes[], const int order[],
-                       int grid_ndims, const redist_grid *grid) {
+static int build_first(struct fftnd__chain *chain, const int order[], int grid_ndims,
+                       const redist_grid *grid) {
     struct fftnd__stage *stage = &chain->stages[0];
-    int spectral[REDIST_MAX_NDIMS];
-    memcpy(spectral, sizes, (size_t)chain->ndims * sizeof *sizes);
-    halve(spectral, chain->halved);
-    for (int i = grid_ndims; i < chain->ndims; i++)
-        stage->axes[stage->naxes++] = order[i];
     stage->grid_dim = -1;
     chain->nstages = 1;
-    int code = align(grid, chain->ndims, sizes, order, &chain->physical);
-    return code == REDIST_OK ? align(grid, chain->ndims, spectral, order, &stage->spectral) : code;
+    int code = align(grid, chain->ndims, chain->points, order, &stage->physical);
+    stage->spectral = stage->physical;
+    for (int i = grid_ndims; i < chain->ndims; i++) {
+        stage->axes[stage->naxes++] = order[i];
+        transform_axis(chain, &stage->spectral, order[i]);
+    }
+    return code;
 }
 
 /* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
@@ -57,6 +58,7 @@ static int add_axis(struct fftnd__chain *chain, const int order[], int split[], 
         memmove(last->axes + 1, last->axes, (size_t)last->naxes * sizeof *last->axes);
         last->axes[0] = order[dim];
         last->naxes++;
+        transform_axis(chain, &last->spectral, order[dim]);
         return REDIST_OK;
     }
     struct fftnd__stage *stage = &chain->stages[chain->nstages++];
@@ -65,22 +67,30 @@ static int add_axis(struct fftnd__chain *chain, const int order[], int split[], 
     stage->grid_dim = dim;
     stage->axis_before = order[dim + 1];
     stage->axis_after = order[dim];
-    return align(grid, chain->ndims, last->spectral.size, split, &stage->spectral);
+    int code = align(grid, chain->ndims, last->spectral.size, split, &stage->physical);
+    stage->spectral = stage->physical;
+    transform_axis(chain, &stage->spectral, order[dim]);
+    return code;
 }
 
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], int halved,
-                       const redist_grid *grid) {
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
+                       int halved, const redist_grid *grid) {
     int order[REDIST_MAX_NDIMS], split[REDIST_MAX_NDIMS], dims[REDIST_MAX_NDIMS];
     int grid_ndims = 0, code = REDIST_OK;
     if (grid != NULL)
         code = redist_grid_get(grid, &grid_ndims, dims, NULL);
     *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
+    memcpy(chain->points, sizes, (size_t)ndims * sizeof *sizes);
+    memcpy(chain->kept, kept != NULL ? kept : sizes, (size_t)ndims * sizeof *sizes);
     order_axes(ndims, halved, order);
     memcpy(split, order, sizeof order);
     if (code == REDIST_OK)
-        code = build_first(chain, sizes, order, grid_ndims, grid);
+        code = build_first(chain, order, grid_ndims, grid);
     for (int dim = grid_ndims - 1; dim >= 0 && code == REDIST_OK; dim--)
         code = add_axis(chain, order, split, dim, dims[dim], grid);
+    if (code == REDIST_OK)
+        code = align(grid, ndims, chain->stages[chain->nstages - 1].spectral.size, order,
+                     &chain->returned);
     return code;
 }
 
@@ -122,10 +132,11 @@ static int has_room(const int spectral[], const int order[], int grid_ndims, int
     return 1;
 }
 
-int fftnd__choose_grid_ndims(int ndims, const int sizes[], int halved, int nranks) {
+int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, int nranks) {
     int order[REDIST_MAX_NDIMS], spectral[REDIST_MAX_NDIMS];
-    memcpy(spectral, sizes, (size_t)ndims * sizeof *sizes);
-    halve(spectral, halved);
+    memcpy(spectral, modes, (size_t)ndims * sizeof *modes);
+    if (halved >= 0)
+        spectral[halved] = modes[halved] / 2 + 1;
     order_axes(ndims, halved, order);
     for (int grid_ndims = 1; grid_ndims < ndims; grid_ndims++)
         if (has_room(spectral, order, grid_ndims, nranks))

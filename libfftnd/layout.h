@@ -16,7 +16,8 @@ struct fftnd__alignment {
 
 /* An alignment and the axes that are transformed in it. */
 struct fftnd__stage {
-    struct fftnd__alignment spectral; /* extents after the transforms of a forward chain */
+    struct fftnd__alignment physical; /* extents before the transforms of a forward chain */
+    struct fftnd__alignment spectral; /* and after them */
     int naxes;
     int axes[REDIST_MAX_NDIMS]; /* the halved axis, if it is here, last */
     int grid_dim;               /* among whose subgroup the exchange into this stage happens */
@@ -27,11 +28,24 @@ struct fftnd__stage {
 /* The whole transform. Stage 0 is where forward begins. */
 struct fftnd__chain {
     int ndims;
-    int halved; /* axis, or -1 */
+    int halved;                   /* axis, or -1 */
+    int points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
+    int kept[REDIST_MAX_NDIMS];   /* modes of these on the spectral side */
     int nstages;
     struct fftnd__stage stages[REDIST_MAX_NDIMS];
-    struct fftnd__alignment physical; /* of stage 0, before its transforms */
+    struct fftnd__alignment returned; /* the end of the chain, aligned as its beginning */
 };
+
+/* Extent of an axis with so many modes. */
+static inline int fftnd__spectral_extent(const struct fftnd__chain *chain, int axis, int modes) {
+    return axis == chain->halved ? modes / 2 + 1 : modes;
+}
+
+/* Makes an axis whole. */
+static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis, int extent) {
+    alignment->size[axis] = alignment->count[axis] = extent;
+    alignment->start[axis] = 0;
+}
 
 /* So many elements always have a number of bytes that fits; a larger array counts one more. */
 #define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
@@ -53,9 +67,9 @@ struct fftnd__batch {
 
 /* Grid dimension i of `grid_ndims`, of dims[i] processes, splits the i-th axis first (the halved
  * axis, if it is not the last, moves to the end of that order); one stage for each exchange that is
- * needed. `grid` may be NULL when grid_ndims is 0. */
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], int halved,
-                       const redist_grid *grid);
+ * needed. `kept` NULL = all modes; `grid` may be NULL when grid_ndims is 0. */
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
+                       int halved, const redist_grid *grid);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
@@ -64,7 +78,8 @@ struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
                                     const struct fftnd__batch *batch, int padded_axis);
 
-/* The smallest number of grid dimensions for which no rank is left without data, at most d-1. */
-int fftnd__choose_grid_ndims(int ndims, const int sizes[], int halved, int nranks);
+/* The smallest number of grid dimensions for which no rank is left without any of these modes, at
+ * most d-1. */
+int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, int nranks);
 
 #endif

@@ -36,7 +36,7 @@ static void join_exchanges(struct fftnd__pipeline *pipeline,
     for (int i = 2; i < pipeline->nsteps; i++) {
         struct fftnd__step *step = &pipeline->steps[i];
         join(step, transform->choice.chunks > 1 && step->hop.type == FFTND__EXCHANGE &&
-                       pipeline->steps[i - 1].naxes > 0);
+                       pipeline->steps[i - 1].naxes > 0 && !pipeline->steps[i - 1].truncates);
     }
 }
 
@@ -108,14 +108,29 @@ static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step
                            &problem);
     problem.keep_input = before->real != step->real && step->hop.source == FFTND__INPUT &&
                          !transform->options.in_place && !transform->options.overwrite_input;
+    problem.team = transform->team;
     return transform->library->create(&problem, scratch[0],
                                       scratch[is_in_place(step, transform) ? 0 : 1], &step->serial);
 }
 
+static struct fftnd__cut cut_of(const struct fftnd__step *step,
+                                const struct fftnd__transform *transform) {
+    return (struct fftnd__cut){transform->choice.tile_bytes, 1, 1,
+                               !fftnd__is_streamed(transform, step)};
+}
+
+/* Tiles that leave threads idle are worse than the serial library's own threads. */
+static int is_coarse(const struct fftnd__step *before, const struct fftnd__step *step,
+                     const struct fftnd__transform *transform, int direction) {
+    struct fftnd__tiling tiling;
+    const struct fftnd__cut cut = cut_of(step, transform);
+    fftnd__tiling_shape(&tiling, transform, before, step, direction, &cut);
+    return fftnd__tiling_is_coarse(&tiling, transform);
+}
+
 static int plan_tiles(const struct fftnd__step *before, struct fftnd__step *step,
                       const struct fftnd__transform *transform, int direction) {
-    const struct fftnd__cut cut = {transform->choice.tile_bytes, 1, 1,
-                                   !fftnd__is_streamed(transform, step)};
+    const struct fftnd__cut cut = cut_of(step, transform);
     step->tiling = redist_calloc(1, sizeof *step->tiling);
     if (step->tiling == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a loop over tiles");
@@ -139,7 +154,8 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
         return REDIST_OK;
     if (step[1].joined)
         return plan_chunks(before, step, transform, direction, scratch);
-    if (transform->choice.tiled && step->naxes > 0)
+    if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
+                            !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
     return plan_whole(before, step, transform, direction, scratch);
 }
@@ -178,6 +194,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.stream_bytes = transform->choice.stream_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
+    options.concurrent = transform->options.threads > 1;
     return options;
 }
 
@@ -205,8 +222,8 @@ static int plan_boxes(struct fftnd__step *step, const struct fftnd__step *before
                       const struct fftnd__transform *transform, void *source, void *destination,
                       const redist_options *options) {
     int sizes[REDIST_MAX_NDIMS];
-    redist_box box_a = batched_box(before->alignment, transform, sizes);
-    redist_box box_b = batched_box(step->alignment, transform, sizes);
+    redist_box box_a = batched_box(&before->alignment, transform, sizes);
+    redist_box box_b = batched_box(&step->alignment, transform, sizes);
     return redist_plan_boxes(transform->comm, element_type(transform, step->real),
                              step->local.ndims, sizes, &box_a, source, &box_b, destination, options,
                              &step->exchange);

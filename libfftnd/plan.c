@@ -110,9 +110,9 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     const struct fftnd__batch *batch = &transform->batch;
     *layout = (fftnd_layout){.ndims = transform->chain.ndims};
     for (int axis = 0; axis < layout->ndims; axis++) {
-        layout->size[axis] = step->alignment->size[axis];
-        layout->start[axis] = step->alignment->start[axis];
-        layout->count[axis] = step->alignment->count[axis];
+        layout->size[axis] = step->alignment.size[axis];
+        layout->start[axis] = step->alignment.start[axis];
+        layout->count[axis] = step->alignment.count[axis];
         layout->stride[axis] = step->local.stride[axis + batch->shift];
     }
     layout->batch_stride =
@@ -137,7 +137,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .serial_seconds = plan->engine.seconds[0],
                               .exchange_seconds = plan->engine.seconds[1],
                               .fused = plan->engine.is_fused,
-                              .tiled = plan->engine.is_fused || choice->tiled};
+                              .tiled = plan->engine.is_fused || choice->tiled,
+                              .threads = plan->engine.transform.options.threads};
     info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);

@@ -97,11 +97,14 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
            (int)request->kind, (int)request->precision);
     for (int i = 0; i < request->ndims; i++)
         append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
+    for (int i = 0; i < request->ndims && options->kept != NULL; i++)
+        append(key, "%s%d", i > 0 ? "x" : "/kept=", options->kept[i]);
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
     if (is_on_device(request))
         append(key, "/cuda");
+    append(key, "/threads=%d", options->threads);
     append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/method=%s", options->batch,
            "fl"[options->batch_place], options -> halved_axis, options -> in_place,
            options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
@@ -135,12 +138,17 @@ static void guess(struct contest *contest) {
     }
     if (options->tile_bytes != 0)
         choice->tile_bytes = options->tile_bytes;
+    if (nranks == 1 && options->threads > 1) { /* nothing to join; tiles are what threads share */
+        choice->tiled = 1;
+        choice->group_bytes = fftnd__cache_bytes() / 2;
+    }
     if (request->ndims == 1)
         return;
     choice->grid_ndims = options->grid_ndims;
     if (choice->grid_ndims == 0)
-        choice->grid_ndims =
-            fftnd__choose_grid_ndims(request->ndims, request->sizes, halved_axis(request), nranks);
+        choice->grid_ndims = fftnd__choose_grid_ndims(
+            request->ndims, options->kept != NULL ? options->kept : request->sizes,
+            halved_axis(request), nranks);
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
     MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);

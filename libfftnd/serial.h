@@ -4,6 +4,7 @@
 #define FFTND__SERIAL_H
 
 #include "fftnd.h"
+#include "team.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
 struct fftnd__loop {
@@ -20,7 +21,10 @@ struct fftnd__serial_problem {
     enum fftnd_effort effort;
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    int naxes;      /* 0 = copy */
+    struct fftnd__team
+        *team; /* threads that execute it together; NULL = whoever executes it does so
+                                 alone, and several threads may at once */
+    int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
     int nloops;

@@ -4,7 +4,12 @@
 #include "serial.h"
 
 #include <fftw3.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+
+/* How FFTW has others run the jobs of a transform: `work` on each of them. */
+typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs, void *data);
 
 /* What FFTW calls differently for each precision, as functions of one type. */
 struct precision {
@@ -21,6 +26,10 @@ struct precision {
     void (*destroy)(void *);
     int (*alignment)(void *);
     void (*limit_time)(double seconds); /* of planning */
+    int (*init_threads)(void);
+    void (*set_threads)(int n);
+    int (*threads)(void);
+    void (*set_loop)(run_loop *loop, void *data);
 };
 
 /* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
@@ -64,9 +73,22 @@ struct precision {
     static void X##_limit_time(double seconds) {                                                   \
         X##_set_timelimit(seconds);                                                                \
     }                                                                                              \
+    static int X##_init(void) {                                                                    \
+        return X##_init_threads();                                                                 \
+    }                                                                                              \
+    static void X##_set_threads(int n) {                                                           \
+        X##_plan_with_nthreads(n);                                                                 \
+    }                                                                                              \
+    static int X##_threads(void) {                                                                 \
+        return X##_planner_nthreads();                                                             \
+    }                                                                                              \
+    static void X##_set_loop(run_loop *loop, void *data) {                                         \
+        X##_threads_set_callback(loop, data);                                                      \
+    }                                                                                              \
     static const struct precision X##_table = {                                                    \
-        X##_c2c,     X##_r2c,     X##_c2r,     X##_r2r,       X##_run_c2c,   X##_run_r2c,          \
-        X##_run_c2r, X##_run_r2r, X##_destroy, X##_alignment, X##_limit_time};
+        X##_c2c,        X##_r2c,     X##_c2r,         X##_r2r,     X##_run_c2c,                    \
+        X##_run_r2c,    X##_run_c2r, X##_run_r2r,     X##_destroy, X##_alignment,                  \
+        X##_limit_time, X##_init,    X##_set_threads, X##_threads, X##_set_loop};
 PRECISION(fftw)
 PRECISION(fftwf)
 
@@ -82,10 +104,68 @@ static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
 struct plan {
     struct fftnd__serial_problem problem;
     const struct precision *precision;
-    void *aligned;   /* for arrays as aligned as the planner's */
-    void *unaligned; /* for any others; made when first needed */
+    void *aligned;             /* for arrays as aligned as the planner's */
+    _Atomic(void *) unaligned; /* for any others; made when first needed */
     void (*run)(void *plan, void *in, void *out);
 };
+
+/* ---------------------------------------------------------------- threads */
+
+/* FFTW plans one plan at a time, and what is set for its threads is set for all of its users. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+static int users[2]; /* executions of plans with a team, by precision */
+
+/* The team of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
+static _Thread_local struct fftnd__team *team_here;
+
+struct jobs {
+    void *(*work)(char *);
+    char *first;
+    size_t bytes;
+    int count, step;
+};
+
+static int do_jobs(void *data, int thread) {
+    const struct jobs *jobs = data;
+    for (int job = thread; job < jobs->count; job += jobs->step)
+        jobs->work(jobs->first + (size_t)job * jobs->bytes);
+    return REDIST_OK;
+}
+
+/* FFTW's threads would outlive the plans, so ours do the work. */
+static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
+    (void)data;
+    struct fftnd__team *team = team_here;
+    struct jobs jobs = {work, first, bytes, njobs, fftnd__team_size(team)};
+    team_here = NULL;
+    fftnd__team_run(team, do_jobs, &jobs);
+    team_here = team;
+}
+
+/* FFTW's loops are ours while anyone needs it, and otherwise as the program knows them. */
+static void begin_team(const struct plan *plan) {
+    if (plan->problem.team == NULL)
+        return;
+    int which = plan->problem.precision == FFTND_FLOAT;
+    pthread_mutex_lock(&planner);
+    if (users[which]++ == 0)
+        plan->precision->set_loop(run_jobs, NULL);
+    pthread_mutex_unlock(&planner);
+    team_here = plan->problem.team;
+}
+
+static void end_team(const struct plan *plan) {
+    if (plan->problem.team == NULL)
+        return;
+    int which = plan->problem.precision == FFTND_FLOAT;
+    team_here = NULL;
+    pthread_mutex_lock(&planner);
+    if (--users[which] == 0)
+        plan->precision->set_loop(NULL, NULL);
+    pthread_mutex_unlock(&planner);
+}
+
+/* ---------------------------------------------------------------- planning */
 
 static void copy_loops(int n, const struct fftnd__loop from[], fftw_iodim64 to[]) {
     for (int i = 0; i < n; i++)
@@ -114,6 +194,27 @@ static void *make(const struct plan *plan, void *in, void *out, unsigned flags) 
     }
 }
 
+/* Plans for the problem's threads, whatever the program has FFTW plan for. */
+static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
+    const struct precision *precision = plan->precision;
+    int wanted = fftnd__team_size(plan->problem.team);
+    begin_team(plan);
+    pthread_mutex_lock(&planner);
+    if (wanted > 1)
+        precision->init_threads();
+    int before = precision->threads();
+    if (before != wanted)
+        precision->set_threads(wanted);
+    precision->limit_time(plan->problem.seconds);
+    void *made = make(plan, in, out, flags);
+    precision->limit_time(FFTW_NO_TIMELIMIT);
+    if (before != wanted)
+        precision->set_threads(before);
+    pthread_mutex_unlock(&planner);
+    end_team(plan);
+    return made;
+}
+
 static void (*choose_run(const struct plan *plan))(void *, void *, void *) {
     const struct precision *precision = plan->precision;
     switch (plan->problem.kind) {
@@ -137,9 +238,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     plan->problem = *problem;
     plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
     plan->run = choose_run(plan);
-    plan->precision->limit_time(problem->seconds);
-    plan->aligned = make(plan, in, out, efforts[problem->effort] | keep_flag(problem));
-    plan->precision->limit_time(FFTW_NO_TIMELIMIT);
+    plan->aligned = make_locked(plan, in, out, efforts[problem->effort] | keep_flag(problem));
     if (plan->aligned == NULL) {
         redist_release(plan);
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
@@ -149,34 +248,47 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     return REDIST_OK;
 }
 
-static int make_unaligned(struct plan *plan, void *in, void *out) {
-    if (plan->unaligned == NULL) /* FFTW_ESTIMATE leaves the user's arrays alone */
-        plan->unaligned =
-            make(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED | keep_flag(&plan->problem));
-    if (plan->unaligned == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
-                              "FFTW made no plan for unaligned arrays");
-    return REDIST_OK;
+/* Several threads may come here at once: one of them plans. */
+static void *make_unaligned(struct plan *plan, void *in, void *out) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_at_a_time);
+    void *made = atomic_load(&plan->unaligned);
+    if (made == NULL) /* FFTW_ESTIMATE leaves the user's arrays alone */
+        made =
+            make_locked(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED | keep_flag(&plan->problem));
+    atomic_store(&plan->unaligned, made);
+    pthread_mutex_unlock(&one_at_a_time);
+    return made;
 }
 
 static int execute(void *data, void *in, void *out) {
     struct plan *plan = data;
-    if (plan->precision->alignment(in) == 0 && plan->precision->alignment(out) == 0) {
-        plan->run(plan->aligned, in, out);
-        return REDIST_OK;
+    void *suited = plan->aligned;
+    if (plan->precision->alignment(in) != 0 || plan->precision->alignment(out) != 0) {
+        suited = atomic_load(&plan->unaligned);
+        if (suited == NULL)
+            suited = make_unaligned(plan, in, out);
+        if (suited == NULL)
+            return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                                  "FFTW made no plan for unaligned arrays");
     }
-    int code = make_unaligned(plan, in, out);
-    if (code == REDIST_OK)
-        plan->run(plan->unaligned, in, out);
-    return code;
+    begin_team(plan);
+    plan->run(suited, in, out);
+    end_team(plan);
+    return REDIST_OK;
+}
+
+static void destroy_made(const struct plan *plan, void *made) {
+    pthread_mutex_lock(&planner);
+    if (made != NULL)
+        plan->precision->destroy(made);
+    pthread_mutex_unlock(&planner);
 }
 
 static void destroy(void *data) {
     struct plan *plan = data;
-    if (plan->aligned != NULL)
-        plan->precision->destroy(plan->aligned);
-    if (plan->unaligned != NULL)
-        plan->precision->destroy(plan->unaligned);
+    destroy_made(plan, plan->aligned);
+    destroy_made(plan, plan->unaligned);
     redist_release(plan);
 }
 

@@ -19,7 +19,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       const struct fftnd__alignment *alignment, int real) {
     int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
-    step->alignment = alignment;
+    step->alignment = *alignment;
     step->real = real;
     step->local = fftnd__local_of(alignment, transform->chain.ndims, &transform->batch,
                                   padded ? transform->chain.halved : -1);
@@ -37,19 +37,40 @@ static int has_halved(const struct fftnd__transform *transform, const struct fft
     return transform->chain.halved >= 0 && stage->axes[stage->naxes - 1] == transform->chain.halved;
 }
 
+static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
+    for (int i = 0; i < naxes; i++)
+        if (chain->kept[axes[i]] < chain->points[axes[i]])
+            return 1;
+    return 0;
+}
+
+/* The array after a transform over the axes of a step. */
+static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
+                                           const struct fftnd__step *step, int backward) {
+    struct fftnd__alignment alignment = step[-1].alignment;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i];
+        fftnd__set_whole(&alignment, axis,
+                         backward ? chain->points[axis]
+                                  : fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+    }
+    return alignment;
+}
+
 /* Over axes `first`..`last` - 1 of a stage. */
 static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
                        const struct fftnd__stage *stage, int first, int last) {
     int backward = pipeline->direction == REDIST_BACKWARD;
     int changes = has_halved(transform, stage) && last == stage->naxes;
-    int real = transform->kind == FFTND_R2R || (changes && backward);
+    int truncates = is_truncated(&transform->chain, last - first, stage->axes + first);
     struct fftnd__step *step =
-        add_step(pipeline, changes ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
+        add_step(pipeline, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
     step->naxes = last - first;
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
-    step->hop.ruins_source = changes && backward && step->naxes > 1;
-    set_array(transform, step, real && changes ? &transform->chain.physical : &stage->spectral,
-              real);
+    step->truncates = truncates;
+    step->hop.ruins_source = changes && backward && step->naxes > 1 && !truncates;
+    struct fftnd__alignment after = transformed(&transform->chain, step, backward);
+    set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
 }
 
 /* Leaves the array as it is, but elsewhere. */
@@ -65,11 +86,13 @@ static void add_copy(struct fftnd__pipeline *pipeline) {
  * bounds[1] > ... > bounds[n] = 0. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
                        int halved_apart, int bounds[]) {
+    const struct fftnd__chain *chain = &transform->chain;
     size_t item = fftnd__element_bytes(transform, 0), bytes = item;
     int n = 0;
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
-        size_t size = (size_t)stage->spectral.size[stage->axes[i]];
+        int axis = stage->axes[i];
+        size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
         int alone = halved_apart && i == stage->naxes - 2;
         if (i + 1 < bounds[n] && (alone || bytes * size > transform->choice.group_bytes)) {
             bounds[++n] = i + 1;
@@ -85,7 +108,8 @@ static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__tran
                       const struct fftnd__stage *stage, enum fftnd__parting parting) {
     int bounds[REDIST_MAX_NDIMS + 1], halved = has_halved(transform, stage);
     int backward = pipeline->direction == REDIST_BACKWARD;
-    int copies = halved && parting == FFTND__WITH_COPY;
+    int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
+    int copies = (halved || truncated) && parting == FFTND__WITH_COPY;
     int apart = halved && parting > FFTND__COPIED;
     int n = find_groups(transform, stage, apart, bounds);
     if (backward && (copies || (halved && parting == FFTND__COPIED)))
@@ -105,25 +129,28 @@ static void add_exchange(struct fftnd__pipeline *pipeline, const struct fftnd__t
     step->grid_dim = after->grid_dim;
     step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
     step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
-    set_array(transform, step, backward ? &before->spectral : &after->spectral,
+    set_array(transform, step, backward ? &before->spectral : &after->physical,
               transform->kind == FFTND_R2R);
 }
 
 /* Between the end of the chain and the alignment of its beginning, in one exchange of all ranks. */
 static void add_return(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
     const struct fftnd__chain *chain = &transform->chain;
-    int last = pipeline->direction == REDIST_BACKWARD ? chain->nstages - 1 : 0;
     if (transform->options.alignment != FFTND_ALIGN_INPUT || chain->nstages == 1)
         return;
     struct fftnd__step *step = add_step(pipeline, FFTND__EXCHANGE);
     step->grid_dim = -1;
-    set_array(transform, step, &chain->stages[last].spectral, transform->kind == FFTND_R2R);
+    set_array(transform, step,
+              pipeline->direction == REDIST_BACKWARD ? &chain->stages[chain->nstages - 1].spectral
+                                                     : &chain->returned,
+              transform->kind == FFTND_R2R);
 }
 
 static const struct fftnd__alignment *spectral_side(const struct fftnd__transform *transform) {
     const struct fftnd__chain *chain = &transform->chain;
-    int stage = transform->options.alignment == FFTND_ALIGN_INPUT ? 0 : chain->nstages - 1;
-    return &chain->stages[stage].spectral;
+    return transform->options.alignment == FFTND_ALIGN_INPUT
+               ? &chain->returned
+               : &chain->stages[chain->nstages - 1].spectral;
 }
 
 static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
@@ -131,7 +158,7 @@ static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__tra
     const struct fftnd__chain *chain = &transform->chain;
     int backward = pipeline->direction == REDIST_BACKWARD;
     set_array(transform, &pipeline->steps[0],
-              backward ? spectral_side(transform) : &chain->physical,
+              backward ? spectral_side(transform) : &chain->stages[0].physical,
               transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
     if (backward)
         add_return(pipeline, transform);
@@ -194,12 +221,9 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
-        int whole = changes && axis == transform->chain.halved
-                        ? transform->chain.physical.count[axis]
-                        : step->alignment->count[axis];
         problem->r2r[problem->naxes] = transform->r2r[direction][axis];
         problem->axes[problem->naxes++] =
-            (struct fftnd__loop){whole, in->stride[at], out->stride[at]};
+            (struct fftnd__loop){transform->chain.points[axis], in->stride[at], out->stride[at]};
     }
     for (int at = 0; at < step->local.ndims; at++)
         if (at == transform->batch.axis || !is_axis_of(step, at - shift))

@@ -7,6 +7,7 @@
 #include "redist_support.h"
 #include "route.h"
 #include "serial.h"
+#include "team.h"
 
 struct fftnd__tiling;
 struct fftnd__chunks;
@@ -14,14 +15,15 @@ struct fftnd__chunks;
 /* A step, and how the array lies after it. */
 struct fftnd__step {
     struct fftnd__hop hop;
-    const struct fftnd__alignment *alignment; /* after the step */
-    int real;                                 /* the elements after the step are real */
-    struct fftnd__local local;                /* the array after the step */
-    int grid_dim;                             /* exchange: subgroup; -1 = all ranks at once */
+    struct fftnd__alignment alignment; /* after the step */
+    int real;                          /* the elements after the step are real */
+    struct fftnd__local local;         /* the array after the step */
+    int grid_dim;                      /* exchange: subgroup; -1 = all ranks at once */
     int axis_source, axis_destination; /* exchange: array axes that are whole before, after */
     int naxes;                         /* serial: transformed axes, 0 = copy */
     int axes[REDIST_MAX_NDIMS];
-    void *serial; /* plan of the serial library; NULL if this rank has nothing to do, or tiles */
+    int truncates; /* some of these keep fewer modes than they have points: always in tiles */
+    void *serial;  /* plan of the serial library; NULL if this rank has nothing to do, or tiles */
     struct fftnd__tiling *tiling; /* the same in tiles; NULL if over whole arrays */
     struct fftnd__chunks *chunks; /* the same in chunks that are put as they are done */
     int joined;                   /* exchange: the step before puts it, chunk by chunk */
@@ -60,18 +62,19 @@ struct fftnd__transform {
     struct fftnd__chain chain;
     struct fftnd__batch batch;
     const struct fftnd__serial *library;
-    void *marks[2]; /* of the library, if it has marks */
+    void *marks[2];           /* of the library, if it has marks */
+    struct fftnd__team *team; /* the threads that share the work */
 };
 
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
-/* How a stage with the halved axis is parted when the arrays at hand leave no other way. */
+/* How a stage whose transforms cannot be in place is parted when the arrays at hand leave no other way. */
 enum fftnd__parting {
     FFTND__TOGETHER,     /* not at all */
     FFTND__COPIED,       /* nor that, but backward begins with a copy that may be ruined */
     FFTND__HALVED_APART, /* that axis first (backward: last), the others after it */
-    FFTND__WITH_COPY     /* and a copy between two arrays besides */
+    FFTND__WITH_COPY     /* and a copy between two arrays besides, also where modes are dropped */
 };
 
 /* Lists the steps without saying through which arrays they go. Not collective; REDIST_ERR_LIMIT. */

@@ -7,8 +7,13 @@
 #include "tile.h"
 
 #include <limits.h>
+#include <stdatomic.h>
+#include <time.h>
 
 enum { ALIGNMENT = 64, CONFLICT = 1024 };
+
+/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
 /* ---------------------------------------------------------------- shape */
 
@@ -59,25 +64,53 @@ static void choose_counts(struct fftnd__tiling *tiling, size_t tile, size_t item
     }
 }
 
+/* How large tiles may be: with several threads, such that there are some for each. */
+static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const struct fftnd__cut *cut) {
+    size_t threads = (size_t)fftnd__team_size(transform->team);
+    size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
+    fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
+    return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
+}
+
+static long long count_tiles(const struct fftnd__tiling *tiling) {
+    long long tiles = 1;
+    for (int i = 0; i < tiling->ndims; i++)
+        if (!tiling->whole[i] && tiling->count[i] > 0)
+            tiles *= (tiling->extent_out[i] + tiling->count[i] - 1) / tiling->count[i];
+    return tiles;
+}
+
+int fftnd__tiling_is_coarse(const struct fftnd__tiling *tiling,
+                            const struct fftnd__transform *transform) {
+    return count_tiles(tiling) < fftnd__team_size(transform->team);
+}
+
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         const struct fftnd__cut *cut) {
+                         int direction, const struct fftnd__cut *cut) {
     int shift = transform->batch.shift;
     size_t item = fftnd__element_bytes(transform, step->real && before->real), tile = item;
-    *tiling = (struct fftnd__tiling){.ndims = step->local.ndims, .chunk_axis = -1};
+    *tiling = (struct fftnd__tiling){
+        .ndims = step->local.ndims, .chunk_axis = -1, .direction = direction};
     tiling->in.item = fftnd__element_bytes(transform, before->real);
     tiling->out.item = fftnd__element_bytes(transform, step->real);
     for (int i = 0; i < tiling->ndims; i++) {
         int batch = i == transform->batch.axis;
         tiling->whole[i] = !batch && is_transformed(step, i - shift);
-        tiling->extent_in[i] = batch ? transform->batch.count : before->alignment->count[i - shift];
-        tiling->extent_out[i] = batch ? transform->batch.count : step->alignment->count[i - shift];
-        if (tiling->whole[i])
-            tile *= (size_t)(tiling->extent_out[i] > 0 ? tiling->extent_out[i] : 1);
+        tiling->extent_in[i] = batch ? transform->batch.count : before->alignment.count[i - shift];
+        tiling->extent_out[i] = batch ? transform->batch.count : step->alignment.count[i - shift];
     }
+    int wide[REDIST_MAX_NDIMS];
+    struct fftnd__tile *spectral = direction == REDIST_FORWARD ? &tiling->out : &tiling->in;
+    fftnd__bands_of(&spectral->bands, transform, step);
+    fftnd__bands_widen(&tiling->out.bands, tiling->ndims, tiling->extent_out, wide);
+    for (int i = 0; i < tiling->ndims; i++)
+        if (tiling->whole[i])
+            tile *= (size_t)(wide[i] > 0 ? wide[i] : 1);
     if (cut->local_load && cut->local_store)
         merge_axes(tiling);
-    choose_counts(tiling, tile, item, cut->bytes);
+    choose_counts(tiling, tile, item, most_bytes(transform, step, cut));
 }
 
 /* Strides of a tile in memory. A pitch that is a multiple of a power of two puts all elements of a
@@ -93,40 +126,72 @@ static void lay_out(struct fftnd__tile *tile, int ndims, const int count[], int 
     tile->bytes = (next + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static void count_of(const struct fftnd__tiling *tiling, const int extent[], int count[]) {
+/* Of a tile in memory. */
+static void count_of(const struct fftnd__tiling *tiling, const struct fftnd__bands *bands,
+                     const int extent[], int count[]) {
     for (int i = 0; i < tiling->ndims; i++)
         count[i] = tiling->whole[i] ? extent[i] : tiling->count[i];
+    fftnd__bands_widen(bands, tiling->ndims, count, count);
 }
 
 /* ---------------------------------------------------------------- plans in a tile */
 
-static void describe(const struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                     const struct fftnd__step *before, const struct fftnd__step *step,
-                     int direction, const int count[], struct fftnd__serial_problem *problem) {
+/* A part of the transform: from which memory to which, over which axes. */
+struct pass {
+    const struct fftnd__tile *in, *out;
+    struct fftnd__step before, step;
+    int count[REDIST_MAX_NDIMS]; /* elements along the other axes */
+};
+
+static int plan_pass(const struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                     const struct pass *pass, void **serial) {
     struct fftnd__local in = {.ndims = tiling->ndims}, out = in;
+    struct fftnd__serial_problem problem;
     for (int i = 0; i < tiling->ndims; i++) {
-        in.stride[i] = tiling->in.stride[i] / (ptrdiff_t)tiling->in.item;
-        out.stride[i] = tiling->out.stride[i] / (ptrdiff_t)tiling->out.item;
-        out.extent[i] = count[i];
+        in.stride[i] = pass->in->stride[i] / (ptrdiff_t)pass->in->item;
+        out.stride[i] = pass->out->stride[i] / (ptrdiff_t)pass->out->item;
+        out.extent[i] = pass->count[i];
     }
-    fftnd__describe_serial(transform, before, step, direction, &in, &out, problem);
+    fftnd__describe_serial(transform, &pass->before, &pass->step, tiling->direction, &in, &out,
+                           &problem);
+    return tiling->library->create(&problem, pass->in->memory, pass->out->memory, serial);
+}
+
+/* Whole tiles, and the last along the axis that is cut unevenly. */
+static int plan_both(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                     struct pass *pass) {
+    void **serial = tiling->serial[tiling->npasses++];
+    int axis = tiling->chunk_axis, code = plan_pass(tiling, transform, pass, &serial[0]);
+    if (code != REDIST_OK || axis < 0 || tiling->extent_out[axis] % tiling->count[axis] == 0)
+        return code;
+    pass->count[axis] = tiling->extent_out[axis] % tiling->count[axis];
+    return plan_pass(tiling, transform, pass, &serial[1]);
+}
+
+/* The halved axis by itself, and the others only for the modes of it that the array has. */
+static int plan_apart(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                      const struct pass *together) {
+    int last = together->step.naxes - 1, forward = tiling->direction == REDIST_FORWARD;
+    int halved = transform->chain.halved, at = halved + transform->batch.shift;
+    struct pass alone = *together, others = *together;
+    alone.step.naxes = 1;
+    alone.step.axes[0] = halved;
+    others.step.naxes = last;
+    others.in = others.out = forward ? together->out : together->in;
+    others.before.real = others.step.real = 0;
+    others.count[at] = forward ? tiling->extent_out[at] : tiling->extent_in[at];
+    int code = plan_both(tiling, transform, forward ? &alone : &others);
+    return code == REDIST_OK ? plan_both(tiling, transform, forward ? &others : &alone) : code;
 }
 
 static int plan_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                      const struct fftnd__step *before, const struct fftnd__step *step,
-                      int direction) {
-    int count[REDIST_MAX_NDIMS], axis = tiling->chunk_axis;
-    struct fftnd__serial_problem problem;
-    count_of(tiling, tiling->extent_out, count);
-    describe(tiling, transform, before, step, direction, count, &problem);
-    int code = tiling->library->create(&problem, tiling->in.memory, tiling->out.memory,
-                                       &tiling->serial[0]);
-    if (code != REDIST_OK || axis < 0 || tiling->extent_out[axis] % count[axis] == 0)
-        return code;
-    count[axis] = tiling->extent_out[axis] % count[axis];
-    describe(tiling, transform, before, step, direction, count, &problem);
-    return tiling->library->create(&problem, tiling->in.memory, tiling->out.memory,
-                                   &tiling->serial[1]);
+                      const struct fftnd__step *before, const struct fftnd__step *step) {
+    struct pass pass = {&tiling->in, &tiling->out, *before, *step, {0}};
+    int halved = transform->chain.halved;
+    count_of(tiling, &tiling->out.bands, tiling->extent_out, pass.count);
+    int apart = before->real != step->real && step->naxes > 1 &&
+                transform->chain.kept[halved] < transform->chain.points[halved];
+    return apart ? plan_apart(tiling, transform, &pass) : plan_both(tiling, transform, &pass);
 }
 
 static char *align(char *memory) {
@@ -152,7 +217,7 @@ static int lies_alike(const struct fftnd__tile *tile, const struct fftnd__local 
 static int lay_out_end(struct fftnd__tile *tile, const struct fftnd__local *array, int ndims,
                        const int count[], int may_be_direct) {
     lay_out(tile, ndims, count, 0);
-    if (may_be_direct && lies_alike(tile, array, ndims, count))
+    if (may_be_direct && tile->bands.n == 0 && lies_alike(tile, array, ndims, count))
         return 1;
     lay_out(tile, ndims, count, 1);
     return 0;
@@ -162,32 +227,35 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut) {
     int count[REDIST_MAX_NDIMS] = {0}, changes = before->real != step->real;
-    fftnd__tiling_shape(tiling, transform, before, step, cut);
+    fftnd__tiling_shape(tiling, transform, before, step, direction, cut);
     tiling->library = transform->library;
     if (is_empty(tiling))
         return REDIST_OK;
     int ruins_source = changes && direction == REDIST_BACKWARD;
-    count_of(tiling, tiling->extent_in, count);
+    count_of(tiling, &tiling->in.bands, tiling->extent_in, count);
     tiling->direct_in = lay_out_end(&tiling->in, &before->local, tiling->ndims, count,
                                     cut->local_load && !ruins_source);
-    count_of(tiling, tiling->extent_out, count);
+    count_of(tiling, &tiling->out.bands, tiling->extent_out, count);
     tiling->direct_out = lay_out_end(&tiling->out, &step->local, tiling->ndims, count,
                                      cut->local_store && cut->cached_store && !tiling->direct_in);
     int apart = changes || tiling->direct_in || tiling->direct_out;
-    size_t total = tiling->in.bytes + (apart ? tiling->out.bytes : 0) + ALIGNMENT;
+    tiling->ntiles = count_tiles(tiling);
+    tiling->team = transform->team;
+    tiling->share = tiling->in.bytes + (apart ? tiling->out.bytes : 0);
+    size_t total = tiling->share * (size_t)fftnd__team_size(tiling->team) + ALIGNMENT;
     tiling->memory = redist_calloc(total, 1);
     if (tiling->memory == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
                               total);
     tiling->in.memory = align(tiling->memory);
     tiling->out.memory = tiling->in.memory + (apart ? tiling->in.bytes : 0);
-    return plan_tiles(tiling, transform, before, step, direction);
+    return plan_tiles(tiling, transform, before, step);
 }
 
 void fftnd__tiling_free(struct fftnd__tiling *tiling) {
-    for (int i = 0; i < 2; i++)
-        if (tiling->serial[i] != NULL)
-            tiling->library->destroy(tiling->serial[i]);
+    for (int i = 0; i < 4; i++)
+        if (tiling->serial[i / 2][i % 2] != NULL)
+            tiling->library->destroy(tiling->serial[i / 2][i % 2]);
     redist_release(tiling->memory);
     *tiling = (struct fftnd__tiling){0};
 }
@@ -214,44 +282,105 @@ static char *first_byte(const struct fftnd__end *end, int ndims, const int start
     return address;
 }
 
-/* Fetches a tile, unless it can stay where it is; *in is where it then lies. */
-static int load_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
-                     const int start[], const int count[], char **in) {
-    const struct fftnd__tile *tile = &tiling->in;
-    *in = tile->memory;
+static int load_piece(const struct fftnd__block *tile, const struct fftnd__end *load,
+                      const struct fftnd__piece *piece) {
+    char *memory = tile->memory + piece->offset;
     if (load->exchange != NULL)
-        return redist_plan_get(load->exchange, start, count, tile->memory, tile->stride);
-    char *array = first_byte(load, tiling->ndims, start);
-    if (tiling->direct_in)
-        *in = array;
-    else
-        redist_copy_box(tiling->ndims, count, tile->item, array, load->stride, tile->memory,
-                        tile->stride, 0);
+        return redist_plan_get(load->exchange, piece->start, piece->count, memory, tile->stride);
+    redist_copy_box(tile->ndims, piece->count, tile->item,
+                    first_byte(load, tile->ndims, piece->start), load->stride, memory, tile->stride,
+                    0);
     return REDIST_OK;
 }
 
-static int store_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *store,
-                      const int start[], const int count[]) {
-    const struct fftnd__tile *tile = &tiling->out;
+static int store_piece(const struct fftnd__block *tile, const struct fftnd__end *store,
+                       const struct fftnd__piece *piece) {
+    const char *memory = tile->memory + piece->offset;
     if (store->exchange != NULL)
-        return redist_plan_put(store->exchange, start, count, tile->memory, tile->stride);
-    if (!tiling->direct_out)
-        redist_copy_box(tiling->ndims, count, tile->item, tile->memory, tile->stride,
-                        first_byte(store, tiling->ndims, start), store->stride, store->stream);
+        return redist_plan_put(store->exchange, piece->start, piece->count, memory, tile->stride);
+    redist_copy_box(tile->ndims, piece->count, tile->item, memory, tile->stride,
+                    first_byte(store, tile->ndims, piece->start), store->stride, store->stream);
     return REDIST_OK;
+}
+
+typedef int move_piece(const struct fftnd__block *tile, const struct fftnd__end *end,
+                       const struct fftnd__piece *piece);
+
+/* Between the tile and the box at `start`, `count` of its array. */
+static int move_pieces(const struct fftnd__block *tile, const struct fftnd__bands *bands,
+                       const struct fftnd__end *end, const int start[], const int count[],
+                       move_piece *move) {
+    struct fftnd__piece piece;
+    int code = REDIST_OK;
+    for (int i = 0; i < 1 << bands->n && code == REDIST_OK; i++)
+        if (fftnd__bands_piece(bands, i, tile->ndims, start, count, tile->stride, &piece))
+            code = move(tile, end, &piece);
+    return code;
+}
+
+/* The tile at `memory` of the box with these extents in its array. */
+static struct fftnd__block block_of(const struct fftnd__tiling *tiling,
+                                    const struct fftnd__tile *tile, const int count[], char *memory,
+                                    enum fftnd_precision precision) {
+    struct fftnd__block block = {precision, tiling->ndims, {0}, tile->stride, tile->item, memory};
+    fftnd__bands_widen(&tile->bands, tiling->ndims, count, block.count);
+    return block;
 }
 
 /* Bytes from a tile's first element to its last. */
-static size_t span(const struct fftnd__tile *tile, int ndims, const int count[]) {
-    size_t bytes = tile->item;
-    for (int i = 0; i < ndims; i++)
-        bytes += (size_t)(count[i] - 1) * (size_t)tile->stride[i];
+static size_t span(const struct fftnd__block *block) {
+    size_t bytes = block->item;
+    for (int i = 0; i < block->ndims; i++)
+        bytes += (size_t)(block->count[i] - 1) * (size_t)block->stride[i];
     return bytes;
 }
 
-static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
-                    const struct fftnd__end *store, const int start[],
-                    enum fftnd_precision precision, double scale, double *seconds) {
+/* A run over all tiles: what the threads share. */
+struct loop {
+    const struct fftnd__tiling *tiling;
+    const struct fftnd__end *load, *store;
+    enum fftnd_precision precision;
+    double scale;
+    _Atomic long long next;        /* the first tile that nobody has taken */
+    _Atomic long long nanoseconds; /* spent in transforms, by all threads */
+};
+
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Tiles are numbered as they lie in the array; returns the first index of one. */
+static void find_start(const struct fftnd__tiling *tiling, long long number, int start[]) {
+    for (int i = tiling->ndims - 1; i >= 0; i--) {
+        int count = tiling->count[i];
+        start[i] = 0;
+        if (tiling->whole[i])
+            continue;
+        int pieces = (tiling->extent_out[i] + count - 1) / count;
+        start[i] = (int)(number % pieces) * count;
+        number /= pieces;
+    }
+}
+
+/* A halved axis whose modes are dropped has a pass of its own, forward the first, backward the last. */
+static int transform_tile(const struct fftnd__tiling *tiling, int last,
+                          const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__bands *bands = &tiling->out.bands;
+    int forward = tiling->direction == REDIST_FORWARD, apart = tiling->npasses > 1;
+    const struct fftnd__block *between = apart && !forward ? in : out;
+    fftnd__bands_spread(&tiling->in.bands, in);
+    int code = tiling->library->execute(tiling->serial[0][last], in->memory, between->memory);
+    fftnd__bands_join(bands, FFTND__NYQUIST_MIRROR, between);
+    if (code == REDIST_OK && apart)
+        code = tiling->library->execute(tiling->serial[1][last], between->memory, out->memory);
+    fftnd__bands_join(bands, FFTND__NYQUIST_PAIR, out);
+    return code;
+}
+
+static int run_tile(struct loop *loop, const int start[], int thread) {
+    const struct fftnd__tiling *tiling = loop->tiling;
     int before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS], last = 0;
     for (int i = 0; i < tiling->ndims; i++) {
         int rest = tiling->extent_out[i] - start[i];
@@ -260,34 +389,60 @@ static int run_tile(const struct fftnd__tiling *tiling, const struct fftnd__end 
         after[i] = tiling->whole[i] ? tiling->extent_out[i] : before[i];
         last |= short_tile;
     }
-    char *in, *out = tiling->out.memory;
+    size_t share = (size_t)thread * tiling->share;
+    char *in = tiling->in.memory + share, *out = tiling->out.memory + share;
+    if (tiling->direct_in)
+        in = first_byte(loop->load, tiling->ndims, start);
     if (tiling->direct_out)
-        out = first_byte(store, tiling->ndims, start);
-    int code = load_tile(tiling, load, start, before, &in);
-    double begin = MPI_Wtime();
+        out = first_byte(loop->store, tiling->ndims, start);
+    const struct fftnd__block blocks[2] = {
+        block_of(tiling, &tiling->in, before, in, loop->precision),
+        block_of(tiling, &tiling->out, after, out, loop->precision)};
+    int code = REDIST_OK;
+    if (!tiling->direct_in)
+        code = move_pieces(&blocks[0], &tiling->in.bands, loop->load, start, before, load_piece);
+    long long begin = now();
     if (code == REDIST_OK)
-        code = tiling->library->execute(tiling->serial[last], in, out);
-    if (code == REDIST_OK && scale != 1.0)
-        code = tiling->library->scale(out, span(&tiling->out, tiling->ndims, after), precision,
-                                      scale, NULL);
-    *seconds += MPI_Wtime() - begin;
-    return code == REDIST_OK ? store_tile(tiling, store, start, after) : code;
+        code = transform_tile(tiling, last, &blocks[0], &blocks[1]);
+    if (code == REDIST_OK && loop->scale != 1.0)
+        code = tiling->library->scale(out, span(&blocks[1]), loop->precision, loop->scale, NULL);
+    atomic_fetch_add_explicit(&loop->nanoseconds, now() - begin, memory_order_relaxed);
+    if (code == REDIST_OK && !tiling->direct_out)
+        code = move_pieces(&blocks[1], &tiling->out.bands, loop->store, start, after, store_piece);
+    return code;
+}
+
+/* Takes tiles until there are none left. After a failure nobody takes any. */
+static int take_tiles(void *data, int thread) {
+    struct loop *loop = data;
+    int start[REDIST_MAX_NDIMS], code = REDIST_OK;
+    long long ntiles = loop->tiling->ntiles, number;
+    while (code == REDIST_OK && (number = atomic_fetch_add(&loop->next, 1)) < ntiles) {
+        find_start(loop->tiling, number, start);
+        code = run_tile(loop, start, thread);
+    }
+    if (code != REDIST_OK)
+        atomic_store(&loop->next, ntiles);
+    return code;
+}
+
+/* Whether several threads may move tiles through this end. */
+static int is_shared(const struct fftnd__end *end) {
+    redist_plan_info info;
+    return end->exchange == NULL ||
+           (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
 }
 
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
                       const struct fftnd__end *store, enum fftnd_precision precision, double scale,
                       double *serial_seconds) {
-    int start[REDIST_MAX_NDIMS] = {0}, code = REDIST_OK, axis;
     if (is_empty(tiling))
         return REDIST_OK;
-    do {
-        code = run_tile(tiling, load, store, start, precision, scale, serial_seconds);
-        axis = tiling->ndims - 1; /* an odometer over the tiles */
-        while (axis >= 0 && (tiling->whole[axis] ||
-                             start[axis] + tiling->count[axis] >= tiling->extent_out[axis]))
-            start[axis--] = 0;
-        if (axis >= 0)
-            start[axis] += tiling->count[axis];
-    } while (code == REDIST_OK && axis >= 0);
+    struct loop loop = {
+        .tiling = tiling, .load = load, .store = store, .precision = precision, .scale = scale};
+    int shared = tiling->ntiles > 1 && is_shared(load) && is_shared(store);
+    struct fftnd__team *team = shared ? tiling->team : NULL;
+    int code = fftnd__team_run(team, take_tiles, &loop);
+    *serial_seconds += 1e-9 * (double)loop.nanoseconds / fftnd__team_size(team);
     return code;
 }

@@ -3,7 +3,7 @@
 #ifndef FFTND__TILE_H
 #define FFTND__TILE_H
 
-#include "steps.h"
+#include "bands.h"
 
 /* Where tiles come from or go to: an array of this rank, or through an exchange to all. */
 struct fftnd__end {
@@ -26,6 +26,7 @@ struct fftnd__tile {
     size_t item;                        /* bytes of an element */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     size_t bytes;
+    struct fftnd__bands bands; /* where it has more modes than its array */
 };
 
 /* The loop over the tiles of one serial step. */
@@ -38,8 +39,13 @@ struct fftnd__tiling {
     int chunk_axis;                   /* the one axis that is cut unevenly; -1 = none */
     struct fftnd__tile in, out;       /* the same memory when the transform may run in place */
     int direct_in, direct_out;        /* the transform reads, writes the array itself, no tile */
-    char *memory;                     /* both */
-    void *serial[2];                  /* for whole tiles, and for the last along chunk_axis */
+    char *memory;                     /* both, of each thread */
+    size_t share;                     /* bytes from one thread's tiles to the next one's */
+    long long ntiles;
+    struct fftnd__team *team; /* the threads that share the tiles out among them */
+    int npasses;              /* transforms of a tile, one after the other: 1 or 2 */
+    void *serial[2][2];       /* of each pass, for whole tiles and for the last along chunk_axis */
+    int direction;
     const struct fftnd__serial *library;
 };
 
@@ -61,10 +67,14 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling);
 /* Sets ndims, extents and counts only: enough to ask how tiles look. */
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
-                         const struct fftnd__cut *cut);
+                         int direction, const struct fftnd__cut *cut);
 
-/* Runs all tiles; the results are multiplied by `scale`. Time spent in transforms is added to
- * *serial_seconds. */
+/* Whether there are too few tiles to keep all threads busy. */
+int fftnd__tiling_is_coarse(const struct fftnd__tiling *tiling,
+                            const struct fftnd__transform *transform);
+
+/* Runs all tiles, on all threads if the ends allow it; the results are multiplied by `scale`. Time spent
+ * in transforms, the mean of the threads, is added to *serial_seconds. */
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
                       const struct fftnd__end *store, enum fftnd_precision precision, double scale,
                       double *serial_seconds);

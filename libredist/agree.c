@@ -33,7 +33,7 @@ int redist_agree(MPI_Comm comm, int code) {
     result = MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm);
     if (result != MPI_SUCCESS)
         return redist_check_mpi(result);
-    redist__set_message(report.message);
+    redist_set_message(report.message);
     return report.code;
 }
 

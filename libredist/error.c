@@ -3,6 +3,7 @@
 #include "error.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,14 +33,20 @@ const char *redist_error_message(void) {
     return message;
 }
 
-void redist__set_message(const char *text) {
+void redist_set_message(const char *text) {
     snprintf(message, sizeof message, "%s", text);
 }
 
+/* Asked once, by a thread that checks a communicator: other threads may not be allowed to call MPI. */
 static int world_rank(void) {
-    int rank = -1;
-    if (redist__mpi_is_running())
+    static _Atomic int known_rank = -1;
+    if (!redist__mpi_is_running())
+        return -1;
+    int rank = atomic_load(&known_rank);
+    if (rank < 0) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        atomic_store(&known_rank, rank);
+    }
     return rank;
 }
 
@@ -78,6 +85,7 @@ int redist_check_comm_in(const char *function, MPI_Comm comm) {
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "MPI is not running: call it between "
                               "MPI_Init and MPI_Finalize");
+    world_rank();
     if (comm == MPI_COMM_NULL)
         return redist_fail_in(function, REDIST_ERR_COMM, "comm = MPI_COMM_NULL");
     int inter = 0;

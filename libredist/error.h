@@ -7,9 +7,6 @@
 
 #define REDIST__MESSAGE_BYTES 512
 
-/* Replaces this thread's message, for instance by the one of another rank. */
-void redist__set_message(const char *text);
-
 int redist__mpi_is_running(void);
 
 /* For functions whose names mean nothing to the user. */

@@ -10,6 +10,7 @@
 struct redist__problem {
     const struct redist__schedule *schedule;
     enum redist_tiles tiles;           /* array A or B exists in tiles only */
+    int concurrent;                    /* several threads may put or get at once */
     int mapped[2];                     /* peers map arrays A and B, on all ranks */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
@@ -61,7 +62,10 @@ struct redist__method {
     int (*execute)(void *state, int direction, const void *source, void *destination);
 
     /* A forward execution in tiles, for problems with tiles; NULL = the method cannot. `open` gets the
-     * array that exists: the destination of puts, the source of gets; `close` completes both. */
+     * array that exists: the destination of puts, the source of gets; `close` completes both. Put and
+     * get run in several threads at once if the method is `concurrent` (they call no MPI then, for the
+     * problem's `concurrent`); else they run one at a time. */
+    int concurrent;
     int (*open)(void *state, void *array);
     int (*put)(void *state, const struct redist__tile *tile);
     int (*get)(void *state, const struct redist__tile *tile);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
+#include "arrays.h"
 #include "error.h"
 #include "request.h"
 #include "tune.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
@@ -41,9 +43,10 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
-    plan->problem.stream = request->options.stream;
     plan->problem.stream_bytes =
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
+    plan->problem.stream = request->options.stream;
+    plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
@@ -52,138 +55,21 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-static void count_plan(const struct redist_plan *plan, int difference) {
-    if (plan->problem.space != NULL && plan->problem.space->count_plans != NULL)
-        plan->problem.space->count_plans(difference);
-}
-
 /* Frees what a plan has; the context stays. Collective if the plan has a transport. */
 static void destroy_plan(struct redist_plan *plan) {
     if (plan == NULL)
         return;
     redist__transport_destroy(&plan->transport);
-    count_plan(plan, -1);
+    redist__count_plan(&plan->problem, -1);
     redist__schedule_free(&plan->schedule);
     redist_handle_remove(plan);
     redist_release(plan);
 }
 
-/* ---------------------------------------------------------------- where the arrays live */
-
-/* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
-static int find_own_space(const struct redist_plan *plan, int *own) {
-    const struct redist__request *request = &plan->request;
-    *own = request->options.space;
-    for (int side = 0; side < 2; side++) {
-        const void *array = request->arrays[side];
-        if (array == NULL || plan->schedule.side[side].bytes == 0)
-            continue;
-        int space = redist__space_of(array);
-        if (*own == REDIST_SPACE_AUTO)
-            *own = space;
-        if (space != *own)
-            return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
-                                  "array %s = %p lies in %s memory, but %s memory was expected",
-                                  request->names[side], array, redist__space_at(space)->name,
-                                  redist__space_at(*own)->name);
-    }
-    return REDIST_OK;
-}
-
-static int check_own_space(const struct redist_plan *plan, const struct redist__space *space) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        if (plan->request.arrays[side] != NULL && plan->schedule.side[side].bytes != 0)
-            code = space->check(plan->request.arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && plan->problem.tiles == REDIST_GET)
-        code = redist_fail_in(plan->request.function, REDIST_ERR_METHOD,
-                              "options.tiles = REDIST_GET is for arrays in host memory");
-    return code;
-}
-
-/* Ranks without elements join the others. */
-static int find_space(struct redist_plan *plan) {
-    const struct redist__context *context = plan->context;
-    int own, code = find_own_space(plan, &own);
-    const int unknown = REDIST_SPACE_AUTO;
-    int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
-    int voted =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm));
-    if (voted != REDIST_OK || vote[2])
-        return redist_agree(context->comm, code);
-    if (vote[0] != unknown && vote[0] != -vote[1])
-        return redist_fail_in(plan->request.function, REDIST_ERR_DISAGREE,
-                              "some ranks have arrays in %s memory, others in %s memory",
-                              redist__space_at(vote[0])->name, redist__space_at(-vote[1])->name);
-    plan->problem.space = redist__space_at(vote[0]);
-    if (!plan->problem.space->asynchronous)
-        return REDIST_OK;
-    count_plan(plan, 1);
-    enum redist_staging staging = plan->request.options.staging;
-    plan->problem.staged = staging == REDIST_STAGING_AUTO ? !redist__mpi_takes_cuda()
-                                                          : staging == REDIST_STAGING_ALWAYS;
-    return redist_agree(context->comm, check_own_space(plan, plan->problem.space));
-}
-
-/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
-static int find_reachable(const struct redist_plan *plan, int reachable[2]) {
-    const struct redist__context *context = plan->context;
-    const struct redist__space *space = plan->problem.space;
-    struct redist__place *places = redist_calloc(2 * (size_t)context->size, sizeof *places);
-    int code = redist_agree(
-        context->comm,
-        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
-    if (code == REDIST_OK) {
-        struct redist__place mine[2];
-        for (int side = 0; side < 2; side++)
-            mine[side] = space->place(plan->request.arrays[side], plan->schedule.side[side].bytes);
-        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->comm));
-    }
-    for (int i = 0; i < 2 * context->size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->address(&places[i]) == NULL)
-            reachable[i % 2] = 0;
-    redist_release(places);
-    return code;
-}
-
-/* What the methods may assume of the arrays on all ranks. */
-static int find_mapped(struct redist_plan *plan) {
-    const struct redist__context *context = plan->context;
-    const redist_options *options = &plan->request.options;
-    const int later[2] = {options->later_a, options->later_b};
-    int mapped[3] = {0, 0, 1}, agreed[3], code = REDIST_OK;
-    unsigned long long bytes = 0;
-    for (int side = 0; side < 2; side++) {
-        size_t own = plan->schedule.side[side].bytes;
-        struct redist__place place = plan->problem.space->place(plan->request.arrays[side], own);
-        mapped[side] = !later[side] && (own == 0 || place.key != 0);
-        mapped[2] &= later[side] || mapped[side];
-        bytes = own > bytes ? own : bytes;
-    }
-    if (context->node_size == context->size)
-        code = find_reachable(plan, mapped);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
-    if (code != REDIST_OK)
-        return code;
-    memcpy(plan->problem.mapped, agreed, sizeof plan->problem.mapped);
-    plan->problem.largest_bytes = bytes;
-    /* MPI libraries have the same means to map device memory, and worse ways out */
-    if (plan->problem.space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[2])
-        plan->problem.staged = 1;
-    return REDIST_OK;
-}
-
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
-    int code = find_space(plan);
-    if (code == REDIST_OK)
-        code = find_mapped(plan);
+    int code = redist__find_arrays(&plan->request, &plan->problem);
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {
@@ -566,20 +452,41 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
     return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
 }
 
+/* Methods that call MPI while tiles move do so for one thread at a time, of whatever plan, which MPI
+ * has to allow. */
+static int allows_threads(const redist_plan *plan) {
+    int level;
+    if (!plan->problem.concurrent || plan->transport.choice.method->concurrent)
+        return plan->problem.concurrent;
+    MPI_Query_thread(&level);
+    return level >= MPI_THREAD_SERIALIZED;
+}
+
+typedef int move_tile(void *state, const struct redist__tile *tile);
+
+static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
+    if (alone)
+        pthread_mutex_lock(&one_at_a_time);
+    int code = move_one(plan->transport.state, tile);
+    if (alone)
+        pthread_mutex_unlock(&one_at_a_time);
+    return code;
+}
+
 int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? plan->transport.choice.method->put(plan->transport.state, &put)
-                             : code;
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->put, &put) : code;
 }
 
 int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? plan->transport.choice.method->get(plan->transport.state, &get)
-                             : code;
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
 }
 
 int redist_plan_put_end(redist_plan *plan) {
@@ -598,10 +505,11 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
-    *info = (redist_plan_info){
-        .method = plan->method_name,
-        .workspace_bytes = plan->transport.choice.method->workspace(plan->transport.state),
-        .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item};
+    *info = (redist_plan_info){.method = plan->method_name,
+                               .workspace_bytes =
+                                   plan->transport.choice.method->workspace(plan->transport.state),
+                               .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
+                               .concurrent = allows_threads(plan)};
     return REDIST_OK;
 }
 

@@ -242,9 +242,9 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->later_b", options->later_b != 0},
         {"options->trusted", options->trusted != 0},
         {"options->tiles", options->tiles},
+        {"options->stream_bytes", (long long)options->stream_bytes},
         {"options->space", options->space},
-        {"options->staging", options->staging},
-        {"options->stream_bytes", (long long)options->stream_bytes}};
+        {"options->staging", options->staging}};
     int n = 14;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =

@@ -110,15 +110,19 @@ static int mark_lane(void *mark, int lane) {
     return code == REDIST_OK ? CHECK(cudaEventRecord(mark, stream)) : code;
 }
 
-/* A stream that is idle needs no event, which takes longer than the question. */
-static int stream_idle(void *stream, int *idle) {
-    cudaError_t error = cudaStreamQuery(stream);
-    *idle = error == cudaSuccess;
+/* An answer that is not there yet is no error. */
+static int take_answer(cudaError_t error, const char *what, int *yes) {
+    *yes = error == cudaSuccess;
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
         return REDIST_OK;
     }
-    return redist__cuda_check(error, "cudaStreamQuery");
+    return redist__cuda_check(error, what);
+}
+
+/* A stream that is idle needs no event, which takes longer than the question. */
+static int stream_idle(void *stream, int *idle) {
+    return take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle);
 }
 
 static int mark_stream(void *mark, void *stream) {
@@ -126,13 +130,7 @@ static int mark_stream(void *mark, void *stream) {
 }
 
 static int mark_reached(void *mark, int *reached) {
-    cudaError_t error = cudaEventQuery(mark);
-    *reached = error == cudaSuccess;
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return REDIST_OK;
-    }
-    return redist__cuda_check(error, "cudaEventQuery");
+    return take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
 }
 
 /* ---------------------------------------------------------------- copies by kernels */
@@ -282,7 +280,7 @@ static int batch_open(struct redist__batch *batch) {
     if (parts->host == NULL || parts->device == NULL)
         return REDIST_ERR_MEMORY;
     memset(parts->host, 0, bytes);
-    return clear(parts->device, bytes);
+    return REDIST_OK;
 }
 
 static void batch_close(struct redist__batch *batch) {

@@ -251,6 +251,8 @@ static void report(const struct contest *contest, int winner) {
     MPI_Comm_rank(contest->comm, &rank);
     if (rank != 0 || !contest->verbose)
         return;
+    if (contest->problem->staged)
+        fprintf(stderr, "redist: messages over MPI go through host memory\n");
     for (int i = 0; i < contest->count; i++) {
         char name[REDIST__NAME_BYTES];
         redist__choice_name(&contest->candidates[i].choice, sizeof name, name);

@@ -61,13 +61,20 @@ for program in redist-bench fftnd-bench; do
 done
 build_mpi=$(mpi_of "$BUILD/bench/redist-bench")
 
+# Programs run one after the other, each with its place in time on stderr.
+start_ranks() { # openmpi|mpich, number of ranks, what they are bound to, program and arguments
+    local start n=$2 place=$3
+    start=$(launcher "$1")
+    shift 3
+    echo "[$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
+    "$start" -n "$n" --bind-to "$place" "$@" </dev/null
+}
+
 # Ranks stay on their cores: there are at least as many cores as ranks.
 run() { # openmpi|mpich, program and arguments
-    local start
-    start=$(launcher "$1")
+    local mpi=$1
     shift
-    echo "[$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
-    "$start" -n "$ranks" --bind-to core "$@" </dev/null
+    start_ranks "$mpi" "$ranks" core "$@"
 }
 
 # One exchange, all methods and memcpy interleaved.
@@ -134,11 +141,27 @@ run_transforms() {
     done < <(printf '%s\n' "${transforms[@]}")
 }
 
+# One rank with as many threads as there are ranks else, beside those ranks with one thread each.
+run_threads() {
+    local shape kind precision turn problem
+    : >"$out/threads.json"
+    while read -r shape kind precision; do
+        problem=(--shape "$shape" --kind "$kind" --precision "$precision" --iters "$turn_iters"
+            --warmup 2 --samples --json)
+        for ((turn = 0; turn < turns; turn++)); do
+            start_ranks "$build_mpi" 1 none "$BUILD/bench/fftnd-bench" "${problem[@]}" \
+                --threads "$ranks" >>"$out/threads.json"
+            run "$build_mpi" "$BUILD/bench/fftnd-bench" "${problem[@]}" >>"$out/threads.json"
+        done
+    done < <(printf '%s\n' "${shared[@]}")
+}
+
 if [ $quick = yes ]; then
     images=$out
     iters=20 turns=2 turn_iters=10
     exchange_shape=128,128,128
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '128,128,128 c2c double')
+    shared=()
 else
     images=docs/images
     iters=30 turns=3 turn_iters=8
@@ -146,10 +169,13 @@ else
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'
         '128,128,128 c2c double' '256,256,256 c2c double' '256,256,256 r2c float'
         '42,127,256 r2c double' '48,48,48,48 c2c double')
+    shared=('256,256,256 r2c double' '256,256,256 c2c double')
 fi
 mkdir -p "$out" "$images"
 [ "$only" = fft ] || run_exchanges
 [ "$only" = redist ] || run_transforms
+rm -f "$out/threads.json"
+[ "$only" = redist ] || [ ${#shared[@]} -eq 0 ] || [ "$ranks" -eq 1 ] || run_threads
 python3 scripts/bench_report.py "$out"
 if command -v gnuplot >/dev/null; then
     gnuplot -e "data='$out'; images='$images'" scripts/plot-bench.gp

@@ -3,7 +3,7 @@
 """Merges the JSON lines of the benchmarks in a folder: prints tables, writes data for the plots.
 
 Rounds of several runs of the same case are put together before the median is taken. Reads
-redist.json and fft.json, writes redist.dat, fft.dat and summary.txt; standard library only.
+redist.json, fft.json and threads.json, writes redist.dat, fft.dat and summary.txt; standard library only.
 """
 import json
 import statistics
@@ -131,10 +131,29 @@ def report_transforms(folder, lines):
             + format_table(heading, rows))
 
 
+def report_threads(folder, lines):
+    """One rank with several threads beside several ranks with one each."""
+    cases = group(lines, lambda line: (tuple(line["shape"]), line["kind"], line["precision"]))
+    ways = list(group(lines, lambda line: (line["ranks"], line["threads"])))
+    rows = []
+    for (shape, kind, precision), case in cases.items():
+        by_way = group(case, lambda line: (line["ranks"], line["threads"]))
+        times = [pooled(by_way.get(way, []), "pair_ms_samples") for way in ways]
+        serial = [pooled(by_way.get(way, []), "serial_ms_samples") for way in ways]
+        rows.append([f"{shape_text(shape)} {kind} {precision}"] + [number(time) for time in times]
+                    + [number(time) for time in serial] + [number(ratio(times[0], times[-1]))])
+    names = [f"{ranks} x {threads}" for ranks, threads in ways]
+    heading = (["ranks x threads"] + names + [f"serial {name}" for name in names]
+               + ["first/last"])
+    return ("Forward and backward pairs of fftnd, threads beside ranks: median ms\n"
+            + format_table(heading, rows))
+
+
 def main():
     folder = Path(sys.argv[1])
     sections = []
-    for name, report in (("redist.json", report_exchanges), ("fft.json", report_transforms)):
+    for name, report in (("redist.json", report_exchanges), ("fft.json", report_transforms),
+                         ("threads.json", report_threads)):
         lines = read_lines(folder / name)
         if lines:
             sections.append(report(folder, lines))

@@ -54,9 +54,9 @@ static void say_options(const fftnd_options *options) {
     say("%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d tile %zu",
+    say(" method %s effort %d fusion %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
-        (int)options->fusion, options->tile_bytes);
+        (int)options->fusion, options->tile_bytes, options->threads);
     if (getenv("FFTND_CHOICE") != NULL) {
         say(" choice%s", getenv("FFTND_CHOICE"));
     }
@@ -74,6 +74,9 @@ const char *fft_case_text(const fft_case *given) {
     for (int axis = 0; given->kind == FFTND_R2R && axis < given->ndims; axis++) {
         say("%s%d", axis == 0 ? " kinds " : ",", (int)given->r2r[axis]);
     }
+    if (given->drops_modes) {
+        say_numbers(" kept ", given->ndims, given->kept);
+    }
     say_numbers(" grid ", given->options.grid_ndims, given->grid);
     say_options(&given->options);
     say(" memory %s/%s/%s", memories[given->memory[0]], memories[given->memory[1]],
@@ -87,6 +90,7 @@ int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     fftnd_options options = given->options;
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
+    options.kept = given->drops_modes ? given->kept : NULL;
     return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
                              &options, plan);
 }
@@ -104,10 +108,18 @@ int fft_case_halved_axis(const fft_case *given) {
     return given->options.halved_axis == -1 ? given->ndims - 1 : given->options.halved_axis;
 }
 
+int fft_case_kept(const fft_case *given, int axis) {
+    return given->drops_modes ? given->kept[axis] : given->sizes[axis];
+}
+
+static int spectral_size(const fft_case *given, int axis) {
+    const int kept = fft_case_kept(given, axis);
+    return axis == fft_case_halved_axis(given) ? kept / 2 + 1 : kept;
+}
+
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
-    const int halved = side == FFTND_SPECTRAL ? fft_case_halved_axis(given) : -1;
     for (int axis = 0; axis < given->ndims; axis++) {
-        sizes[axis] = axis == halved ? given->sizes[axis] / 2 + 1 : given->sizes[axis];
+        sizes[axis] = side == FFTND_SPECTRAL ? spectral_size(given, axis) : given->sizes[axis];
     }
 }
 
@@ -185,11 +197,11 @@ static void part_of(int n, int nparts, int part, int *start, int *count) {
     *count = n / nparts + (part < extra ? 1 : 0);
 }
 
-void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
-                   int rank, int nexchanges, int start[], int count[]) {
+/* From extents in `count` to a rank's part of them, after `nexchanges` exchanges. */
+static void split(const fft_case *given, const fftnd_plan_info *info, int rank, int nexchanges,
+                  int start[], int count[]) {
     int axes[REDIST_MAX_NDIMS];
     fft_case_chain(given, axes);
-    fft_case_sizes(given, side, count);
     memset(start, 0, sizeof(start[0]) * (size_t)given->ndims);
     for (int i = info->grid_ndims - 1; i >= 0; i--) {
         const int place = i < info->grid_ndims - nexchanges ? i : i + 1;
@@ -202,18 +214,48 @@ void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan
     }
 }
 
+void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan_info *info,
+                   int rank, int nexchanges, int start[], int count[]) {
+    fft_case_sizes(given, side, count);
+    split(given, info, rank, nexchanges, start, count);
+}
+
+/* Bytes of the array after `nexchanges` exchanges, when the last `ntransformed` axes of the chain are
+ * transformed. The real side in place is as large as the complex one of as many points. */
+static size_t bytes_between(const fft_case *given, const fftnd_plan_info *info, int rank,
+                            int nexchanges, int ntransformed) {
+    int axes[REDIST_MAX_NDIMS];
+    int start[REDIST_MAX_NDIMS];
+    int count[REDIST_MAX_NDIMS];
+    const int is_real = ntransformed == 0 && !given->options.in_place;
+    const enum fftnd_side side = is_real ? FFTND_PHYSICAL : FFTND_SPECTRAL;
+    size_t bytes = (size_t)given->options.batch * fft_case_number_bytes(given) *
+                   (size_t)fft_case_components(given, side);
+    fft_case_chain(given, axes);
+    fft_case_sizes(given, FFTND_PHYSICAL, count);
+    if (ntransformed == 0 && !is_real && fft_case_halved_axis(given) >= 0) {
+        const int axis = fft_case_halved_axis(given);
+        count[axis] = given->sizes[axis] / 2 + 1;
+    }
+    for (int i = 0; i < ntransformed; i++) {
+        const int axis = axes[given->ndims - 1 - i];
+        count[axis] = spectral_size(given, axis);
+    }
+    split(given, info, rank, nexchanges, start, count);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        bytes *= (size_t)count[axis];
+    }
+    return bytes;
+}
+
 size_t fft_case_largest_bytes(const fft_case *given, const fftnd_plan_info *info, int rank) {
     size_t largest = 0;
     for (int nexchanges = 0; nexchanges <= info->grid_ndims; nexchanges++) {
-        int start[REDIST_MAX_NDIMS];
-        int count[REDIST_MAX_NDIMS];
-        fft_case_part(given, FFTND_SPECTRAL, info, rank, nexchanges, start, count);
-        size_t bytes = (size_t)given->options.batch * fft_case_number_bytes(given) *
-                       (size_t)fft_case_components(given, FFTND_SPECTRAL);
-        for (int axis = 0; axis < given->ndims; axis++) {
-            bytes *= (size_t)count[axis];
+        const int first = given->ndims - info->grid_ndims + nexchanges - 1;
+        for (int n = nexchanges == 0 ? 0 : first; n <= first + 1 && n <= given->ndims; n++) {
+            const size_t bytes = bytes_between(given, info, rank, nexchanges, n);
+            largest = bytes > largest ? bytes : largest;
         }
-        largest = bytes > largest ? bytes : largest;
     }
     return largest;
 }

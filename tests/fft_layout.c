@@ -86,7 +86,8 @@ static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
     int rank;
     MPI_Comm_rank(comm, &rank);
     const size_t array = round_up(fft_case_largest_bytes(given, info, rank));
-    const size_t most = (gives_up_arrays(given) ? 1 : 2) * array;
+    const int one_will_do = gives_up_arrays(given) && !given->drops_modes;
+    const size_t most = (one_will_do ? 1 : 2) * array;
     if (given->options.space == REDIST_SPACE_CUDA) {
         return NULL; /* scratch of cuFFT is not known here */
     }
@@ -118,6 +119,9 @@ const char *fft_info_fault(const fft_case *given, MPI_Comm comm, const fftnd_pla
     found = found != NULL ? found : method_fault(given, info, has_workspace);
     found = found != NULL ? found : workspace_fault(given, comm, info);
     found = found != NULL ? found : scales_fault(given, info);
+    if (found == NULL && info->threads != given->options.threads) {
+        found = fault("threads is %d", info->threads);
+    }
     if (found == NULL && !(info->exchange_seconds >= 0 && info->serial_seconds >= 0)) {
         found = fault("times %g and %g", info->exchange_seconds, info->serial_seconds);
     }

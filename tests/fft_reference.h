@@ -2,7 +2,7 @@
 /**
  * The oracle of the transforms: the whole global array of both sides on every rank, in double
  * precision. The physical side is noise, the spectral side its transform by serial FFTW, not
- * scaled.
+ * scaled; where modes are dropped, what comes back from the spectral side is less than the noise.
  */
 #ifndef FFT_REFERENCE_H
 #define FFT_REFERENCE_H
@@ -15,7 +15,9 @@ typedef struct fft_reference {
     int ncomponents[2];  /**< numbers per element, by side */
     size_t nelements[2]; /**< elements of one field */
     double *values[2];   /**< [field][element][component], elements in C order */
+    double *returned;    /**< the backward transform of values[1] over the logical size */
     double largest[2];   /**< the largest absolute value, or 1 if all are 0 */
+    double largest_returned;
 } fft_reference;
 
 /**
@@ -24,6 +26,9 @@ typedef struct fft_reference {
  */
 void fft_reference_create(MPI_Comm comm, const fft_case *given, uint64_t seed,
                           fft_reference *reference);
+
+/** Makes what comes back the physical side: a field that has kept modes only. */
+void fft_reference_use_returned(fft_reference *reference);
 
 void fft_reference_free(fft_reference *reference);
 

@@ -224,7 +224,10 @@ static int report(SRunner *runner) {
 int harness_run(int argc, char **argv, const char *program, const TTest *const tests[]) {
     program_name = program;
     test_list = tests;
-    MPI_Init(&argc, &argv);
+    int initialised;
+    MPI_Initialized(&initialised);
+    if (!initialised)
+        MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &harness_nranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &harness_rank);
     program_seed = choose_seed();

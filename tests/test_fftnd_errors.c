@@ -103,6 +103,8 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(options.batch), 0, REDIST_ERR_ARGUMENT, "batch", "0"},
     {FFTND_C2C, AT(options.batch), -5, REDIST_ERR_ARGUMENT, "batch", "-5"},
     {FFTND_C2C, AT(options.batch_place), 2, REDIST_ERR_ARGUMENT, "batch_place", "2"},
+    {FFTND_C2C, AT(options.threads), 0, REDIST_ERR_ARGUMENT, "threads", "0"},
+    {FFTND_C2C, AT(options.threads), -1, REDIST_ERR_ARGUMENT, "threads", "-1"},
     {FFTND_C2C, AT(options.fusion), 3, REDIST_ERR_ARGUMENT, "fusion", "3"},
     {FFTND_R2C, AT(options.halved_axis), 3, REDIST_ERR_AXIS, "halved_axis", "3"},
     {FFTND_R2C, AT(options.halved_axis), -2, REDIST_ERR_AXIS, "halved_axis", "-2"},
@@ -317,6 +319,7 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.in_place), 1, "in_place"},
     {FFTND_C2C, AT(options.overwrite_input), 1, "overwrite_input"},
     {FFTND_C2C, AT(options.user_workspace), 1, "user_workspace"},
+    {FFTND_C2C, AT(options.threads), 3, "threads"},
     {FFTND_C2C, AT(options.fusion), FFTND_FUSE_NEVER, "fusion"},
 };
 

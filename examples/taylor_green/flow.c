@@ -31,6 +31,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     choice.batch = 3;                     /* the components travel together */
     choice.method = options->method;
     int sizes[3] = {flow->size, flow->size, flow->size};
+    choice.kept = (int[3]){flow->modes, flow->modes, flow->modes};
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &flow->plan));
     check(fftnd_plan_layout(flow->plan, FFTND_PHYSICAL, &flow->physical));
@@ -39,6 +40,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
 
 void flow_create(struct flow *flow, const struct options *options, double viscosity) {
     flow->size = options->size;
+    flow->modes = 2 * flow_cutoff(flow->size) + 1; /* -cutoff .. cutoff */
     flow->viscosity = viscosity;
     plan_transforms(flow, options);
     flow->nspectral = flow->spectral.bytes / sizeof(double complex);
@@ -80,10 +82,6 @@ static inline void curl_of_wave(const struct wave *wave, void *context) {
     curl[2 * next] = I * (k[0] * u[next] - k[1] * u[0]);
 }
 
-static int is_kept(const struct wave *wave, int cutoff) {
-    return fabs(wave->k[0]) <= cutoff && fabs(wave->k[1]) <= cutoff && fabs(wave->k[2]) <= cutoff;
-}
-
 /* Turns the transformed cross product into the rate of change: the pressure takes away the part
  * along k, which keeps the flow free of divergence, and viscosity damps. */
 static inline void finish_slope_of_wave(const struct wave *wave, void *context) {
@@ -93,13 +91,10 @@ static inline void finish_slope_of_wave(const struct wave *wave, void *context) 
     const double complex *u = fields->velocity + wave->place;
     double complex *slope = fields->result + wave->place;
     const double *k = wave->k;
-    int kept = is_kept(wave, flow_cutoff(flow->size));
     double complex along_k = k[0] * slope[0] + k[1] * slope[next] + k[2] * slope[2 * next];
     along_k /= wave->k_squared > 0 ? wave->k_squared : 1;
     for (int c = 0; c < 3; c++)
-        slope[c * next] = kept ? slope[c * next] - k[c] * along_k -
-                                     flow->viscosity * wave->k_squared * u[c * next]
-                               : 0;
+        slope[c * next] -= k[c] * along_k + flow->viscosity * wave->k_squared * u[c * next];
 }
 
 /* velocity_at_points = velocity x vorticity, point by point */

@@ -16,7 +16,8 @@
 #include <fftnd.h>
 
 struct flow {
-    int size;
+    int size;  /* points along each axis */
+    int modes; /* waves along each axis: these only are kept, on the spectral side */
     double viscosity;
     fftnd_plan *plan;
     fftnd_layout physical, spectral; /* components one after the other, without gaps */
@@ -62,11 +63,11 @@ static inline void flow_each_wave(const struct flow *flow,
     const fftnd_layout *s = &flow->spectral;
     struct wave wave;
     for (int i = 0; i < s->count[0]; i++) {
-        wave.k[0] = box_wavenumber(s, flow->size, 0, i);
+        wave.k[0] = box_wavenumber(s, flow->modes, 0, i);
         for (int j = 0; j < s->count[1]; j++) {
-            wave.k[1] = box_wavenumber(s, flow->size, 1, j);
+            wave.k[1] = box_wavenumber(s, flow->modes, 1, j);
             for (int k = 0; k < s->count[2]; k++) {
-                wave.k[2] = box_wavenumber(s, flow->size, 2, k);
+                wave.k[2] = box_wavenumber(s, flow->modes, 2, k);
                 wave.place = box_place(s, i, j, k);
                 wave.k_squared =
                     wave.k[0] * wave.k[0] + wave.k[1] * wave.k[1] + wave.k[2] * wave.k[2];

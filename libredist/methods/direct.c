@@ -100,7 +100,10 @@ static int create_route(struct redist__direct *state, int direction) {
     route->remotes = redist_calloc(size, sizeof *route->remotes);
     if (route->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
-    return redist__batch_create(&route->batch, state->problem->space, (int)size);
+    /* only kernels need the batch on the device */
+    const struct redist__space *space =
+        state->traits->by_kernel ? state->problem->space : redist__space_at(REDIST_SPACE_HOST);
+    return redist__batch_create(&route->batch, space, (int)size);
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
@@ -247,7 +250,7 @@ static int wait_stream(const struct redist__direct *state) {
     if (code == REDIST_OK && !reached)
         code = space->mark_stream(mark, stream);
     for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
-        redist__direct_advance_all();
+        redist__direct_advance_all(state);
         redist__pause(state->problem->schedule->context, poll);
         code = space->mark_reached(mark, &reached);
     }
@@ -264,7 +267,7 @@ static int start(void *data, int direction, const void *source, void *destinatio
     if (!problem->space->asynchronous)
         return REDIST_OK;
     redist__direct_begin(state);
-    redist__direct_advance_all();
+    redist__direct_advance_all(state);
     return REDIST_OK;
 }
 
@@ -273,7 +276,8 @@ static void wait_done(const struct redist__direct *state, int peer) {
     const _Atomic uint64_t *done = &redist__direct_line(state, peer)->done;
     for (unsigned poll = 0; atomic_load_explicit(done, memory_order_acquire) < state->number;
          poll++) {
-        redist__direct_advance_all();
+        if (state->problem->space->asynchronous)
+            redist__direct_advance_all(state);
         redist__pause(state->problem->schedule->context, poll);
     }
 }
@@ -288,18 +292,26 @@ void redist__direct_finish(const struct redist__direct *state) {
             wait_done(state, peer);
 }
 
+/* In host memory every execution is its thread's own. */
+static int advance(struct redist__direct *state) {
+    if (state->problem->space->asynchronous)
+        return redist__direct_advance_all(state);
+    redist__direct_advance(state);
+    return state->left;
+}
+
 static int wait(void *data) {
     struct redist__direct *state = data;
     const struct redist__context *context = state->problem->schedule->context;
-    if (!state->problem->space->asynchronous)
-        redist__direct_begin(state);
-    for (unsigned poll = 0; state->left != 0; poll++) {
-        int left = state->left;
-        redist__direct_advance_all();
-        if (state->left == left)
+    int before = state->left, left = before;
+    for (unsigned poll = 0; left != 0; poll++) {
+        left = advance(state);
+        if (left == before)
             redist__pause(context, poll);
+        before = left;
     }
-    redist__direct_end(state);
+    if (state->problem->space->asynchronous)
+        redist__direct_end(state);
     redist__direct_finish(state);
     return state->failed;
 }
@@ -340,6 +352,7 @@ const struct redist__method redist__method_direct = {
     .put = redist__direct_tile,
     .get = redist__direct_tile,
     .close = redist__direct_close,
+    .concurrent = 1,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -72,12 +72,16 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 /* Tells the peers that this rank has copied all it has to, and waits until they have. */
 void redist__direct_finish(const struct redist__direct *state);
 
-/* The copies of an execution (direct_copies.c): what there is to do; put on and taken off the list of
- * those under way; what can be done of them without waiting. */
+/* The copies of an execution (direct_copies.c): what there is to do, and doing what can be done without
+ * waiting. */
 void redist__direct_expect(struct redist__direct *state);
+void redist__direct_advance(struct redist__direct *state);
+
+/* Executions on devices are on a list, and all of them advance together. The latter returns how many
+ * copies of `state` are not done. */
 void redist__direct_begin(struct redist__direct *state);
 void redist__direct_end(const struct redist__direct *state);
-void redist__direct_advance_all(void);
+int redist__direct_advance_all(const struct redist__direct *state);
 
 /* Executions in tiles (direct_tiles.c). */
 int redist__direct_open(void *data, void *array);

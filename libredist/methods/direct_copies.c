@@ -3,6 +3,8 @@
 #include "../segment.h"
 #include "direct.h"
 
+#include <pthread.h>
+
 static int is_ready(const struct redist__direct *state, int peer) {
     return atomic_load_explicit(&redist__direct_line(state, peer)->ready, memory_order_acquire) >=
            state->number;
@@ -174,30 +176,42 @@ void redist__direct_expect(struct redist__direct *state) {
     }
 }
 
+void redist__direct_advance(struct redist__direct *state) {
+    int code = advance(state);
+    state->failed = state->failed == REDIST_OK ? code : state->failed;
+}
+
 /* ---------------------------------------------------------------- executions under way */
 
-/* Executions on devices that are under way in this thread, the oldest first. */
-static _Thread_local struct redist__direct *pending;
+/* Executions on devices that are under way in this process, the oldest first. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct redist__direct *pending;
 
 void redist__direct_begin(struct redist__direct *state) {
+    pthread_mutex_lock(&lock);
     struct redist__direct **link = &pending;
     while (*link != NULL)
         link = &(*link)->next_pending;
     state->next_pending = NULL;
     *link = state;
+    pthread_mutex_unlock(&lock);
 }
 
 void redist__direct_end(const struct redist__direct *state) {
+    pthread_mutex_lock(&lock);
     struct redist__direct **link = &pending;
     while (*link != NULL && *link != state)
         link = &(*link)->next_pending;
     if (*link != NULL)
         *link = state->next_pending;
+    pthread_mutex_unlock(&lock);
 }
 
-void redist__direct_advance_all(void) {
-    for (struct redist__direct *state = pending; state != NULL; state = state->next_pending) {
-        int code = advance(state);
-        state->failed = state->failed == REDIST_OK ? code : state->failed;
-    }
+int redist__direct_advance_all(const struct redist__direct *state) {
+    pthread_mutex_lock(&lock);
+    for (struct redist__direct *other = pending; other != NULL; other = other->next_pending)
+        redist__direct_advance(other);
+    int left = state->left;
+    pthread_mutex_unlock(&lock);
+    return left;
 }

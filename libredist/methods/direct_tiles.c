@@ -7,6 +7,15 @@ static int distance(const struct redist__direct *state, int peer) {
     return (peer - context->rank + context->size) % context->size;
 }
 
+/* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
+static void wait_for_arrays(const struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int side = state->problem->tiles == REDIST_GET;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && redist__direct_has_part(state, side, peer))
+            redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, context);
+}
+
 /* Peers may use the array as soon as the user's stream does not. */
 int redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
@@ -16,6 +25,8 @@ int redist__direct_open(void *data, void *array) {
     int code =
         redist__finish_stream(problem->space, mark, problem->stream, problem->schedule->context);
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
+    if (state->problem->concurrent)
+        wait_for_arrays(state);
     return code;
 }
 
@@ -83,6 +94,9 @@ int redist__direct_tile(void *data, const struct redist__tile *tile) {
     int code = REDIST_OK;
     for (int i = 0; i < context->size && code == REDIST_OK; i++)
         code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    int streams = state->traits->copier == REDIST__STREAMING;
+    if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && streams)
+        redist__stream_fence(); /* a thread has to do this for its own stores */
     return code;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
-#include "harness.h"
 
 #include <cuda_runtime_api.h>
 #include <mpi-ext.h>
@@ -78,14 +77,6 @@ static void release_in_pool(void *memory, int shared) {
 }
 
 static void copy(void *to, const void *from, size_t bytes) {
-    int device = -1;
-    struct cudaPointerAttributes a, b;
-    cudaGetDevice(&device);
-    cudaError_t e1 = cudaPointerGetAttributes(&a, to), e2 = cudaPointerGetAttributes(&b, from);
-    if (a.type != cudaMemoryTypeDevice && b.type != cudaMemoryTypeDevice)
-        fprintf(stderr,
-                "COPY %d: to %p %d type %d device %d from %p %d type %d device %d bytes %zu\n",
-                device, to, e1, a.type, a.device, from, e2, b.type, b.device, bytes);
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }

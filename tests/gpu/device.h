@@ -3,7 +3,17 @@
 #ifndef TESTS_GPU_DEVICE_H
 #define TESTS_GPU_DEVICE_H
 
-#include "arrays.h"
+#include "exchanges.h"
+#include "harness.h"
+
+/** Begins a test: its arrays are on devices, one for each rank in turn; skips it where there is none. */
+#define NEEDS_DEVICE()                                                                             \
+    do {                                                                                           \
+        if (!device_begin())                                                                       \
+            skip_test("no CUDA device");                                                           \
+        arrays_use(&device_memory);                                                                \
+        exchange_use_staging(REDIST_STAGING_AUTO);                                                 \
+    } while (0)
 
 /** Nonzero if every rank has a device; makes it the current one. Collective over MPI_COMM_WORLD. */
 int device_begin(void);

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEEDS_DEVICE()                                                                             \
-    do {                                                                                           \
-        if (!device_begin())                                                                       \
-            skip_test("no CUDA device");                                                           \
-    } while (0)
-
 static const char *const methods[] = {"direct:engines",  "direct:kernel", "direct:paced",
                                       "direct:lockstep", "p2p",           "p2p-streams",
                                       "alltoallv",       "auto",          "nccl"};
@@ -141,6 +135,20 @@ START_TEST(together) {
 }
 END_TEST
 
+START_TEST(one_time_exchange) {
+    NEEDS_DEVICE();
+    test_move move;
+    const int sizes[3] = {33, 20, 70};
+    move_create(&move, sizes);
+    cudaMemset(move.arrays[1], 0, bytes_of(&move.blocks[1]));
+    pattern_fill(move.arrays[0], move.blocks[0], 5, 0, NULL);
+    check_ok(redist_exchange(MPI_COMM_WORLD, MPI_BYTE, 3, move.sizes[0], move.arrays[0], 1,
+                             move.sizes[1], move.arrays[1], 0));
+    check_all(wrong_bytes(&move, 1, 5) == 0, "wrong bytes");
+    move_free(&move);
+}
+END_TEST
+
 /* More than 2^31 elements in each rank's array. */
 START_TEST(large) {
     NEEDS_DEVICE();
@@ -228,7 +236,7 @@ START_TEST(reallocated) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {streams,      together,    large, out_of_memory,
-                                  other_memory, reallocated, NULL};
+    const TTest *const tests[] = {one_time_exchange, streams,      together,    large,
+                                  out_of_memory,     other_memory, reallocated, NULL};
     return harness_run(argc, argv, "test_gpu_device", tests);
 }

@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-#define NEEDS_DEVICE()                                                                             \
-    do {                                                                                           \
-        if (!device_begin())                                                                       \
-            skip_test("no CUDA device");                                                           \
-        arrays_use(&device_memory);                                                                \
-        exchange_use_staging(REDIST_STAGING_AUTO);                                                 \
-    } while (0)
-
 /* Both ways to hand arrays to MPI, as far as there are two. */
 static void try_both(const exchange *given) {
     exchange_use_staging(REDIST_STAGING_ALWAYS);

@@ -12,7 +12,7 @@
 #include "fft_run.h"
 #include "harness.h"
 
-#define NEEDS_DEVICE()                                                                             \
+#define NEEDS_FFT_DEVICE()                                                                         \
     do {                                                                                           \
         if (!device_begin())                                                                       \
             skip_test("no CUDA device");                                                           \
@@ -43,7 +43,7 @@ static void check_grids(fft_case given) {
 }
 
 START_TEST(slabs_and_pencils) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++) {
         check_grids(FFT_CASE((enum fftnd_kind)kind, 16, 12, 20));
         check_grids(FFT_CASE((enum fftnd_kind)kind, 9, 15, 7));
@@ -53,7 +53,7 @@ START_TEST(slabs_and_pencils) {
 END_TEST
 
 START_TEST(dimensions) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++) {
         check_grids(FFT_CASE((enum fftnd_kind)kind, 24, 18));
         check_grids(FFT_CASE((enum fftnd_kind)kind, 8, 6, 10, 7));
@@ -104,7 +104,7 @@ static void choose_chunks(void) {
 }
 
 START_TEST(random_cases) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     for (int i = 0; i < harness_cases(60); i++) {
         const fft_case given = choose_case(harness_nranks);
         choose_chunks();
@@ -115,7 +115,7 @@ START_TEST(random_cases) {
 END_TEST
 
 START_TEST(random_cases_on_one_rank_each) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     for (int i = 0; i < harness_cases(20); i++) {
         const fft_case given = choose_case(1);
         fft_check_once(MPI_COMM_SELF, &given);
@@ -126,7 +126,7 @@ END_TEST
 /* ---------------------------------------------------------------- methods */
 
 START_TEST(methods) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     for (int i = 0; i < redist_method_count(); i++) {
         fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 16);
         fftnd_plan *plan = NULL;
@@ -197,7 +197,7 @@ static double compare(const fftnd_layout *layout, const double *mine, const doub
 }
 
 START_TEST(like_one_device) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     fft_case given = FFT_CASE(FFTND_C2C, LARGE, LARGE, LARGE);
     fftnd_plan *plan = NULL;
     fftnd_layout layouts[2];
@@ -227,7 +227,7 @@ END_TEST
 /* ---------------------------------------------------------------- refusals */
 
 START_TEST(refusals) {
-    NEEDS_DEVICE();
+    NEEDS_FFT_DEVICE();
     fftnd_plan *plan = NULL;
     fft_case given = FFT_CASE(FFTND_R2R, 8, 8);
     given.options.space = REDIST_SPACE_CUDA;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases at random: see fft_random.h. */
+#include "fft_random.h"
+#include "methods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+
+enum { MOST_ELEMENTS = 3000, NR2R = FFTND_DST4 + 1 };
+
+static int choose_extent(int most) {
+    static const int likely[] = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16};
+    const int extent = random_chance(60) ? likely[random_between(0, 9)] : random_between(1, most);
+    return extent < most ? extent : most;
+}
+
+static void choose_shape(fft_case *given, int lowest) {
+    int sizes[6];
+    int left = MOST_ELEMENTS;
+    const int ndims = random_between(lowest, 6);
+    for (int axis = 0; axis < ndims; axis++) {
+        sizes[axis] = choose_extent(left < 60 ? left : 60);
+        left /= sizes[axis];
+    }
+    *given = fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2));
+}
+
+static void choose_r2r(fft_case *given) {
+    for (int axis = 0; axis < given->ndims; axis++) {
+        given->r2r[axis] = (enum fftnd_r2r)random_between(0, NR2R - 1);
+        if (given->r2r[axis] == FFTND_DCT1 && given->sizes[axis] == 1) {
+            given->r2r[axis] = FFTND_DST1;
+        }
+    }
+}
+
+/* A random product that gives the number of ranks, in random order, some factors left open. */
+static void choose_grid(fft_case *given, int nranks) {
+    const int grid_ndims = random_between(0, given->ndims - 1);
+    int order[REDIST_MAX_NDIMS];
+    random_permutation(grid_ndims, order);
+    given->options.grid_ndims = grid_ndims;
+    for (int i = 0; i < grid_ndims; i++) {
+        int factor = i == grid_ndims - 1 ? nranks : random_between(1, nranks);
+        while (nranks % factor != 0) {
+            factor--;
+        }
+        given->grid[order[i]] = random_chance(20) ? 0 : factor;
+        nranks /= factor;
+    }
+}
+
+static const char *choose_method(int has_nodes) {
+    const int which = random_between(-3, host_method_count() - 1);
+    if (which == -1 ||
+        (has_nodes && which >= 0 && strcmp(host_method_name(which), "direct") == 0)) {
+        return "auto";
+    }
+    return which >= 0 ? host_method_name(which) : NULL;
+}
+
+static void choose_options(fft_case *given, int has_nodes) {
+    fftnd_options *options = &given->options;
+    options->scaling = (enum fftnd_scaling)random_between(0, 3);
+    options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+    options->batch = random_chance(60) ? 1 : random_between(2, 4);
+    options->batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    options->halved_axis = random_between(-1, given->ndims - 1);
+    options->in_place = random_chance(30);
+    options->overwrite_input = !options->in_place && random_chance(30);
+    options->user_workspace = random_chance(30);
+    options->method = choose_method(has_nodes);
+    options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+}
+
+/* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
+static void choose_way(fft_case *given) {
+    static const int bytes[] = {100, 300, 1000, 4000};
+    char text[160];
+    unsetenv("FFTND_CHOICE");
+    given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
+    if (random_chance(70)) {
+        snprintf(text, sizeof text, " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d",
+                 random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
+                 random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
+                 random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9));
+        setenv("FFTND_CHOICE", text, 1);
+    } else if (random_chance(30)) {
+        given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
+        given->options.plan_seconds = random_chance(50) ? 0.02 : 0.2;
+    }
+}
+
+fft_case fft_random_case(int nranks, int has_nodes) {
+    fft_case given;
+    choose_shape(&given, nranks == 1 ? 1 : 2);
+    given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+    choose_r2r(&given);
+    choose_options(&given, has_nodes);
+    choose_grid(&given, nranks);
+    choose_way(&given);
+    given.memory[0] = (enum fft_memory)random_between(0, 2);
+    given.memory[1] = (enum fft_memory)random_between(0, 2);
+    given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+    return given;
+}
+
+void fft_random_kept(fft_case *given) {
+    given->drops_modes = 1;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        const int n = given->sizes[axis];
+        const int close = n > 2 ? n - random_between(1, 2) : n;
+        given->kept[axis] = random_chance(20)   ? n
+                            : random_chance(20) ? close
+                                                : random_between(1, n);
+    }
+}

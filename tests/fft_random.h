@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** Cases at random: any shape, grid, kind and option. All ranks draw the same. */
+#ifndef FFT_RANDOM_H
+#define FFT_RANDOM_H
+
+#include "fft_case.h"
+
+/** A case for so many ranks; with `has_nodes` the ranks are on several nodes. What a planner might
+ * choose goes to the environment variable FFTND_CHOICE. */
+fft_case fft_random_case(int nranks, int has_nodes);
+
+/** Makes a case keep some modes along each axis: all, nearly all, or any number. */
+void fft_random_kept(fft_case *given);
+
+#endif
