@@ -15,6 +15,7 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "methods.h"
 #include "redist_support.h"
 
 /* Threads of this process. One that has ended may be listed for a moment longer. */
