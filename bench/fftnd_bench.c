@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fftnd-bench: how long distributed transforms take, beside their serial parts and FFTW-MPI. */
+#include "cufft.h"
 #include "fftnd_report.h"
 #include "fftw_mpi.h"
 #include "methods.h"
@@ -7,6 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_TRANSFORMS = BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 1 };
 
 static const char notes[] =
     "Every round runs each candidate once: it gets the same field, waits at a barrier, transforms\n"
@@ -28,6 +31,9 @@ static const char notes[] =
     "  plan_ms                       time to make the plan\n"
     "  library, method, ordering     whose transform; how it exchanges; where the spectral side\n"
     "                                lies\n"
+    "\n"
+    "With --space cuda the serial transforms are cuFFT's, and there is a line for cuFFT on all\n"
+    "devices of the host from one process (library cufftxt, whose results nobody looks at).\n"
     "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
     "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
@@ -139,6 +145,7 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.overwrite_input = request->overwrite;
     options.method = method;
     options.r2r = request->r2r;
+    options.space = request->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     return options;
 }
 
@@ -245,18 +252,20 @@ static void create_arrays(const struct request *request, const bench_problem *pr
 /* Measures all transforms and the serial ones beside them, and checks the results. */
 static int measure(const struct request *request, const bench_problem *problem,
                    bench_transform transforms[], int ntransforms) {
-    bench_candidate candidates[BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 1];
+    bench_candidate candidates[MOST_TRANSFORMS + 1];
     bench_arrays serial_arrays;
-    bench_transform serial =
-        bench_serial_create(problem, transforms[0].grid_ndims, transforms[0].grid,
-                            transforms[0].arrays, &serial_arrays);
+    int on_host = problem->space == bench_space_at(0);
+    bench_transform serial = (on_host ? bench_serial_create : bench_cufft_create)(
+        problem, transforms[0].grid_ndims, transforms[0].grid, transforms[0].arrays,
+        &serial_arrays);
     for (int i = 0; i < ntransforms; i++)
         candidates[i] = bench_transform_candidate(&transforms[i]);
     candidates[ntransforms] = bench_transform_candidate(&serial);
     bench_rounds(MPI_COMM_WORLD, candidates, ntransforms + 1, request->settings.warmup,
                  request->settings.iterations);
     for (int i = 0; i < ntransforms; i++)
-        bench_transform_check(&transforms[i]);
+        if (!transforms[i].unchecked)
+            bench_transform_check(&transforms[i]);
     bench_report report = {
         &request->settings, problem,    kinds[request->kind], precisions[request->precision],
         transforms,         candidates, ntransforms};
@@ -268,13 +277,15 @@ static int measure(const struct request *request, const bench_problem *problem,
 
 static int measure_with_peers(const struct request *request, const bench_problem *problem,
                               bench_transform transforms[], int ntransforms) {
-    bench_arrays arrays, peer_arrays;
+    bench_arrays arrays, peer_arrays, xt_arrays;
     int total = ntransforms;
     create_arrays(request, problem, transforms, ntransforms, &arrays);
     if (request->compare) {
         bench_fftw_mpi_create(problem, request->wisdom, &peer_arrays, &transforms[total]);
         total += BENCH_FFTW_MPI_TRANSFORMS;
     }
+    if (problem->space != bench_space_at(0))
+        total += bench_cufft_xt_create(problem, &xt_arrays, &transforms[total]);
     int code = measure(request, problem, transforms, total);
     for (int i = ntransforms; i < total; i++)
         transforms[i].release(&transforms[i]);
@@ -286,8 +297,13 @@ static int measure_with_peers(const struct request *request, const bench_problem
 
 static int check_request(const bench_program *program, const struct request *request,
                          const bench_problem *problem, bench_methods *methods) {
-    if (problem->space != bench_space_at(0))
-        return bench_refuse(program, "--space %s: transforms are in host memory only",
+    const char *absent = problem->space->begin();
+    if (absent)
+        return bench_refuse(program, "--space %s: %s", problem->space->name, absent);
+    if (problem->space != bench_space_at(0) &&
+        (problem->kind == FFTND_R2R || request->compare ||
+         (problem->batch > 1 && problem->batch_place != FFTND_BATCH_FIRST)))
+        return bench_refuse(program, "--space %s is not for r2r, --compare or --batch-place last",
                             problem->space->name);
     if (!bench_read_methods(request->settings.method, methods))
         return bench_refuse(program, "--method '%s' is not a list of names",
@@ -308,7 +324,7 @@ static int run(int argc, char **argv) {
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
     bench_methods methods;
-    bench_transform transforms[BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS];
+    bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;
     bench_problem problem = make_problem(&request);
     int code = check_request(program, &request, &problem, &methods);

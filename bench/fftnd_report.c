@@ -112,7 +112,7 @@ int bench_errors_are_small(const bench_report *report) {
     double unit = report->problem->precision == FFTND_DOUBLE ? 1e-14 : 5.4e-6;
     double limit = unit * fmax(1.0, log2(points));
     for (int i = 0; i < report->ntransforms; i++)
-        if (!(report->transforms[i].max_error <= limit))
+        if (!report->transforms[i].unchecked && !(report->transforms[i].max_error <= limit))
             return 0;
     return 1;
 }

@@ -128,12 +128,21 @@ typedef struct fftnd_options {
     size_t tile_bytes;   /**< of a tile, at most, where the axes allow; 0 = choose */
     double plan_seconds; /**< time to spend on trying (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3,
                               or 30 when patient */
+    enum redist_space
+        space;    /**< where the arrays and work space live; REDIST_SPACE_AUTO = host. For
+                                  REDIST_SPACE_CUDA: no FFTND_R2R, no `kept`; the device has to be
+                                  chosen (cudaSetDevice) before the plan is made and stays the
+                                  current one in all calls with the plan */
+    void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms
+                       begin after all work that the stream got before, and are complete on return;
+                       not compared across ranks */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0    \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
+            REDIST_SPACE_AUTO, NULL                                                                \
     }
 
 /** A distributed transform, forward and backward. */
@@ -186,7 +195,7 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *             otherwise
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
  *             and only if the plan is in place
- * Any memory will do. An array without elements may be NULL.
+ * Any memory of options.space will do. An array without elements may be NULL.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
  * arrays though the plan is in place), ERR_STATE (freed, or no work space), ERR_MPI.
  */
@@ -219,8 +228,8 @@ REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info
 /**
  * Hands work space to a plan made with options.user_workspace; several plans may share it as long as
  * they do not run at the same time.
- *   workspace  at least fftnd_plan_info.workspace_bytes, aligned to 64 bytes; from redist_alloc (over
- *              the plan's ranks) it lets the `direct` method work without staging. On all ranks from
+ *   workspace  at least fftnd_plan_info.workspace_bytes, aligned to 64 bytes (on a device: 256); from
+ *              redist_alloc or redist_alloc_in (over the plan's ranks) it lets the `direct` method work without staging. On all ranks from
  *              redist_alloc, or on none. The user owns it and keeps it while the plan is used
  *   bytes      its size
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_SIZE, ERR_ARGUMENT (alignment),

@@ -383,7 +383,8 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  * Hands over a tile: a box of array A. Each element is handed over exactly once.
  *   start   first index of the box in the local array A, along each axis
  *   count   its elements along each axis
- *   tile    its first element; may be overwritten as soon as the function returns
+ *   tile    its first element; may be overwritten as soon as the function returns. On a device the
+ *           tile has to be complete before the call, and stays as it is until redist_plan_put_end
  *   stride  bytes from an element of the tile to its neighbour along each axis
  * Not collective: ranks may hand over different tiles in different orders. Where
  * redist_plan_info.concurrent is nonzero, several threads of a rank may do so at once, between begin

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "serial.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch", options->batch, 1, INT_MAX},
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
+        {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
     };
     if (!(options->plan_seconds >= 0))
@@ -124,6 +126,19 @@ static int check_kind(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+static int check_space(const struct fftnd__request *request) {
+    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
+    if (library->absent() != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->space = %d has no library here: %s",
+                    (int)request->options.space, library->absent());
+    if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
+        return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
+    if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
+                                         "dropped in tiles");
+    return REDIST_OK;
+}
+
 static int check_sizes(const struct fftnd__request *request) {
     if (request->sizes == NULL)
         return FAIL(REDIST_ERR_NULL, "sizes = NULL");
@@ -153,6 +168,8 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_kind(request);
     if (code == REDIST_OK)
+        code = check_space(request);
+    if (code == REDIST_OK)
         code = check_kept(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
@@ -177,7 +194,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
          "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[17 + 4 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[18 + 4 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -193,9 +210,10 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->user_workspace", options->user_workspace != 0},
         {"options->fusion", options->fusion},
         {"options->tile_bytes", (long long)options->tile_bytes},
+        {"options->space", options->space},
         {"options->threads", options->threads},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 17, valid = code == REDIST_OK;
+    int n = 18, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
 
 /* ---------------------------------------------------------------- what is wanted */
 
@@ -60,8 +60,13 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 
+static int is_on_device(const struct fftnd__transform *transform) {
+    return transform->library->space != REDIST_SPACE_HOST;
+}
+
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t alignment = is_on_device(&engine->transform) ? DEVICE_ALIGNMENT : ALIGNMENT;
+    bytes = (bytes + alignment - 1) / alignment * alignment;
     if (bytes > engine->work_bytes[work])
         engine->work_bytes[work] = bytes;
 }
@@ -71,8 +76,9 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
 static void count_work(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     int user = transform->options.user_workspace;
-    engine->work_bytes[0] = engine->work_bytes[1] = 0;
-    for (int direction = 0; direction < 2; direction++)
+    engine->work_bytes[0] = engine->work_bytes[1] = engine->work_bytes[AREA] = 0;
+    for (int direction = 0; direction < 2; direction++) {
+        note_bytes(engine, AREA, fftnd__pipeline_area(&engine->pipelines[direction], transform));
         for (int i = 0; i < 2; i++) {
             if (engine->may_fuse)
                 note_bytes(
@@ -83,6 +89,7 @@ static void count_work(struct fftnd__engine *engine) {
                            fftnd__pipeline_bytes(&engine->pipelines[direction], transform,
                                                  FFTND__WORK0 + i));
         }
+    }
 }
 
 static void free_fused(struct fftnd__engine *engine) {
@@ -96,6 +103,8 @@ static int build_fused(struct fftnd__engine *engine) {
     const struct fftnd__transform *transform = &engine->transform;
     int code = REDIST_OK;
     enum fftnd_fusion fusion = transform->options.fusion;
+    if (is_on_device(transform))
+        return REDIST_OK;
     engine->may_fuse =
         fusion == FFTND_FUSE_AUTO ? transform->choice.fused : fusion == FFTND_FUSE_ALWAYS;
     for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
@@ -110,13 +119,14 @@ static int build_fused(struct fftnd__engine *engine) {
     return code;
 }
 
-/* Not collective. */
+/* Collective. */
 static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__request *request) {
     struct fftnd__transform *transform = &engine->transform;
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
                                   request->options.kept, halved_axis(request), transform->grid);
+    code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
     return code;
@@ -135,7 +145,19 @@ static size_t largest_bytes(const struct fftnd__engine *engine) {
     return most;
 }
 
+static int plan_both(struct fftnd__engine *engine, void *const scratch[2]) {
+    int code = REDIST_OK;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code =
+            fftnd__pipeline_plan_serial(&engine->pipelines[direction], &engine->transform, scratch);
+    return code;
+}
+
 static int plan_serial_here(struct fftnd__engine *engine) {
+    static char nowhere[2]; /* addresses that nobody uses */
+    void *const apart[2] = {&nowhere[0], &nowhere[1]};
+    if (is_on_device(&engine->transform))
+        return plan_both(engine, apart);
     size_t bytes = (largest_bytes(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
     if (memory == NULL)
@@ -143,10 +165,7 @@ static int plan_serial_here(struct fftnd__engine *engine) {
                               "no memory for planning in two arrays of %zu bytes", bytes);
     char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
     void *const scratch[2] = {first, first + bytes};
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__pipeline_plan_serial(&engine->pipelines[direction], &engine->transform, scratch);
+    int code = plan_both(engine, scratch);
     redist_release(memory);
     return code;
 }
@@ -160,9 +179,12 @@ static int plan_serial(struct fftnd__engine *engine) {
     return code;
 }
 
-static void work_arrays(const struct fftnd__engine *engine, void *work[2]) {
-    work[0] = engine->workspace;
-    work[1] = engine->workspace != NULL ? engine->workspace + engine->work_bytes[0] : NULL;
+static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
+    char *next = engine->workspace;
+    for (int i = 0; i < 3; i++) {
+        work[i] = next;
+        next = next != NULL ? next + engine->work_bytes[i] : NULL;
+    }
 }
 
 /* The steps with the exchanges in use. */
@@ -205,7 +227,7 @@ static void free_exchanges(struct fftnd__engine *engine) {
 
 /* Joined in tiles if the methods can, and if not, whether that is an error. Collective. */
 static int try_fused_exchanges(struct fftnd__engine *engine) {
-    void *work[2];
+    void *work[3];
     work_arrays(engine, work);
     int code = engine->may_fuse ? plan_fused_exchanges(engine, work) : REDIST_OK;
     engine->is_fused = engine->may_fuse && code == REDIST_OK;
@@ -216,10 +238,14 @@ static int try_fused_exchanges(struct fftnd__engine *engine) {
 }
 
 static int take_whole_exchanges(struct fftnd__engine *engine) {
-    void *work[2];
+    void *work[3];
     work_arrays(engine, work);
     free_exchanges(engine);
     int code = plan_serial(engine);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code =
+            fftnd__pipeline_set_area(&engine->pipelines[direction], &engine->transform, work[AREA]);
+    code = redist_agree(engine->transform.comm, code);
     if (code == REDIST_OK)
         code = plan_whole_exchanges(engine, work);
     if (code == REDIST_OK)
@@ -227,11 +253,15 @@ static int take_whole_exchanges(struct fftnd__engine *engine) {
     return code;
 }
 
+size_t fftnd__engine_work(const struct fftnd__engine *engine) {
+    return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
+}
+
 static int allocate_work(struct fftnd__engine *engine) {
     void *memory = NULL;
     count_work(engine);
-    int code = redist_alloc(engine->transform.comm, engine->work_bytes[0] + engine->work_bytes[1],
-                            &memory);
+    int code = redist_alloc_in(engine->transform.comm, engine->transform.library->space,
+                               fftnd__engine_work(engine), &memory);
     engine->workspace = memory;
     engine->has_workspace = engine->owns_workspace = code == REDIST_OK;
     return code;
@@ -261,6 +291,13 @@ static int take_workspace(struct fftnd__engine *engine) {
     return code == REDIST_OK ? take_whole_exchanges(engine) : code;
 }
 
+static int create_marks(struct fftnd__transform *transform) {
+    int code = REDIST_OK;
+    for (int i = 0; i < 2 && code == REDIST_OK && transform->library->mark_create != NULL; i++)
+        code = transform->library->mark_create(&transform->marks[i]);
+    return code;
+}
+
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__choice *choice) {
@@ -270,16 +307,20 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     transform->precision = request->precision;
     transform->options = request->options;
     transform->choice = *choice;
-    transform->library = &fftnd__serial_fftw;
+    transform->library = fftnd__serial_for(request->options.space);
     transform->batch = fftnd__batch_of(&request->options, request->ndims);
     set_r2r(transform, request);
     set_scale(engine, request);
     int code = create_grid(transform, request);
     if (code != REDIST_OK)
         return code;
-    code = redist_agree(transform->comm, build_pipelines(engine, request));
+    code = redist_agree(transform->comm, create_marks(transform));
+    if (code == REDIST_OK)
+        code = redist_agree(transform->comm, build_pipelines(engine, request));
     if (code == REDIST_OK)
         code = build_fused(engine);
+    if (code == REDIST_OK && is_on_device(transform)) /* its plans say what scratch they need */
+        code = plan_serial(engine);
     if (code != REDIST_OK)
         return code;
     if (!request->options.user_workspace)
@@ -305,6 +346,9 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
         fftnd__pipeline_free(&engine->pipelines[direction], &engine->transform);
     free_fused(engine);
     free_work(engine);
+    for (int i = 0; i < 2; i++)
+        if (engine->transform.marks[i] != NULL)
+            engine->transform.library->mark_destroy(engine->transform.marks[i]);
     fftnd__team_free(engine->transform.team);
     if (engine->transform.grid != NULL)
         redist_grid_free(&engine->transform.grid);
@@ -333,7 +377,7 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    void *work[2];
+    void *work[3];
     work_arrays(engine, work);
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     if (engine->is_fused)

@@ -13,8 +13,8 @@ struct fftnd__engine {
     int may_fuse, is_fused;
     int has_serial; /* the pipelines' serial transforms are planned */
     double scale[2];
-    double seconds[2]; /* serial transforms, exchanges */
-    size_t work_bytes[2];
+    double seconds[2];    /* serial transforms, exchanges */
+    size_t work_bytes[3]; /* two arrays, scratch of the serial library */
     char *workspace;
     int has_workspace, owns_workspace;
     char method[64];
@@ -33,6 +33,9 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
 /* The array that a direction begins with, and what the user allocates for it. */
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);
 size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction);
+
+/* Bytes of work space. */
+size_t fftnd__engine_work(const struct fftnd__engine *engine);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 

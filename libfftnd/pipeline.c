@@ -5,14 +5,44 @@
 /* ---------------------------------------------------------------- listing steps */
 
 /* The last steps that all may run in place may do so in the output. */
-static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
-    struct fftnd__hop hops[FFTND__MOST_HOPS];
-    struct fftnd__rules rules = {transform->options.in_place, transform->options.overwrite_input};
+static void find_last_steps(struct fftnd__pipeline *pipeline) {
     int reaches = 1;
     for (int i = pipeline->nsteps; i >= 1; i--) {
         pipeline->steps[i].hop.reaches_output = reaches;
         reaches = reaches && pipeline->steps[i].hop.type == FFTND__KEEPS_LAYOUT;
     }
+}
+
+/* Arrays that have room in the output on all ranks may lie there. Collective. */
+static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
+    int fits[FFTND__MOST_HOPS + 1], n = pipeline->nsteps;
+    size_t room = fftnd__step_bytes(transform, &pipeline->steps[n]);
+    for (int i = 0; i <= n; i++)
+        fits[i] = fftnd__step_bytes(transform, &pipeline->steps[i]) <= room;
+    int code = redist_check_mpi(
+        MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
+    for (int i = 1; i <= n; i++)
+        pipeline->steps[i].hop.reaches_output = fits[i];
+    return code;
+}
+
+static void join(struct fftnd__step *step, int joined) {
+    step->joined = step->hop.destination_is_work = step->hop.apart = joined;
+}
+
+/* Exchanges into work space that follow a transform can be done by it, chunk by chunk. */
+static void join_exchanges(struct fftnd__pipeline *pipeline,
+                           const struct fftnd__transform *transform) {
+    for (int i = 2; i < pipeline->nsteps; i++) {
+        struct fftnd__step *step = &pipeline->steps[i];
+        join(step, transform->choice.chunks > 1 && step->hop.type == FFTND__EXCHANGE &&
+                       pipeline->steps[i - 1].naxes > 0 && !pipeline->steps[i - 1].truncates);
+    }
+}
+
+static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
+    struct fftnd__hop hops[FFTND__MOST_HOPS];
+    struct fftnd__rules rules = {transform->options.in_place, transform->options.overwrite_input};
     for (int i = 0; i < pipeline->nsteps; i++)
         hops[i] = pipeline->steps[i + 1].hop;
     int found = fftnd__route(pipeline->nsteps, hops, &rules);
@@ -21,13 +51,41 @@ static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__tran
     return found;
 }
 
+static int uses_second_work(const struct fftnd__pipeline *pipeline) {
+    for (int i = 1; i <= pipeline->nsteps; i++)
+        if (pipeline->steps[i].hop.destination == FFTND__WORK1)
+            return 1;
+    return 0;
+}
+
+/* Where the user lets the input be overwritten, one work array has to do: then, and where there is no way at
+ * all, as few of the last exchanges as needed are not joined. */
+static int find_lean_route(struct fftnd__pipeline *pipeline,
+                           const struct fftnd__transform *transform) {
+    int lean = transform->options.in_place || transform->options.overwrite_input;
+    int found = find_route(pipeline, transform);
+    for (int i = pipeline->nsteps; i >= 1; i--)
+        if (pipeline->steps[i].joined && (!found || (lean && uses_second_work(pipeline)))) {
+            join(&pipeline->steps[i], 0);
+            found = find_route(pipeline, transform);
+        }
+    return found;
+}
+
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
-    int found = 0, code = REDIST_OK;
+    int found = 0, code = REDIST_OK, on_host = transform->library->space == REDIST_SPACE_HOST;
     for (enum fftnd__parting parting = FFTND__TOGETHER;
          parting <= FFTND__WITH_COPY && !found && code == REDIST_OK; parting++) {
-        code = fftnd__list_steps(pipeline, transform, direction, parting);
-        found = find_route(pipeline, transform);
+        if (parting == FFTND__COPIED && on_host)
+            continue; /* a copy costs more there than transforms of other axes first */
+        code = redist_agree(transform->comm,
+                            fftnd__list_steps(pipeline, transform, direction, parting));
+        find_last_steps(pipeline);
+        if (code == REDIST_OK && transform->choice.chunks > 1)
+            code = find_room(pipeline, transform);
+        join_exchanges(pipeline, transform);
+        found = code == REDIST_OK && find_lean_route(pipeline, transform);
     }
     if (code == REDIST_OK && !found)
         code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
@@ -35,6 +93,12 @@ int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
 }
 
 /* ---------------------------------------------------------------- serial transforms */
+
+static int is_in_place(const struct fftnd__step *step, const struct fftnd__transform *transform) {
+    return step->hop.source == step->hop.destination ||
+           (transform->options.in_place && step->hop.source <= FFTND__OUTPUT &&
+            step->hop.destination <= FFTND__OUTPUT);
+}
 
 static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step,
                       const struct fftnd__transform *transform, int direction,
@@ -45,11 +109,8 @@ static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step
     problem.keep_input = before->real != step->real && step->hop.source == FFTND__INPUT &&
                          !transform->options.in_place && !transform->options.overwrite_input;
     problem.team = transform->team;
-    int in_place = step->hop.source == step->hop.destination ||
-                   (transform->options.in_place && step->hop.source <= FFTND__OUTPUT &&
-                    step->hop.destination <= FFTND__OUTPUT);
-    return transform->library->create(&problem, scratch[0], scratch[in_place ? 0 : 1],
-                                      &step->serial);
+    return transform->library->create(&problem, scratch[0],
+                                      scratch[is_in_place(step, transform) ? 0 : 1], &step->serial);
 }
 
 static struct fftnd__cut cut_of(const struct fftnd__step *step,
@@ -76,11 +137,23 @@ static int plan_tiles(const struct fftnd__step *before, struct fftnd__step *step
     return fftnd__tiling_create(step->tiling, transform, before, step, direction, &cut);
 }
 
+static int plan_chunks(const struct fftnd__step *before, struct fftnd__step *step,
+                       const struct fftnd__transform *transform, int direction,
+                       void *const scratch[2]) {
+    step->chunks = redist_calloc(1, sizeof *step->chunks);
+    if (step->chunks == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for chunks");
+    return fftnd__chunks_create(step->chunks, transform, before, step, direction, scratch[0],
+                                scratch[is_in_place(step, transform) ? 0 : 1]);
+}
+
 static int plan_serial(const struct fftnd__step *before, struct fftnd__step *step,
                        const struct fftnd__transform *transform, int direction,
                        void *const scratch[2]) {
     if (step->local.elements == 0 || before->local.elements == 0)
         return REDIST_OK;
+    if (step[1].joined)
+        return plan_chunks(before, step, transform, direction, scratch);
     if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
                             !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
@@ -119,6 +192,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
     options.stream_bytes = transform->choice.stream_bytes;
+    options.space = transform->library->space;
+    options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;
     return options;
 }
@@ -170,18 +245,34 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                                 &options, &step->exchange);
 }
 
-/* Subgroups plan by themselves; the ranks of all of them agree before the next step. */
+/* By chunks where the methods can, else over whole arrays. Subgroups plan by themselves; the ranks of all
+ * of them agree before the next step. A method that does not apply to one subgroup must not hide a failure
+ * of another. */
+static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
+                         const struct fftnd__transform *transform, void *const work[2]) {
+    const struct fftnd__place source = place_of(step->hop.source, work);
+    const struct fftnd__place destination = place_of(step->hop.destination, work);
+    if (step->joined) {
+        const struct fftnd__place later = {NULL, 1};
+        int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
+        int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
+        code = fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+        if (code != REDIST_ERR_METHOD)
+            return code;
+        redist_plan_free(&step->exchange);
+        step->joined = 0;
+    }
+    int code = fftnd__plan_exchange(step, before, transform, source, destination, REDIST_WHOLE);
+    return redist_agree(transform->comm, code);
+}
+
 int fftnd__pipeline_plan_exchanges(struct fftnd__pipeline *pipeline,
                                    const struct fftnd__transform *transform, void *const work[2]) {
     int code = REDIST_OK;
     for (int i = 1; i <= pipeline->nsteps && code == REDIST_OK; i++) {
         struct fftnd__step *step = &pipeline->steps[i];
-        if (step->hop.type != FFTND__EXCHANGE)
-            continue;
-        code = fftnd__plan_exchange(step, &pipeline->steps[i - 1], transform,
-                                    place_of(step->hop.source, work),
-                                    place_of(step->hop.destination, work), REDIST_WHOLE);
-        code = redist_agree(transform->comm, code);
+        if (step->hop.type == FFTND__EXCHANGE)
+            code = plan_exchange(step, &pipeline->steps[i - 1], transform, work);
     }
     return code;
 }
@@ -213,33 +304,107 @@ static int run_tiles(const struct fftnd__step *before, const struct fftnd__step 
     return fftnd__tiling_run(step->tiling, &load, &store, transform->precision, scale, &in_tiles);
 }
 
-static int run_step(const struct fftnd__step *step, const struct fftnd__transform *transform,
-                    void *const buffers[], double scale) {
-    void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
-    if (step->hop.type == FFTND__EXCHANGE)
-        return redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, source, destination);
+static int run_serial(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *source, void *destination, double scale) {
+    const struct fftnd__serial *library = transform->library;
     if (step->tiling != NULL)
         return run_tiles(step - 1, step, transform, source, destination, scale);
-    return step->serial != NULL ? transform->library->execute(step->serial, source, destination)
-                                : REDIST_OK;
+    int code = REDIST_OK;
+    if (step->chunks != NULL)
+        code = fftnd__chunks_run(step->chunks, transform, source, destination, NULL);
+    else if (step->serial != NULL)
+        code = library->execute(step->serial, source, destination);
+    if (code == REDIST_OK && scale != 1.0)
+        code = library->scale(destination, fftnd__step_bytes(transform, step), transform->precision,
+                              scale, transform->options.stream);
+    return code == REDIST_OK ? fftnd__finish(transform) : code;
+}
+
+/* A transform and the exchange after it. */
+static int run_joined(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *const buffers[], double *serial_seconds) {
+    redist_plan *exchange = step[1].exchange;
+    double begin = MPI_Wtime();
+    int code = redist_plan_put_begin(exchange, buffers[step[1].hop.destination]);
+    if (code != REDIST_OK)
+        return code;
+    if (step->chunks != NULL)
+        code = fftnd__chunks_run(step->chunks, transform, buffers[step->hop.source],
+                                 buffers[step->hop.destination], exchange);
+    *serial_seconds += MPI_Wtime() - begin;
+    int closed = redist_plan_put_end(exchange);
+    return code == REDIST_OK ? closed : code;
+}
+
+static int run_step(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                    void *const buffers[], double scale, double *serial_seconds) {
+    void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
+    if (step->joined) /* the step before has done it */
+        return REDIST_OK;
+    if (step->hop.type == FFTND__EXCHANGE)
+        return redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, source, destination);
+    if (step[1].joined)
+        return run_joined(step, transform, buffers, serial_seconds);
+    double begin = MPI_Wtime();
+    int code = run_serial(step, transform, source, destination, scale);
+    *serial_seconds += MPI_Wtime() - begin;
+    return code;
 }
 
 int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
                         const struct fftnd__transform *transform, void *const buffers[],
                         double scale, double seconds[2]) {
     int code = REDIST_OK, last = fftnd__last_serial(pipeline);
-    double begin = MPI_Wtime();
+    double begin = MPI_Wtime(), serial = 0;
+    for (int i = 1; i <= pipeline->nsteps && code == REDIST_OK; i++)
+        code = run_step(&pipeline->steps[i], transform, buffers, i == last ? scale : 1.0, &serial);
+    seconds[0] += serial;
+    seconds[1] += MPI_Wtime() - begin - serial;
+    return code;
+}
+
+/* ---------------------------------------------------------------- scratch of the library */
+
+typedef int visitor(const struct fftnd__serial *library, void *serial, void *data);
+
+/* All serial plans of whole arrays. */
+static int for_all_serial(const struct fftnd__pipeline *pipeline,
+                          const struct fftnd__transform *transform, visitor *visit, void *data) {
+    int code = REDIST_OK;
     for (int i = 1; i <= pipeline->nsteps && code == REDIST_OK; i++) {
         const struct fftnd__step *step = &pipeline->steps[i];
-        code = run_step(step, transform, buffers, i == last ? scale : 1.0);
-        if (code == REDIST_OK && i == last && step->tiling == NULL && scale != 1.0)
-            fftnd__scale(buffers[step->hop.destination], fftnd__step_bytes(transform, step),
-                         transform->precision, scale);
-        double end = MPI_Wtime();
-        seconds[step->hop.type == FFTND__EXCHANGE] += end - begin;
-        begin = end;
+        if (step->serial != NULL)
+            code = visit(transform->library, step->serial, data);
+        for (int j = 0; j < 2 && step->chunks != NULL && code == REDIST_OK; j++)
+            if (step->chunks->serial[j] != NULL)
+                code = visit(transform->library, step->chunks->serial[j], data);
     }
     return code;
+}
+
+static int find_largest(const struct fftnd__serial *library, void *serial, void *data) {
+    size_t bytes = library->area_bytes(serial), *most = data;
+    *most = bytes > *most ? bytes : *most;
+    return REDIST_OK;
+}
+
+size_t fftnd__pipeline_area(const struct fftnd__pipeline *pipeline,
+                            const struct fftnd__transform *transform) {
+    size_t most = 0;
+    if (transform->library->area_bytes != NULL)
+        (void)for_all_serial(pipeline, transform, find_largest, &most);
+    return most;
+}
+
+static int set_area(const struct fftnd__serial *library, void *serial, void *area) {
+    return library->set_area(serial, area);
+}
+
+int fftnd__pipeline_set_area(struct fftnd__pipeline *pipeline,
+                             const struct fftnd__transform *transform, void *area) {
+    if (transform->library->set_area == NULL)
+        return REDIST_OK;
+    return for_all_serial(pipeline, transform, set_area, area);
 }
 
 void fftnd__pipeline_free(struct fftnd__pipeline *pipeline,
@@ -251,7 +416,10 @@ void fftnd__pipeline_free(struct fftnd__pipeline *pipeline,
             transform->library->destroy(step->serial);
         if (step->tiling != NULL)
             fftnd__tiling_free(step->tiling);
+        if (step->chunks != NULL)
+            fftnd__chunks_free(step->chunks, transform);
         redist_release(step->tiling);
+        redist_release(step->chunks);
     }
     pipeline->nsteps = 0;
 }

@@ -3,6 +3,7 @@
 #ifndef FFTND__PIPELINE_H
 #define FFTND__PIPELINE_H
 
+#include "chunk.h"
 #include "tile.h"
 
 /* An array of an exchange; work arrays are known when it is planned, the user's come later. */
@@ -16,7 +17,7 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          const struct fftnd__transform *transform, struct fftnd__place source,
                          struct fftnd__place destination, enum redist_tiles tiles);
 
-/* Lists the steps and chooses the arrays between them. Not collective. */
+/* Lists the steps and chooses the arrays between them. Collective. */
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction);
 
@@ -32,6 +33,12 @@ int fftnd__pipeline_plan_serial(struct fftnd__pipeline *pipeline,
 int fftnd__pipeline_plan_exchanges(struct fftnd__pipeline *pipeline,
                                    const struct fftnd__transform *transform, void *const work[2]);
 void fftnd__pipeline_free_exchanges(struct fftnd__pipeline *pipeline);
+
+/* Scratch memory that the library wants for any of the serial plans, and one for all of them to share. */
+size_t fftnd__pipeline_area(const struct fftnd__pipeline *pipeline,
+                            const struct fftnd__transform *transform);
+int fftnd__pipeline_set_area(struct fftnd__pipeline *pipeline,
+                             const struct fftnd__transform *transform, void *area);
 
 /* Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
  * are added to seconds: serial transforms, exchanges. Collective. */

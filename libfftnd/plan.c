@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
 
 struct fftnd_plan {
     struct fftnd__engine engine;
@@ -131,8 +131,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     const struct fftnd__choice *choice = &plan->engine.transform.choice;
     *info = (fftnd_plan_info){.nexchanges = fftnd__engine_exchanges(&plan->engine),
                               .method = plan->engine.method,
-                              .workspace_bytes =
-                                  plan->engine.work_bytes[0] + plan->engine.work_bytes[1],
+                              .workspace_bytes = fftnd__engine_work(&plan->engine),
                               .scale_forward = plan->engine.scale[REDIST_FORWARD],
                               .scale_backward = plan->engine.scale[REDIST_BACKWARD],
                               .serial_seconds = plan->engine.seconds[0],
@@ -150,7 +149,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
 
 static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t bytes) {
     const char *function = "fftnd_plan_set_workspace";
-    size_t needed = plan->engine.work_bytes[0] + plan->engine.work_bytes[1];
+    size_t needed = fftnd__engine_work(&plan->engine);
+    const struct fftnd__serial *library = plan->engine.transform.library;
+    uintptr_t alignment = library->space == REDIST_SPACE_HOST ? ALIGNMENT : DEVICE_ALIGNMENT;
     if (!plan->engine.transform.options.user_workspace)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has its own work space: options.user_workspace was 0");
@@ -159,10 +160,11 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
                               bytes, needed);
     if (workspace == NULL && needed != 0)
         return redist_fail_in(function, REDIST_ERR_NULL, "workspace = NULL");
-    if ((uintptr_t)workspace % ALIGNMENT != 0)
+    if ((uintptr_t)workspace % alignment != 0)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "workspace = %p is not aligned to %d bytes", workspace, ALIGNMENT);
-    return REDIST_OK;
+                              "workspace = %p is not aligned to %d bytes", workspace,
+                              (int)alignment);
+    return needed != 0 ? library->check(function, "workspace", workspace, 1) : REDIST_OK;
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
@@ -185,6 +187,10 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
+    for (int i = 0; i < 2 && code == REDIST_OK; i++)
+        if (arrays[i].bytes != 0)
+            code = transform->library->check(function, arrays[i].name, arrays[i].data,
+                                             fftnd__element_bytes(transform, 0));
     if (code == REDIST_OK && !plan->engine.has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");

@@ -18,6 +18,7 @@ static const double worthwhile = 0.97;
 /* Stores that bypass the caches pay for arrays that would not stay in them. */
 static const size_t usual_stream_bytes = (size_t)16 << 20;
 
+enum { USUAL_CHUNKS = 4 };
 enum { ROUNDS = 4, TEXT_BYTES = REDIST_WISDOM_BYTES };
 
 struct contest {
@@ -46,8 +47,9 @@ static void print_choice(const struct fftnd__choice *choice, char text[TEXT_BYTE
     text[0] = '\0';
     for (int i = 0; i < choice->grid_ndims; i++)
         append(text, "%s%d", i > 0 ? "x" : "grid=", choice->grid[i]);
-    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu", choice->fused, choice->tiled,
-           choice->tile_bytes, choice->group_bytes, choice->stream_bytes);
+    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d", choice->fused,
+           choice->tiled, choice->tile_bytes, choice->group_bytes, choice->stream_bytes,
+           choice->chunks);
 }
 
 /* Reads "grid=2x3"; *text moves behind it. Nonzero if `nranks` processes fit it. */
@@ -71,9 +73,14 @@ static int scan_grid(const char **text, int nranks, struct fftnd__choice *choice
 static int scan_choice(const char *text, int nranks, struct fftnd__choice *choice) {
     if (strncmp(text, "grid=", 5) == 0 && !scan_grid(&text, nranks, choice))
         return 0;
-    return sscanf(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu", &choice->fused,
-                  &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                  &choice->stream_bytes) == 5;
+    return sscanf(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d",
+                  &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
+                  &choice->stream_bytes, &choice->chunks) >= 5 &&
+           choice->chunks >= 1;
+}
+
+static int is_on_device(const struct fftnd__request *request) {
+    return fftnd__serial_for(request->options.space)->space != REDIST_SPACE_HOST;
 }
 
 /* Everything that decides how fast a choice is. */
@@ -95,6 +102,8 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
+    if (is_on_device(request))
+        append(key, "/cuda");
     append(key, "/threads=%d", options->threads);
     append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/method=%s", options->batch,
            "fl"[options->batch_place], options -> halved_axis, options -> in_place,
@@ -121,7 +130,12 @@ static void guess(struct contest *contest) {
     *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
-                                     .stream_bytes = usual_stream_bytes};
+                                     .stream_bytes = usual_stream_bytes,
+                                     .chunks = 1};
+    if (is_on_device(request)) {
+        choice->fused = 0;
+        choice->chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
+    }
     if (options->tile_bytes != 0)
         choice->tile_bytes = options->tile_bytes;
     if (nranks == 1 && options->threads > 1) { /* nothing to join; tiles are what threads share */
@@ -175,21 +189,34 @@ static int time_rounds(struct contest *contest, struct fftnd__engine *engine, vo
     return code;
 }
 
+/* An array as a user may have it. Collective. */
+static int allocate_array(struct contest *contest, size_t bytes, void **array) {
+    if (is_on_device(contest->request))
+        return redist_alloc_in(contest->comm, contest->request->options.space, bytes, array);
+    *array = redist_calloc(bytes, 1);
+    int code = REDIST_OK;
+    if (*array == NULL)
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory to measure in");
+    return redist_agree(contest->comm, code);
+}
+
+static void free_array(const struct contest *contest, void *array) {
+    if (is_on_device(contest->request))
+        redist_free(&array);
+    else
+        redist_release(array);
+}
+
 static int time_engine(struct contest *contest, struct fftnd__engine *engine, double *best) {
     void *arrays[2] = {NULL, NULL};
-    int in_place = contest->request->options.in_place, code = REDIST_OK;
-    for (int i = 0; i < 2 - in_place && code == REDIST_OK; i++) {
-        arrays[i] = redist_calloc(fftnd__engine_bytes(engine, i), 1);
-        if (arrays[i] == NULL)
-            code =
-                redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory to measure in");
-    }
+    int in_place = contest->request->options.in_place != 0, code = REDIST_OK;
+    for (int i = 0; i < 2 - in_place && code == REDIST_OK; i++)
+        code = allocate_array(contest, fftnd__engine_bytes(engine, i), &arrays[i]);
     void *const pair[2] = {arrays[0], arrays[in_place ? 0 : 1]};
-    code = redist_agree(contest->comm, code);
     if (code == REDIST_OK)
         code = time_rounds(contest, engine, pair, best);
-    redist_release(arrays[0]);
-    redist_release(arrays[1]);
+    free_array(contest, arrays[0]);
+    free_array(contest, arrays[1]);
     return code;
 }
 
@@ -327,12 +354,32 @@ static int try_tiles(struct contest *contest) {
     return code;
 }
 
+/* Into how many pieces a transform is cut that are sent as they are done. */
+static int try_chunks(struct contest *contest) {
+    static const int chunks[] = {8, 2, 1, 16};
+    int code = REDIST_OK, nranks;
+    MPI_Comm_size(contest->comm, &nranks);
+    if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
+        return REDIST_OK;
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks && code == REDIST_OK; i++) {
+        struct fftnd__choice choice = contest->best;
+        choice.chunks = chunks[i];
+        code = try_other(contest, &choice);
+    }
+    return code;
+}
+
 /* ---------------------------------------------------------------- choosing */
 
 static int measure(struct contest *contest) {
     contest->begin = MPI_Wtime();
     struct fftnd__choice first = contest->best;
     int code = try_choice(contest, &first);
+    if (is_on_device(contest->request)) {
+        if (code == REDIST_OK)
+            code = try_grids(contest);
+        return code == REDIST_OK ? try_chunks(contest) : code;
+    }
     if (code == REDIST_OK)
         code = try_stores(contest);
     if (code == REDIST_OK)

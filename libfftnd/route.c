@@ -33,14 +33,16 @@ static int may_hold(const struct fftnd__rules *rules, int n, const struct fftnd_
     return 1;
 }
 
-static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *hop, int source,
-                    int destination) {
+static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *hop, int before,
+                    int source, int destination) {
     int same = same_memory(rules, source, destination);
     int free_use = rules->in_place || rules->overwrite_input;
     if (same && hop->type != FFTND__KEEPS_LAYOUT)
         return IMPOSSIBLE;
     if ((hop->source_is_work && !is_work(source)) ||
         (hop->destination_is_work && !is_work(destination)))
+        return IMPOSSIBLE;
+    if (hop->apart && same_memory(rules, before, destination))
         return IMPOSSIBLE;
     if (hop->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
@@ -54,27 +56,39 @@ static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *h
     return cost;
 }
 
-int fftnd__route(int n, struct fftnd__hop hops[], const struct fftnd__rules *rules) {
-    int cost[FFTND__MOST_HOPS + 1][FFTND__BUFFERS], next[FFTND__MOST_HOPS][FFTND__BUFFERS];
-    for (int buffer = 0; buffer < FFTND__BUFFERS; buffer++)
-        cost[n][buffer] = 0;
-    for (int j = n - 1; j >= 0; j--)
-        for (int source = 0; source < FFTND__BUFFERS; source++) {
-            cost[j][source] = IMPOSSIBLE;
-            next[j][source] = source;
-            for (int to = 0; to < FFTND__BUFFERS; to++) {
-                if (!may_hold(rules, n, hops, j, to))
-                    continue;
-                int total = cost[j + 1][to] + hop_cost(rules, &hops[j], source, to);
-                if (total < cost[j][source]) {
-                    cost[j][source] = total;
-                    next[j][source] = to;
-                }
-            }
+/* For the array before hop `j` and the one before that: the least cost to the end, and where to go. */
+struct table {
+    int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
+};
+
+static void choose_next(const struct fftnd__rules *rules, int n, const struct fftnd__hop hops[],
+                        int j, int before, int source, struct table tables[]) {
+    int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
+    *cost = IMPOSSIBLE;
+    *next = source;
+    for (int to = 0; to < FFTND__BUFFERS; to++) {
+        if (!may_hold(rules, n, hops, j, to))
+            continue;
+        int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
+        int total = rest + hop_cost(rules, &hops[j], before, source, to);
+        if (total < *cost) {
+            *cost = total;
+            *next = to;
         }
-    for (int j = 0, buffer = FFTND__INPUT; j < n; j++) {
-        hops[j].source = buffer;
-        buffer = hops[j].destination = next[j][buffer];
     }
-    return cost[0][FFTND__INPUT] < IMPOSSIBLE;
+}
+
+int fftnd__route(int n, struct fftnd__hop hops[], const struct fftnd__rules *rules) {
+    struct table tables[FFTND__MOST_HOPS];
+    for (int j = n - 1; j >= 0; j--)
+        for (int before = 0; before < FFTND__BUFFERS; before++)
+            for (int source = 0; source < FFTND__BUFFERS; source++)
+                choose_next(rules, n, hops, j, before, source, tables);
+    for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
+        hops[j].source = buffer;
+        hops[j].destination = tables[j].next[before][buffer];
+        before = buffer;
+        buffer = hops[j].destination;
+    }
+    return n == 0 || tables[0].cost[FFTND__INPUT][FFTND__INPUT] < IMPOSSIBLE;
 }

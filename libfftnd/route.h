@@ -23,7 +23,8 @@ struct fftnd__hop {
     int ruins_source;                        /* the source cannot be kept as it is */
     int reaches_output;                      /* the array after this step has room in the output */
     int source_is_work, destination_is_work; /* they must be work space */
-    int source, destination;                 /* the result */
+    int apart;               /* the destination must not be the array before the source either */
+    int source, destination; /* the result */
 };
 
 struct fftnd__rules {

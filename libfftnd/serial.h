@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a serial FFT library is: one const table. */
+/* What a serial FFT library is: one const table, and one line in FFTND__SERIALS. */
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
@@ -29,21 +29,54 @@ struct fftnd__serial_problem {
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
+    void *stream; /* of the user, where work runs in streams */
 };
 
 struct fftnd__serial {
     const char *name;
+    enum redist_space space; /* of the arrays */
+
+    /* Why it is not to be had here; NULL = it is. */
+    const char *(*absent)(void);
+    /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. */
+    int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
-     * aligned to 64 bytes. Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
+     * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
+     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
     int (*create)(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan);
 
-    /* Transforms other arrays of the same shapes. */
+    /* Scratch memory that a plan needs, and one to use that other plans use too when it does not. NULL =
+     * none. */
+    size_t (*area_bytes)(const void *plan);
+    int (*set_area)(void *plan, void *area);
+
+    /* Transforms other arrays of the same shapes. Where work runs in streams, it has only begun. */
     int (*execute)(void *plan, void *in, void *out);
 
+    /* Multiplies all real numbers in `bytes` bytes. The same. */
+    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream);
+
     void (*destroy)(void *plan);
+
+    /* Marks in a stream, to wait until all work before them is done; NULL = work is done on return. */
+    int (*mark_create)(void **mark);
+    int (*mark_set)(void *mark, void *stream);
+    int (*mark_wait)(void *mark);
+    void (*mark_destroy)(void *mark);
 };
 
-extern const struct fftnd__serial fftnd__serial_fftw;
+/* For each space one library. */
+#define FFTND__SERIALS(X)                                                                          \
+    X(HOST, fftw)                                                                                  \
+    X(CUDA, cufft)
+
+#define FFTND__DECLARE_SERIAL(space, name) extern const struct fftnd__serial fftnd__serial_##name;
+FFTND__SERIALS(FFTND__DECLARE_SERIAL)
+#undef FFTND__DECLARE_SERIAL
+
+/* The library for arrays in a space; AUTO = host. */
+const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
 
 #endif

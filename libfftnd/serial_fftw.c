@@ -292,5 +292,35 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-const struct fftnd__serial fftnd__serial_fftw = {
-    .name = "fftw", .create = create, .execute = execute, .destroy = destroy};
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream) {
+    (void)stream;
+    if (precision == FFTND_DOUBLE) {
+        double *values = array;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= factor;
+    } else {
+        float *values = array, single = (float)factor;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= single;
+    }
+    return REDIST_OK;
+}
+
+static const char *absent(void) {
+    return NULL;
+}
+
+static int check(const char *function, const char *name, const void *array, size_t bytes) {
+    (void)function, (void)name, (void)array, (void)bytes;
+    return REDIST_OK;
+}
+
+const struct fftnd__serial fftnd__serial_fftw = {.name = "fftw",
+                                                 .space = REDIST_SPACE_HOST,
+                                                 .absent = absent,
+                                                 .check = check,
+                                                 .create = create,
+                                                 .execute = execute,
+                                                 .scale = scale,
+                                                 .destroy = destroy};

@@ -110,8 +110,9 @@ static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__tran
     int backward = pipeline->direction == REDIST_BACKWARD;
     int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
     int copies = (halved || truncated) && parting == FFTND__WITH_COPY;
-    int n = find_groups(transform, stage, halved && parting != FFTND__TOGETHER, bounds);
-    if (copies && backward)
+    int apart = halved && parting > FFTND__COPIED;
+    int n = find_groups(transform, stage, apart, bounds);
+    if (backward && (copies || (halved && parting == FFTND__COPIED)))
         add_copy(pipeline);
     for (int i = 0; i < n; i++) {
         int group = backward ? n - 1 - i : i;
@@ -213,7 +214,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     int changes = before->real != step->real, shift = transform->batch.shift;
     *problem = (struct fftnd__serial_problem){.precision = transform->precision,
                                               .direction = direction,
-                                              .effort = transform->options.effort};
+                                              .effort = transform->options.effort,
+                                              .stream = transform->options.stream};
     double share = transform->options.plan_seconds / 4;
     problem->seconds = share > 1 ? share : 1;
     problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
@@ -227,16 +229,4 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
         if (at == transform->batch.axis || !is_axis_of(step, at - shift))
             problem->loops[problem->nloops++] =
                 (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
-}
-
-void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor) {
-    if (precision == FFTND_DOUBLE) {
-        double *values = array;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= factor;
-    } else {
-        float *values = array, single = (float)factor;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= single;
-    }
 }

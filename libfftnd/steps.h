@@ -10,6 +10,7 @@
 #include "team.h"
 
 struct fftnd__tiling;
+struct fftnd__chunks;
 
 /* A step, and how the array lies after it. */
 struct fftnd__step {
@@ -24,13 +25,16 @@ struct fftnd__step {
     int truncates; /* some of these keep fewer modes than they have points: always in tiles */
     void *serial;  /* plan of the serial library; NULL if this rank has nothing to do, or tiles */
     struct fftnd__tiling *tiling; /* the same in tiles; NULL if over whole arrays */
+    struct fftnd__chunks *chunks; /* the same in chunks that are put as they are done */
+    int joined;                   /* exchange: the step before puts it, chunk by chunk */
     redist_plan *exchange;
 };
 
 struct fftnd__pipeline {
     int direction;
     int nsteps;
-    struct fftnd__step steps[FFTND__MOST_HOPS + 1]; /* steps[0] is the input, not a step */
+    struct fftnd__step
+        steps[FFTND__MOST_HOPS + 2]; /* steps[0] is the input, and the last one is never used */
 };
 
 /* How a plan does its work: what a planner may try. */
@@ -43,6 +47,7 @@ struct fftnd__choice {
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
     size_t stream_bytes; /* stores into arrays larger than this bypass the caches */
+    int chunks; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
 };
 
 /* What both directions of a plan share. */
@@ -57,6 +62,7 @@ struct fftnd__transform {
     struct fftnd__chain chain;
     struct fftnd__batch batch;
     const struct fftnd__serial *library;
+    void *marks[2];           /* of the library, if it has marks */
     struct fftnd__team *team; /* the threads that share the work */
 };
 
@@ -66,6 +72,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 /* How a stage whose transforms cannot be in place is parted when the arrays at hand leave no other way. */
 enum fftnd__parting {
     FFTND__TOGETHER,     /* not at all */
+    FFTND__COPIED,       /* nor that, but backward begins with a copy that may be ruined */
     FFTND__HALVED_APART, /* that axis first (backward: last), the others after it */
     FFTND__WITH_COPY     /* and a copy between two arrays besides, also where modes are dropped */
 };
@@ -83,8 +90,5 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const struct fftnd__local *in,
                             const struct fftnd__local *out, struct fftnd__serial_problem *problem);
-
-/* Multiplies all real numbers in `bytes` bytes. */
-void fftnd__scale(void *array, size_t bytes, enum fftnd_precision precision, double factor);
 
 #endif

@@ -404,8 +404,8 @@ static int run_tile(struct loop *loop, const int start[], int thread) {
     long long begin = now();
     if (code == REDIST_OK)
         code = transform_tile(tiling, last, &blocks[0], &blocks[1]);
-    if (loop->scale != 1.0)
-        fftnd__scale(out, span(&blocks[1]), loop->precision, loop->scale);
+    if (code == REDIST_OK && loop->scale != 1.0)
+        code = tiling->library->scale(out, span(&blocks[1]), loop->precision, loop->scale, NULL);
     atomic_fetch_add_explicit(&loop->nanoseconds, now() - begin, memory_order_relaxed);
     if (code == REDIST_OK && !tiling->direct_out)
         code = move_pieces(&blocks[1], &tiling->out.bands, loop->store, start, after, store_piece);

@@ -32,9 +32,9 @@ static int check_own_space(const struct redist__request *request,
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         if (request->arrays[side] != NULL && problem->schedule->side[side].bytes != 0)
             code = space->check(request->arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && problem->tiles != REDIST_WHOLE)
+    if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
         code = redist_fail_in(request->function, REDIST_ERR_METHOD,
-                              "options.tiles is for arrays in host memory");
+                              "options.tiles = REDIST_GET is for arrays in host memory");
     return code;
 }
 

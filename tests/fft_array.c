@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
+enum { DEVICE_ALIGNMENT = 256, GUARD_BYTES = 128, GUARD_VALUE = 0xa5, POISON_VALUE = 0xff };
 
 /* ---------------------------------------------------------------- memory */
+
+static const test_device *device;
 
 /* A guard in front of shared memory is left out: the library must know the address. */
 static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     switch (kind) {
     case FFT_MEMORY_HEAP:
-        return GUARD_BYTES;
+        return device != NULL ? DEVICE_ALIGNMENT : GUARD_BYTES;
     case FFT_MEMORY_UNALIGNED:
         return GUARD_BYTES + number_bytes;
     case FFT_MEMORY_SHARED:
@@ -22,18 +24,44 @@ static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     return 0;
 }
 
+void fft_array_use(const test_device *used) {
+    device = used;
+}
+
+void *fft_array_address(const fft_array *array) {
+    return array->on_device != NULL && array->data != NULL ? array->on_device + array->before
+                                                           : array->data;
+}
+
+void fft_array_upload(const fft_array *array) {
+    if (array->on_device != NULL) {
+        device->copy(array->on_device, array->memory, array->before + array->bytes + GUARD_BYTES);
+    }
+}
+
+void fft_array_download(const fft_array *array) {
+    if (array->on_device != NULL) {
+        device->copy(array->memory, array->on_device, array->before + array->bytes + GUARD_BYTES);
+    }
+}
+
 int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t number_bytes,
                      fft_array *array) {
     const size_t before = bytes_before(kind, number_bytes);
     const size_t rounded = (before + bytes + GUARD_BYTES + 63) / 64 * 64;
     void *memory = NULL;
     int code = REDIST_OK;
-    if (kind == FFT_MEMORY_SHARED) {
+    void *on_device = NULL;
+    if (device != NULL) {
+        on_device = device->allocate(comm, rounded, kind == FFT_MEMORY_SHARED);
+    }
+    if (kind == FFT_MEMORY_SHARED && device == NULL) {
         code = redist_alloc(comm, rounded, &memory);
     } else {
         memory = aligned_alloc(64, rounded);
     }
-    *array = (fft_array){.bytes = bytes, .memory = memory, .before = before, .kind = kind};
+    *array = (fft_array){
+        .bytes = bytes, .memory = memory, .before = before, .kind = kind, .on_device = on_device};
     if (code != REDIST_OK) {
         return code;
     }
@@ -48,7 +76,10 @@ int fft_array_free(fft_array *array) {
     int code = REDIST_OK;
     void *memory = array->memory;
     free(array->kept);
-    if (array->kind == FFT_MEMORY_SHARED) {
+    if (array->on_device != NULL) {
+        device->release(array->on_device, array->kind == FFT_MEMORY_SHARED);
+    }
+    if (array->kind == FFT_MEMORY_SHARED && array->on_device == NULL) {
         code = redist_free(&memory);
     } else {
         free(memory);

@@ -5,20 +5,32 @@
 #ifndef FFT_ARRAY_H
 #define FFT_ARRAY_H
 
+#include "arrays.h"
 #include "fft_case.h"
 
 typedef struct fft_array {
-    void *data;            /**< what the library gets */
-    size_t bytes;          /**< how many it may use */
+    void *data;   /**< the array on the host, which the library gets if there is no other */
+    size_t bytes; /**< how many it may use */
     unsigned char *memory; /**< what is freed */
     size_t before;         /**< guard bytes in front of the data */
     enum fft_memory kind;
-    unsigned char *kept; /**< copy made by fft_array_keep */
+    unsigned char *on_device; /**< the same memory on a device, or NULL */
+    unsigned char *kept;      /**< copy made by fft_array_keep */
 } fft_array;
 
 /** Allocates; `number_bytes` is the offset of unaligned memory. Collective on comm. */
 int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t number_bytes,
                      fft_array *array);
+
+/** Puts the arrays that are created from now on a device; NULL = in host memory. */
+void fft_array_use(const test_device *device);
+
+/** What the library gets. */
+void *fft_array_address(const fft_array *array);
+
+/** Copy all bytes to the device and back, if there is one. */
+void fft_array_upload(const fft_array *array);
+void fft_array_download(const fft_array *array);
 
 /** Collective on the array's communicator. */
 int fft_array_free(fft_array *array);

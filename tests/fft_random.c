@@ -79,14 +79,14 @@ static void choose_options(fft_case *given, int has_nodes) {
 /* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
 static void choose_way(fft_case *given) {
     static const int bytes[] = {100, 300, 1000, 4000};
-    char text[100];
+    char text[160];
     unsetenv("FFTND_CHOICE");
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
-        snprintf(text, sizeof text, " fused=%d tiled=%d tile=%d group=%d stream=%d",
+        snprintf(text, sizeof text, " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d",
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
-                 random_chance(50) ? 1 : 1 << 30);
+                 random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9));
         setenv("FFTND_CHOICE", text, 1);
     } else if (random_chance(30)) {
         given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;

@@ -44,7 +44,7 @@ static void create_arrays(fft_run *run) {
 
 void fft_run_set_workspace(fft_run *run, fft_array *workspace) {
     run->workspace = workspace;
-    check_ok(fftnd_plan_set_workspace(run->plan, workspace->data, workspace->bytes));
+    check_ok(fftnd_plan_set_workspace(run->plan, fft_array_address(workspace), workspace->bytes));
     check_info(run, 1);
 }
 
@@ -115,14 +115,26 @@ double fft_run_error(const fft_run *run, enum fftnd_side side, double factor) {
 /* ---------------------------------------------------------------- executing */
 
 void *fft_run_data(const fft_run *run, enum fftnd_side side) {
-    return run->array[side]->data;
+    return fft_array_address(run->array[side]);
+}
+
+/* The arrays of a run that are on a device, there and back. */
+static void move_arrays(const fft_run *run, void (*move)(const fft_array *array)) {
+    move(run->array[0]);
+    move(run->array[1]);
+    if (run->workspace != NULL) {
+        move(run->workspace);
+    }
 }
 
 int fft_run_execute(fft_run *run, enum fftnd_side side) {
     void *physical = fft_run_data(run, FFTND_PHYSICAL);
     void *spectral = fft_run_data(run, FFTND_SPECTRAL);
-    return side == FFTND_PHYSICAL ? fftnd_forward(run->plan, physical, spectral)
-                                  : fftnd_backward(run->plan, spectral, physical);
+    move_arrays(run, fft_array_upload);
+    const int code = side == FFTND_PHYSICAL ? fftnd_forward(run->plan, physical, spectral)
+                                            : fftnd_backward(run->plan, spectral, physical);
+    move_arrays(run, fft_array_download);
+    return code;
 }
 
 static const char *direction_name(enum fftnd_side from) {

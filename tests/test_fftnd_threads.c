@@ -15,6 +15,7 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "methods.h"
 #include "redist_support.h"
 
 /* Threads of this process. One that has ended may be listed for a moment longer. */
@@ -197,10 +198,10 @@ static void check_ways(MPI_Comm comm, fft_case *given) {
 
 START_TEST(every_method) {
     let_library_choose();
-    for (int method = -1; method < redist_method_count(); method++) {
+    for (int method = -1; method < host_method_count(); method++) {
         for (int kind = FFTND_C2C; kind <= FFTND_R2R; kind++) {
             fft_case given = FFT_CASE((enum fftnd_kind)kind, 13, 12, 14);
-            given.options.method = redist_method_name(method);
+            given.options.method = host_method_name(method);
             given.options.tile_bytes = 2000;
             given.options.threads = 2 + kind;
             check_ways(MPI_COMM_WORLD, &given);

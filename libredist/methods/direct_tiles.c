@@ -2,6 +2,11 @@
 /* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
 #include "direct.h"
 
+static int distance(const struct redist__direct *state, int peer) {
+    const struct redist__context *context = state->problem->schedule->context;
+    return (peer - context->rank + context->size) % context->size;
+}
+
 /* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
 static void wait_for_arrays(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
@@ -11,13 +16,18 @@ static void wait_for_arrays(const struct redist__direct *state) {
             redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, context);
 }
 
+/* Peers may use the array as soon as the user's stream does not. */
 int redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
-    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__problem *problem = state->problem;
+    int put = problem->tiles == REDIST_PUT;
+    void *mark = state->marks != NULL ? state->marks[problem->schedule->context->rank] : NULL;
+    int code =
+        redist__finish_stream(problem->space, mark, problem->stream, problem->schedule->context);
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
     if (state->problem->concurrent)
         wait_for_arrays(state);
-    return REDIST_OK;
+    return code;
 }
 
 /* The array that exists and the strides in it, of a peer or of this rank itself. */
@@ -66,6 +76,11 @@ static int copy_tile_part(const struct redist__direct *state, const struct redis
     struct redist__copy copy;
     redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
+    if (state->problem->space->asynchronous)
+        return state->problem->space->copy(&copy, near, far,
+                                           peer == schedule->context->rank ? REDIST__KERNEL
+                                                                           : state->traits->copier,
+                                           distance(state, peer));
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -85,7 +100,21 @@ int redist__direct_tile(void *data, const struct redist__tile *tile) {
     return code;
 }
 
+/* Waits until the copies of all tiles are done. */
+static int finish_lanes(const struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int code = REDIST_OK;
+    for (int peer = 0; peer < context->size && state->problem->space->asynchronous; peer++) {
+        int failed = redist__finish_lane(state->problem->space, state->marks[peer],
+                                         distance(state, peer), context);
+        code = code == REDIST_OK ? failed : code;
+    }
+    return code;
+}
+
 int redist__direct_close(void *data) {
-    redist__direct_finish(data);
-    return REDIST_OK;
+    const struct redist__direct *state = data;
+    int code = finish_lanes(state);
+    redist__direct_finish(state);
+    return code;
 }

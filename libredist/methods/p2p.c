@@ -37,6 +37,8 @@ struct state {
 static int applies(const struct redist__problem *problem, int variant) {
     (void)variant;
     int code = redist__check_copyable(problem->schedule, "p2p");
+    if (code == REDIST_OK && problem->tiles != REDIST_WHOLE && problem->space->asynchronous)
+        code = redist__fail(REDIST_ERR_METHOD, "method p2p has tiles in host memory only");
     return code == REDIST_OK ? redist__check_counts(problem->schedule, "p2p", 0) : code;
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cuda_arrays.h"
+
+#include <cstdint>
+
+namespace {
+
+const unsigned threads = 256, most_blocks = 1 << 16;
+
+template <class number> struct pair {
+    number first, second;
+};
+
+/* Two numbers in one access each; an odd one at the end is left to the first thread. */
+template <class number>
+__global__ void __launch_bounds__(threads) multiply(number *array, size_t count, number factor) {
+    pair<number> *pairs = reinterpret_cast<pair<number> *>(array);
+    size_t first = static_cast<size_t>(blockIdx.x) * threads + threadIdx.x;
+    for (size_t i = first; i < count / 2; i += static_cast<size_t>(gridDim.x) * threads) {
+        pair<number> held = pairs[i];
+        held.first *= factor;
+        held.second *= factor;
+        pairs[i] = held;
+    }
+    if (first == 0 && count % 2 != 0)
+        array[count - 1] *= factor;
+}
+
+template <class number>
+cudaError_t launch(void *array, size_t count, number factor, cudaStream_t stream) {
+    size_t blocks = (count / 2 + threads - 1) / threads + 1;
+    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+    multiply<number><<<now, threads, 0, stream>>>(static_cast<number *>(array), count, factor);
+    return cudaGetLastError();
+}
+
+template <class number, bool back>
+__global__ void __launch_bounds__(threads)
+    move_lines(fftnd__cuda_lines lines, number *array, number *list) {
+    long long step = static_cast<long long>(gridDim.x) * threads;
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x;
+         i < lines.n * lines.count; i += step) {
+        long long at = i / lines.n * lines.distance + i % lines.n * lines.stride;
+        if (back)
+            array[at] = list[i];
+        else
+            list[i] = array[at];
+    }
+}
+
+template <bool back>
+cudaError_t move(const fftnd__cuda_lines *lines, void *array, void *list, cudaStream_t stream) {
+    long long blocks = (lines->n * lines->count + threads - 1) / threads;
+    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+    if (now != 0 && lines->is_double)
+        move_lines<double, back><<<now, threads, 0, stream>>>(
+            *lines, static_cast<double *>(array), static_cast<double *>(list));
+    else if (now != 0)
+        move_lines<float, back><<<now, threads, 0, stream>>>(
+            *lines, static_cast<float *>(array), static_cast<float *>(list));
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t fftnd__cuda_gather(const struct fftnd__cuda_lines *lines, const void *array, void *list,
+                               cudaStream_t stream) {
+    return move<false>(lines, const_cast<void *>(array), list, stream);
+}
+
+cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list, void *array,
+                                cudaStream_t stream) {
+    return move<true>(lines, array, const_cast<void *>(list), stream);
+}
+
+cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double factor,
+                              cudaStream_t stream) {
+    if (count == 0)
+        return cudaSuccess;
+    return is_double ? launch<double>(array, count, factor, stream)
+                     : launch<float>(array, count, static_cast<float>(factor), stream);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kernels do with arrays on a CUDA device. Only files about CUDA include this header. */
+#ifndef FFTND__CUDA_ARRAYS_H
+#define FFTND__CUDA_ARRAYS_H
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Begins to multiply `count` numbers: doubles, or floats. */
+cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double factor,
+                              cudaStream_t stream);
+
+/* A few lines of real numbers in an array, as a list of lines without gaps, and back. Distances are in
+ * numbers. */
+struct fftnd__cuda_lines {
+    long long n, stride;         /* numbers of a line */
+    long long count, distance;   /* lines */
+    int is_double;
+};
+cudaError_t fftnd__cuda_gather(const struct fftnd__cuda_lines *lines, const void *array, void *list,
+                               cudaStream_t stream);
+cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list, void *array,
+                                cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "serial.h"
+
+const struct fftnd__serial *fftnd__serial_for(enum redist_space space) {
+#define FFTND__LINE(id, name)                                                                      \
+    if (space == REDIST_SPACE_##id)                                                                \
+        return &fftnd__serial_##name;
+    FFTND__SERIALS(FFTND__LINE)
+#undef FFTND__LINE
+    return &fftnd__serial_fftw;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms of arrays on a device: against FFTW on the gathered array, and against cuFFT on one device. */
+#include <cuda_runtime_api.h>
+#include <cufft.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "exchanges.h"
+#include "fft_run.h"
+#include "harness.h"
+
+#define NEEDS_FFT_DEVICE()                                                                         \
+    do {                                                                                           \
+        if (!device_begin())                                                                       \
+            skip_test("no CUDA device");                                                           \
+        fft_array_use(&device_memory);                                                             \
+        unsetenv("FFTND_CHOICE");                                                                  \
+    } while (0)
+
+/* Whole arrays, and cut in chunks that are sent as they are done. */
+static void check_ways(fft_case given) {
+    static const int chunks[] = {1, 2, 3, 8};
+    given.options.space = REDIST_SPACE_CUDA;
+    for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+        char text[100];
+        snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d",
+                 SIZE_MAX, chunks[i]);
+        setenv("FFTND_CHOICE", text, 1);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CHOICE");
+}
+
+/* Each number of grid dimensions, on a grid of the library's choice. */
+static void check_grids(fft_case given) {
+    for (int grid_ndims = 1; grid_ndims < given.ndims; grid_ndims++) {
+        given.options.grid_ndims = grid_ndims;
+        check_ways(given);
+    }
+}
+
+START_TEST(slabs_and_pencils) {
+    NEEDS_FFT_DEVICE();
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++) {
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 16, 12, 20));
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 9, 15, 7));
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 64, 33, 40));
+    }
+}
+END_TEST
+
+START_TEST(dimensions) {
+    NEEDS_FFT_DEVICE();
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++) {
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 24, 18));
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 8, 6, 10, 7));
+        check_grids(FFT_CASE((enum fftnd_kind)kind, 4, 5, 6, 3, 8));
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- random cases */
+
+static fft_case choose_case(int nranks) {
+    int sizes[REDIST_MAX_NDIMS];
+    const int ndims = random_between(nranks == 1 ? 1 : 2, 5);
+    random_sizes(ndims, 1, 24, 6000, sizes);
+    fft_case given = fft_case_make(ndims, sizes, random_chance(50) ? FFTND_C2C : FFTND_R2C);
+    fftnd_options *options = &given.options;
+    given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
+    options->space = REDIST_SPACE_CUDA;
+    options->scaling = (enum fftnd_scaling)random_between(0, 3);
+    options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+    options->batch = random_chance(60) ? 1 : random_between(2, 4);
+    options->batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    options->halved_axis = random_between(-1, ndims - 1);
+    options->in_place = random_chance(30);
+    options->overwrite_input = !options->in_place && random_chance(30);
+    options->user_workspace = random_chance(30);
+    options->grid_ndims = random_between(0, ndims - 1);
+    for (int side = 0; side < 2; side++) {
+        given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+    }
+    given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+    if (random_chance(20)) {
+        options->effort = FFTND_MEASURE;
+        options->plan_seconds = 0.05;
+    }
+    return given;
+}
+
+static void choose_chunks(void) {
+    char text[100];
+    snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d", SIZE_MAX,
+             random_between(1, 9));
+    if (random_chance(60)) {
+        setenv("FFTND_CHOICE", text, 1);
+    } else {
+        unsetenv("FFTND_CHOICE");
+    }
+}
+
+START_TEST(random_cases) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < harness_cases(60); i++) {
+        const fft_case given = choose_case(harness_nranks);
+        choose_chunks();
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CHOICE");
+}
+END_TEST
+
+START_TEST(random_cases_on_one_rank_each) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < harness_cases(20); i++) {
+        const fft_case given = choose_case(1);
+        fft_check_once(MPI_COMM_SELF, &given);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- methods */
+
+START_TEST(methods) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < redist_method_count(); i++) {
+        fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 16);
+        fftnd_plan *plan = NULL;
+        given.options.space = REDIST_SPACE_CUDA;
+        given.options.method = redist_method_name(i);
+        harness_case("%s", fft_case_text(&given));
+        const int code = fft_case_plan(MPI_COMM_WORLD, &given, &plan);
+        check_ok(fftnd_plan_free(&plan));
+        check_all(code == REDIST_OK || code == REDIST_ERR_METHOD, "%s", redist_error_message());
+        if (code == REDIST_OK) {
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- one device */
+
+enum { LARGE = 96 };
+
+static double component(int x, int y, int z, int which) {
+    return sin(0.7 * x + 1.3 * y * y + 0.3 * z + which) + 0.01 * ((x * 31 + y * 17 + z * 7) % 23);
+}
+
+static void fill(const fftnd_layout *layout, double *values) {
+    for (int x = 0; x < layout->count[0]; x++)
+        for (int y = 0; y < layout->count[1]; y++)
+            for (int z = 0; z < layout->count[2]; z++)
+                for (int which = 0; which < 2; which++)
+                    *values++ = component(layout->start[0] + x, layout->start[1] + y,
+                                          layout->start[2] + z, which);
+}
+
+/* The whole array, transformed by cuFFT on this rank's device. */
+static double *transform_alone(void) {
+    const fftnd_layout all = {.count = {LARGE, LARGE, LARGE}};
+    const size_t bytes = sizeof(double) * 2 * LARGE * LARGE * LARGE;
+    double *values = malloc(bytes);
+    void *memory = device_memory.allocate(MPI_COMM_WORLD, bytes, 0);
+    cufftHandle plan;
+    fill(&all, values);
+    device_memory.copy(memory, values, bytes);
+    int good = cufftPlan3d(&plan, LARGE, LARGE, LARGE, CUFFT_Z2Z) == CUFFT_SUCCESS &&
+               cufftExecZ2Z(plan, memory, memory, CUFFT_FORWARD) == CUFFT_SUCCESS &&
+               cufftDestroy(plan) == CUFFT_SUCCESS;
+    device_memory.copy(values, memory, bytes);
+    device_memory.release(memory, 0);
+    check_all(good, "cuFFT failed");
+    return values;
+}
+
+static double compare(const fftnd_layout *layout, const double *mine, const double *all) {
+    double worst = 0;
+    for (int x = 0; x < layout->count[0]; x++)
+        for (int y = 0; y < layout->count[1]; y++)
+            for (int z = 0; z < layout->count[2]; z++)
+                for (int which = 0; which < 2; which++) {
+                    const size_t at =
+                        (((size_t)(layout->start[0] + x) * LARGE + (size_t)(layout->start[1] + y)) *
+                             LARGE +
+                         (size_t)(layout->start[2] + z)) *
+                            2 +
+                        (size_t)which;
+                    const double error = fabs(*mine++ - all[at]);
+                    worst = isnan(error) ? INFINITY : fmax(worst, error);
+                }
+    return worst;
+}
+
+START_TEST(like_one_device) {
+    NEEDS_FFT_DEVICE();
+    fft_case given = FFT_CASE(FFTND_C2C, LARGE, LARGE, LARGE);
+    fftnd_plan *plan = NULL;
+    fftnd_layout layouts[2];
+    void *arrays[2];
+    given.options.space = REDIST_SPACE_CUDA;
+    harness_case("%s", fft_case_text(&given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layouts[side]));
+        arrays[side] = device_memory.allocate(MPI_COMM_WORLD, layouts[side].bytes + 1, side);
+    }
+    double *mine = malloc(layouts[0].bytes + layouts[1].bytes + 1), *all = transform_alone();
+    fill(&layouts[0], mine);
+    device_memory.copy(arrays[0], mine, layouts[0].bytes);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    device_memory.copy(mine, arrays[1], layouts[1].bytes);
+    const double error = compare(&layouts[1], mine, all);
+    check_all(error <= 1e-13 * LARGE * LARGE * LARGE, "off by %g", error);
+    check_ok(fftnd_plan_free(&plan));
+    for (int side = 0; side < 2; side++)
+        device_memory.release(arrays[side], side);
+    free(mine);
+    free(all);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- refusals */
+
+START_TEST(refusals) {
+    NEEDS_FFT_DEVICE();
+    fftnd_plan *plan = NULL;
+    fft_case given = FFT_CASE(FFTND_R2R, 8, 8);
+    given.options.space = REDIST_SPACE_CUDA;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
+    given.kind = FFTND_C2C;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    double on_host[512];
+    check_code(fftnd_forward(plan, on_host, on_host + 256), REDIST_ERR_ARGUMENT);
+    check_ok(fftnd_plan_free(&plan));
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {
+        slabs_and_pencils, dimensions,      random_cases, random_cases_on_one_rank_each,
+        methods,           like_one_device, refusals,     NULL};
+    return harness_run(argc, argv, "test_gpu_transforms", tests);
+}
