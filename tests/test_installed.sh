@@ -42,11 +42,10 @@ $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
 # but stays shared: pkg-config --static would ask for the static libraries behind MPI as well.
 rm "$library_folder"/lib*.so*
 private=$(sed -n 's/^Libs\.private: //p' "$pkgconfig/redist.pc" "$pkgconfig/fftnd.pc" | tr "\n" " ")
-fftw_threads=$(pkg-config --static --libs-only-l fftnd | tr ' ' '\n' | grep "fftw3.*_threads" | sort -u)
 # shellcheck disable=SC2046,SC2086
 $compiler "$main" -o "$temporary/with_static" \
     $(pkg-config --cflags --libs fftnd redist $(pkg-config --print-requires-private fftnd redist)) \
-    $private $fftw_threads -lm -pthread
+    $private -lm -pthread
 "$@" 2 "$temporary/with_static"
 
 $meson install -C "$temporary/build" --only-changed >"$temporary/log" 2>&1
