@@ -7,9 +7,7 @@ namespace {
 
 const unsigned threads = 256, most_blocks = 1 << 16;
 
-template <class number> struct pair {
-    number first, second;
-};
+template <class number> struct pair { number first, second; };
 
 /* Two numbers in one access each; an odd one at the end is left to the first thread. */
 template <class number>
@@ -53,11 +51,11 @@ cudaError_t move(const fftnd__cuda_lines *lines, void *array, void *list, cudaSt
     long long blocks = (lines->n * lines->count + threads - 1) / threads;
     unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
     if (now != 0 && lines->is_double)
-        move_lines<double, back><<<now, threads, 0, stream>>>(
-            *lines, static_cast<double *>(array), static_cast<double *>(list));
+        move_lines<double, back><<<now, threads, 0, stream>>>(*lines, static_cast<double *>(array),
+                                                              static_cast<double *>(list));
     else if (now != 0)
-        move_lines<float, back><<<now, threads, 0, stream>>>(
-            *lines, static_cast<float *>(array), static_cast<float *>(list));
+        move_lines<float, back><<<now, threads, 0, stream>>>(*lines, static_cast<float *>(array),
+                                                             static_cast<float *>(list));
     return cudaGetLastError();
 }
 
@@ -68,8 +66,8 @@ cudaError_t fftnd__cuda_gather(const struct fftnd__cuda_lines *lines, const void
     return move<false>(lines, const_cast<void *>(array), list, stream);
 }
 
-cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list, void *array,
-                                cudaStream_t stream) {
+cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list,
+                                void *array, cudaStream_t stream) {
     return move<true>(lines, array, const_cast<void *>(list), stream);
 }
 

@@ -16,14 +16,14 @@ cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double f
 /* A few lines of real numbers in an array, as a list of lines without gaps, and back. Distances are in
  * numbers. */
 struct fftnd__cuda_lines {
-    long long n, stride;         /* numbers of a line */
-    long long count, distance;   /* lines */
+    long long n, stride;       /* numbers of a line */
+    long long count, distance; /* lines */
     int is_double;
 };
 cudaError_t fftnd__cuda_gather(const struct fftnd__cuda_lines *lines, const void *array, void *list,
                                cudaStream_t stream);
-cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list, void *array,
-                                cudaStream_t stream);
+cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list,
+                                void *array, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

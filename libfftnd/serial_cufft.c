@@ -298,7 +298,8 @@ static int make_passes(struct plan *plan) {
     static const int whole[2] = {0, 0};
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK, odd = -1;
+    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK,
+        odd = -1;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task, &odd) > 1) {
         left = n - 1;

@@ -34,7 +34,8 @@ __device__ inline offsets find_unit(const redist__cuda_part &part, uint64_t inde
     return found;
 }
 
-template <class unit> __device__ inline void copy_tile(const redist__cuda_part &part, uint64_t first) {
+template <class unit>
+__device__ inline void copy_tile(const redist__cuda_part &part, uint64_t first) {
     unit held[units_per_thread];
     int64_t destination[units_per_thread];
 #pragma unroll
@@ -85,7 +86,8 @@ __global__ void __launch_bounds__(threads) copy_parts(const redist__cuda_part *p
     copy_units(part);
 }
 
-__global__ void __launch_bounds__(threads) copy_part(const __grid_constant__ redist__cuda_part part) {
+__global__ void __launch_bounds__(threads)
+    copy_part(const __grid_constant__ redist__cuda_part part) {
     copy_units(part);
 }
 
