@@ -5,7 +5,7 @@
 # All C files of the project, each ended by a zero byte.
 c_files() {
     find include libredist libfftnd examples bench tests scripts \
-        \( -name '*.c' -o -name '*.h' \) -print0 | sort -z
+        \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 | sort -z
 }
 
 # Runs a command with its output in a log, which is shown when the command fails.
