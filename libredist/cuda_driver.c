@@ -7,6 +7,7 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -22,9 +23,22 @@ static void find_function(void *library, const char *name, void *function) {
     *(void **)function = dlsym(library, name);
 }
 
+/* How many libraries were loaded so far. */
+static int count_loads(struct dl_phdr_info *info, size_t bytes, void *count) {
+    (void)bytes;
+    *(unsigned long long *)count = info->dlpi_adds;
+    return 1;
+}
+
+/* To look for a library that is not there takes a search of the disk: only after others were loaded. */
 static int has_driver(void) {
+    static unsigned long long looked_at;
+    unsigned long long loads = 0;
     pthread_mutex_lock(&lock);
-    if (driver.get_range == NULL) {
+    if (driver.get_range == NULL)
+        dl_iterate_phdr(count_loads, &loads);
+    if (driver.get_range == NULL && loads != looked_at) {
+        looked_at = loads;
         void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
         if (library != NULL) {
             find_function(library, "cuPointerGetAttribute", &driver.get_attribute);

@@ -139,6 +139,13 @@ bench_one() { # ranks, shape, axes, type
         grep '^{' >>out/gpu/bench.json
 }
 
+# A pair of transforms on a slab grid, beside cuFFT on all devices from one process.
+bench_transform() { # ranks, shape, kind
+    run_on "$mpi" "$1" "$build/bench/fftnd-bench" --space cuda --shape "$2" --kind "$3" --grid "$1" \
+        --method direct --plan-seconds 20 --iters "$iters" --warmup 3 --json \
+        2>>out/gpu/bench-errors.txt | grep '^{' >>out/gpu/bench-fft.json
+}
+
 # NCCL may be missing in the build, and refuses ranks that share a device.
 has_nccl() { # ranks
     run_on "$mpi" "$1" "$build/bench/redist-bench" --space cuda --shape 8,8,8 --method nccl \
@@ -148,7 +155,7 @@ has_nccl() { # ranks
 run_bench() {
     local n shape mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
-    local shapes=('256,256,256' '512,512,512' '1024,1024,1024')
+    local shapes=('256,256,256' '512,512,512' '1024,1024,1024') kind
     mkdir -p out/gpu
     rm -f out/gpu/bench*
     build_gpu
@@ -164,8 +171,13 @@ run_bench() {
         bench_one "$n" "$shape" 1:0 c128
         bench_one "$n" "$shape" 2:1 c128
     done
+    for shape in 512,512,512 1024,1024,1024; do
+        for kind in c2c r2c; do
+            bench_transform "$n" "$shape" $kind
+        done
+    done
     tail -n 3 out/gpu/bench-errors.txt >&2
-    python3 scripts/gpu_report.py out/gpu/bench.json
+    python3 scripts/gpu_report.py out/gpu/bench.json out/gpu/bench-fft.json
 }
 
 case $what in

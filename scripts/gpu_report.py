@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the lines of redist-bench --space cuda --json as a table."""
+"""Prints the lines of redist-bench and of fftnd-bench --space cuda --json as two tables."""
 import json
 import sys
 
 COLUMNS = "%-14s %-5s %5s %-15s %10s %10s %12s %10s %9s %6s"
 
 
-def main(path):
+def print_exchanges(path):
     print(COLUMNS % ("shape", "axes", "ranks", "method", "median ms", "out GB/s", "copy rate",
                      "of rate", "work MB", "wrong"))
     with open(path, encoding="utf-8") as lines:
@@ -20,4 +20,20 @@ def main(path):
                              "%.1f" % (1e-6 * line["workspace_bytes"]), line["wrong"]))
 
 
-main(sys.argv[1])
+def print_transforms(path):
+    columns = "%-14s %-5s %5s %-8s %10s %10s %10s %10s %10s"
+    print(columns % ("shape", "kind", "ranks", "library", "median ms", "min ms", "cuFFT ms",
+                     "of cuFFT", "max error"))
+    with open(path, encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            serial = line.get("serial_ms_median") or float("nan")
+            error = line.get("max_error")
+            print(columns % ("x".join(map(str, line["shape"])), line["kind"], line["ranks"],
+                             line["library"], "%.2f" % line["pair_ms_median"],
+                             "%.2f" % line["pair_ms_min"], "%.2f" % serial,
+                             "%.2f" % (line["pair_ms_median"] / serial),
+                             "-" if error is None else "%.1e" % error))
+
+
+print_exchanges(sys.argv[1])
+print_transforms(sys.argv[2])

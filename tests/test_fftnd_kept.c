@@ -23,7 +23,7 @@ static void keep(fft_case *given, const int kept[]) {
 /* ---------------------------------------------------------------- values */
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(70); i++) {
+    for (int i = 0; i < harness_cases(40); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
         fft_random_kept(&given);
         fft_check_once(MPI_COMM_WORLD, &given);

@@ -13,7 +13,7 @@
 static int has_nodes;
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(has_nodes ? 40 : 150); i++) {
+    for (int i = 0; i < harness_cases(has_nodes ? 30 : 90); i++) {
         const fft_case given = fft_random_case(harness_nranks, has_nodes);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
