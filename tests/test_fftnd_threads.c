@@ -243,7 +243,7 @@ START_TEST(measured_plans) {
     let_library_choose();
     fft_case given = FFT_CASE(FFTND_R2C, 24, 20, 22);
     given.options.effort = FFTND_MEASURE;
-    given.options.plan_seconds = 0.2;
+    given.options.plan_seconds = 0.05;
     for (given.options.threads = 1; given.options.threads <= 3; given.options.threads++) {
         check_ways(MPI_COMM_WORLD, &given);
         check_ways(MPI_COMM_SELF, &given);

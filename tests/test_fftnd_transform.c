@@ -253,6 +253,7 @@ END_TEST
 START_TEST(every_effort) {
     fft_case given = FFT_CASE(FFTND_R2C, 8, 6, 10);
     given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.1;
     given.options.batch = 2;
     fft_check(MPI_COMM_WORLD, &given);
     given.options.batch_place = FFTND_BATCH_LAST;
@@ -260,6 +261,7 @@ START_TEST(every_effort) {
     fft_check(MPI_COMM_WORLD, &given);
     given = FFT_CASE(FFTND_C2C, 4, 6);
     given.options.effort = FFTND_PATIENT;
+    given.options.plan_seconds = 0.2;
     fft_check(MPI_COMM_WORLD, &given);
 }
 END_TEST
