@@ -13,7 +13,7 @@ suppressions=$PWD/tests/suppressions
 # thousands of plans, and without large arrays.
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|kept|memory|nodes|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|'
-slowed_more+='fftnd_(analytic|calls|failures|kept|random|threads)).*'
+slowed_more+='fftnd_(analytic|calls|failures|kept|random(-3)?|threads))'
 all_passes=(gcc clang mpich sanitize valgrind checks)
 
 # Builds for a pass; a build that fails is one failure.
