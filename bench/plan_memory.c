@@ -74,8 +74,9 @@ static void measure(const char *method, int nranks, int rank, int width, void *a
 }
 
 int main(int argc, char **argv) {
-    static const char *const methods[] = {"alltoallw", "p2p-type", "p2p",    "alltoallv",  "kway:2",
-                                          "kway:8",    "kway:16",  "direct", "hier:ranks", "hier:nodes"};
+    static const char *const methods[] = {"alltoallw",  "p2p-type",  "p2p",     "alltoallv",
+                                          "kway:2",     "kway:8",    "kway:16", "direct",
+                                          "hier:ranks", "hier:nodes"};
     int nranks, rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);

@@ -155,11 +155,16 @@ START_TEST(arrays_of_alloc) {
 }
 END_TEST
 
+/* One way: of several that compete, one that fails would drop out. */
+static const char *way_of(const char *method) {
+    return strcmp(method, "kway") != 0 ? method : "kway:2";
+}
+
 START_TEST(plans) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
     for (int i = 0; i < host_method_count(); i++) {
-        const struct job job = {
-            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+        const char *way = way_of(host_method_name(i));
+        const struct job job = {way, run_plan, way, {MEMORY_PLAIN, MEMORY_PLAIN}};
         starve_all(&job);
     }
     exchange_free_arrays(arrays);
@@ -222,8 +227,8 @@ static void fail_types(const struct job *job, enum victims victims) {
 START_TEST(datatypes) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
     for (int i = 0; i < host_method_count(); i++) {
-        const struct job job = {
-            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+        const char *way = way_of(host_method_name(i));
+        const struct job job = {way, run_plan, way, {MEMORY_PLAIN, MEMORY_PLAIN}};
         for (int victims = ALL; victims < VICTIMS; victims++)
             fail_types(&job, (enum victims)victims);
     }

@@ -15,9 +15,7 @@ enum { RADICES = sizeof(radices) / sizeof(radices[0]) };
 
 /* ---------------------------------------------------------------- counting */
 
-static struct {
-    int stages, sends, most_sends, total;
-} seen;
+static struct { int stages, sends, most_sends, total; } seen;
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request) {
@@ -89,7 +87,7 @@ START_TEST(right_on_boxes) {
                 int left = sizes[0] - start;
                 int count = rank == given.nranks - 1 || random_chance(20) ? left
                             : random_chance(30)                           ? 0
-                                                : random_between(0, left);
+                                                                          : random_between(0, left);
                 given.boxes[side][place].start[0] = start;
                 given.boxes[side][place].count[0] = count;
                 start += count;
@@ -104,8 +102,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- messages */
 
-static void check_messages(const exchange *given, const exchange_way *way, int k,
-                           redist_plan *plan, int direction) {
+static void check_messages(const exchange *given, const exchange_way *way, int k, redist_plan *plan,
+                           int direction) {
     int stages = stages_needed(given->nranks, k);
     memset(&seen, 0, sizeof(seen));
     int code = redist_plan_execute(plan, direction);

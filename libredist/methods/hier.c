@@ -45,7 +45,7 @@ static int applies(const struct redist__problem *problem, int variant) {
 /* On one node it is direct. */
 static int preference(const struct redist__problem *problem, int variant) {
     const struct redist__context *context = problem->schedule->context;
-    return context->node_size == context->size ? REDIST__BY_NAME : -1 - variant;
+    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - variant;
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
@@ -94,9 +94,8 @@ static int choose(const struct share *share, const char *method, struct redist__
         reason = reason == REDIST_OK ? code : reason;
         if (code != REDIST_OK)
             continue;
-        int likes = one->preference != NULL
-                        ? one->preference(&share->problem, choices[i].variant)
-                        : 0;
+        int likes =
+            one->preference != NULL ? one->preference(&share->problem, choices[i].variant) : 0;
         if (!found || likes > most) {
             *choice = choices[i];
             most = likes;
@@ -111,9 +110,8 @@ static int connect_share(struct share *share, const char *method) {
     struct redist__choice choice = {NULL, 0};
     int code = choose(share, method, &choice);
     code = redist_agree(share->schedule.context->comm, code);
-    return code == REDIST_OK
-               ? redist__transport_create(&share->problem, &choice, &share->transport)
-               : code;
+    return code == REDIST_OK ? redist__transport_create(&share->problem, &choice, &share->transport)
+                             : code;
 }
 
 static int connect_inside(struct state *state) {
@@ -149,9 +147,8 @@ static int connect(void *data) {
     int code = redist_agree(state->problem->schedule->context->comm, connect_inside(state));
     if (code != REDIST_OK)
         return code;
-    return state->variant == NODES
-               ? redist__node_messages_create(state->problem, &state->messages)
-               : connect_between(state);
+    return state->variant == NODES ? redist__node_messages_create(state->problem, &state->messages)
+                                   : connect_between(state);
 }
 
 /* ---------------------------------------------------------------- execution */

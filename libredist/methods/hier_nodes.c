@@ -12,9 +12,9 @@
  *   arrived  = n  for each node whose message it carries: others may unpack
  *   done     = n  it has unpacked all: carriers may receive again
  */
-#include "hier.h"
 #include "../pack.h"
 #include "../segment.h"
+#include "hier.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -30,31 +30,31 @@ enum { ALIGNMENT = 64 };
 
 /* The messages to and from another node, in one direction of the exchange. */
 struct bundle {
-    uint64_t out, in;      /* elements of the messages */
-    uint64_t mine;         /* elements of the outgoing one before those of this rank */
-    size_t out_at, in_at;  /* where the messages are in their carriers' memory */
+    uint64_t out, in;     /* elements of the messages */
+    uint64_t mine;        /* elements of the outgoing one before those of this rank */
+    size_t out_at, in_at; /* where the messages are in their carriers' memory */
 };
 
 struct route {
     struct bundle *bundles; /* of each node */
-    uint64_t *before;       /* elements before the part from each rank, in the message that has it */
+    uint64_t *before; /* elements before the part from each rank, in the message that has it */
 };
 
 struct redist__node_messages {
     const struct redist__problem *problem;
-    int nnodes, own;         /* nodes, and the number of this one */
-    int *node_of;            /* of each rank */
-    int *first, *members;    /* ranks by node: those of node i begin at first[i] */
+    int nnodes, own;      /* nodes, and the number of this one */
+    int *node_of;         /* of each rank */
+    int *first, *members; /* ranks by node: those of node i begin at first[i] */
     struct route routes[2];
-    MPI_Datatype element;    /* the item's bytes */
-    void *memory;            /* of this rank, shared */
-    size_t bytes, head;      /* of it all, of the header */
-    char **memories;         /* of all ranks of the node, by rank in it */
+    MPI_Datatype element;          /* the item's bytes */
+    void *memory;                  /* of this rank, shared */
+    size_t bytes, head;            /* of it all, of the header */
+    char **memories;               /* of all ranks of the node, by rank in it */
     MPI_Request *sends, *receives; /* of each node */
     char *is_sent, *is_unpacked;   /* of each node */
-    uint64_t number;         /* of the execution under way */
-    int posted, npacked;     /* receives are posted; nodes that were packed for */
-    int left;                /* nodes whose parts are not unpacked, messages not sent or received */
+    uint64_t number;               /* of the execution under way */
+    int posted, npacked;           /* receives are posted; nodes that were packed for */
+    int left; /* nodes whose parts are not unpacked, messages not sent or received */
     int direction;
     const char *source;
     char *destination;
@@ -73,8 +73,8 @@ static int find_nodes(struct redist__node_messages *messages, int leaders[]) {
     int leader = 0;
     while (context->node_ranks[leader] < 0)
         leader++;
-    int code = redist_check_mpi(
-        MPI_Allgather(&leader, 1, MPI_INT, leaders, 1, MPI_INT, context->comm));
+    int code =
+        redist_check_mpi(MPI_Allgather(&leader, 1, MPI_INT, leaders, 1, MPI_INT, context->comm));
     if (code != REDIST_OK)
         return code;
     for (int rank = 0; rank < context->size; rank++)
@@ -127,8 +127,8 @@ static int find_out(struct redist__node_messages *messages, int direction, uint6
     struct bundle *bundles = messages->routes[direction].bundles;
     int nnodes = messages->nnodes, first = messages->first[messages->own];
     sum_by_node(messages, direction, sums);
-    int code = redist_check_mpi(MPI_Allgather(sums, nnodes, MPI_UINT64_T, all, nnodes,
-                                              MPI_UINT64_T, context->node));
+    int code = redist_check_mpi(
+        MPI_Allgather(sums, nnodes, MPI_UINT64_T, all, nnodes, MPI_UINT64_T, context->node));
     for (int i = 0; i < context->node_size && code == REDIST_OK; i++) {
         int rank = messages->members[first + i];
         const uint64_t *theirs = all + context->node_ranks[rank] * nnodes;
@@ -161,8 +161,8 @@ static int tell_places(struct redist__node_messages *messages, int direction, ui
             at += parts[messages->members[i]].elements;
         }
     }
-    return redist_check_mpi(MPI_Alltoall(told, 1, MPI_UINT64_T, route->before, 1, MPI_UINT64_T,
-                                         context->comm));
+    return redist_check_mpi(
+        MPI_Alltoall(told, 1, MPI_UINT64_T, route->before, 1, MPI_UINT64_T, context->comm));
 }
 
 static size_t padded(uint64_t elements, size_t item) {
@@ -182,11 +182,11 @@ static int place_bundles(struct redist__node_messages *messages, int direction, 
         if (node == messages->own)
             continue;
         if (bundle->in > INT_MAX || bundle->out > INT_MAX)
-            return redist__fail(REDIST_ERR_LIMIT,
-                                "method hier:nodes counts in MPI's int, but %llu elements are sent "
-                                "in one message",
-                                (unsigned long long)(bundle->in > bundle->out ? bundle->in
-                                                                              : bundle->out));
+            return redist__fail(
+                REDIST_ERR_LIMIT,
+                "method hier:nodes counts in MPI's int, but %llu elements are sent "
+                "in one message",
+                (unsigned long long)(bundle->in > bundle->out ? bundle->in : bundle->out));
         bundle->out_at = *at;
         bundle->in_at = *at + padded(bundle->out, item);
         *at = bundle->in_at + padded(bundle->in, item);
@@ -233,8 +233,7 @@ static int connect_memory(struct redist__node_messages *messages) {
     struct redist__context *context = context_of(messages);
     int code = REDIST_OK;
     size_t *used = redist_calloc((size_t)context->node_size, sizeof *used);
-    messages->head =
-        padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
+    messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
     messages->bytes = messages->head;
     if (used == NULL)
         code = redist__fail(REDIST_ERR_MEMORY, "no memory to place messages");
@@ -250,7 +249,6 @@ static int connect_memory(struct redist__node_messages *messages) {
 static int allocate(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
     size_t size = (size_t)context->size;
-    messages->element = MPI_DATATYPE_NULL;
     messages->node_of = redist_calloc(size, sizeof(int));
     messages->first = redist_calloc(size + 1, sizeof(int));
     messages->members = redist_calloc(size, sizeof(int));
@@ -273,40 +271,47 @@ static int allocate(struct redist__node_messages *messages) {
     return redist__element_type(messages->problem->schedule, &messages->element);
 }
 
-static int connect_with(struct redist__node_messages *messages, uint64_t scratch[]) {
-    int code = connect_route(messages, REDIST_FORWARD, scratch);
+static int allocate_messages(const struct redist__problem *problem,
+                             struct redist__node_messages **result) {
+    struct redist__node_messages *messages = *result = redist_calloc(1, sizeof *messages);
+    if (messages == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier:nodes");
+    messages->problem = problem;
+    messages->element = MPI_DATATYPE_NULL;
+    return allocate(messages);
+}
+
+/* A row of nodes for each rank of this one, and two of ranks. */
+static int find_messages(struct redist__node_messages *messages) {
+    const struct redist__context *context = context_of(messages);
+    size_t room = 2 * (size_t)context->size + (size_t)context->node_size * (size_t)messages->nnodes;
+    uint64_t *scratch = redist_calloc(room, sizeof *scratch);
+    int code = scratch != NULL ? REDIST_OK
+                               : redist__fail(REDIST_ERR_MEMORY, "no memory for sizes of messages");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK)
+        code = connect_route(messages, REDIST_FORWARD, scratch);
     if (code == REDIST_OK)
         code = connect_route(messages, REDIST_BACKWARD, scratch);
-    return code == REDIST_OK ? connect_memory(messages) : code;
+    redist_release(scratch);
+    return code;
 }
 
 int redist__node_messages_create(const struct redist__problem *problem,
-                                 struct redist__node_messages **result) {
+                                 struct redist__node_messages **messages) {
     struct redist__context *context = problem->schedule->context;
-    struct redist__node_messages *messages = *result = redist_calloc(1, sizeof *messages);
     int *leaders = redist_calloc((size_t)context->size, sizeof *leaders);
-    uint64_t *scratch = NULL;
-    int code = redist__fail(REDIST_ERR_MEMORY, "no memory for method hier:nodes");
-    if (messages != NULL && leaders != NULL) {
-        messages->problem = problem;
-        code = allocate(messages);
-    }
+    int code = allocate_messages(problem, messages);
+    if (leaders == NULL)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for method hier:nodes");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = find_nodes(messages, leaders);
-    if (code == REDIST_OK) {
-        size_t room = 2 * (size_t)context->size +
-                      (size_t)context->node_size * (size_t)messages->nnodes;
-        scratch = redist_calloc(room, sizeof *scratch);
-        code = redist_agree(context->comm,
-                            scratch != NULL
-                                ? REDIST_OK
-                                : redist__fail(REDIST_ERR_MEMORY, "no memory for sizes"));
-    }
+        code = find_nodes(*messages, leaders);
     if (code == REDIST_OK)
-        code = connect_with(messages, scratch);
+        code = find_messages(*messages);
+    if (code == REDIST_OK)
+        code = connect_memory(*messages);
     redist_release(leaders);
-    redist_release(scratch);
     return code;
 }
 
@@ -415,8 +420,7 @@ static void pack_ready(struct redist__node_messages *messages) {
     struct header *mine = messages->memory;
     while (messages->npacked + 1 < messages->nnodes) {
         int turn = messages->npacked + 1, node = node_at(messages, turn);
-        const struct header *theirs =
-            header_of(messages, carrier(messages, messages->own, node));
+        const struct header *theirs = header_of(messages, carrier(messages, messages->own, node));
         if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
             return;
         pack_node(messages, node);
@@ -433,11 +437,10 @@ static void send_packed(struct redist__node_messages *messages) {
             !all_reached(messages, offsetof(struct header, packed), packed_by(messages, turn)))
             continue;
         messages->is_sent[node] = 1;
-        note_mpi(messages,
-                 MPI_Isend((char *)messages->memory + bundle->out_at, (int)bundle->out,
-                           messages->element, carrier(messages, node, messages->own),
-                           messages->problem->tag, context_of(messages)->comm,
-                           &messages->sends[node]));
+        note_mpi(messages, MPI_Isend((char *)messages->memory + bundle->out_at, (int)bundle->out,
+                                     messages->element, carrier(messages, node, messages->own),
+                                     messages->problem->tag, context_of(messages)->comm,
+                                     &messages->sends[node]));
     }
 }
 
@@ -461,18 +464,15 @@ static void unpack_node(struct redist__node_messages *messages, int node) {
     char *message = (char *)header_of(messages, carrier(messages, messages->own, node)) +
                     bundle_of(messages, node)->in_at;
     for (int i = messages->first[node]; i < messages->first[node + 1]; i++)
-        copy_part(messages, 1, messages->members[i],
-                  message + before[messages->members[i]] * item);
+        copy_part(messages, 1, messages->members[i], message + before[messages->members[i]] * item);
 }
 
 static void unpack_arrived(struct redist__node_messages *messages) {
     for (int turn = 1; turn < messages->nnodes; turn++) {
         int node = node_at(messages, turn);
-        const struct header *theirs =
-            header_of(messages, carrier(messages, messages->own, node));
+        const struct header *theirs = header_of(messages, carrier(messages, messages->own, node));
         if (messages->is_unpacked[node] ||
-            atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) <
-                messages->number)
+            atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < messages->number)
             continue;
         unpack_node(messages, node);
         messages->is_unpacked[node] = 1;
@@ -494,8 +494,8 @@ int redist__node_messages_advance(struct redist__node_messages *messages) {
     send_packed(messages);
     take_arrived(messages);
     unpack_arrived(messages);
-    return messages->left != 0 || !messages->posted ||
-           messages->npacked + 1 < messages->nnodes || unsent(messages) != 0;
+    return messages->left != 0 || !messages->posted || messages->npacked + 1 < messages->nnodes ||
+           unsent(messages) != 0;
 }
 
 /* Empty messages are sent and unpacked from the start. */

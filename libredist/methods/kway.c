@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const variants[] = {"2", "3",  "4",  "5",  "6",  "7",  "8", "9",
+static const char *const variants[] = {"2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
                                        "10", "12", "16", "24", "32", "64", NULL};
 
 /* One lane unpacks, the others pack a message each. */
@@ -29,8 +29,8 @@ struct state {
     struct redist__kway_shape shape;
     struct redist__kway_route routes[2];
     struct redist__copy own[2];
-    MPI_Datatype element;    /* the item's bytes */
-    char *out[2], *in[2];    /* buffers of even and odd stages */
+    MPI_Datatype element; /* the item's bytes */
+    char *out[2], *in[2]; /* buffers of even and odd stages */
     size_t out_bytes[2], in_bytes[2];
     MPI_Request *sends, *receives; /* of a stage */
     void **marks;                  /* of each message of a stage: it is packed */
@@ -73,8 +73,7 @@ static const struct redist__context *context_of(const struct state *state) {
 }
 
 static void describe_stages(struct redist__kway_shape *shape, int k) {
-    shape->nstages =
-        redist__kway_stages(shape->problem->schedule->context->size, k, shape->stages);
+    shape->nstages = redist__kway_stages(shape->problem->schedule->context->size, k, shape->stages);
     for (int i = 0; i < shape->nstages; i++) {
         int most = redist__kway_most(&shape->stages[i]);
         shape->width = most > shape->width ? most : shape->width;
@@ -201,10 +200,9 @@ static void post_receives(struct state *state, int stage) {
             &state->routes[state->direction].messages[stage * shape->width + i];
         state->receives[i] = MPI_REQUEST_NULL;
         if (message->received != 0)
-            note_mpi(state, MPI_Irecv(state->in[stage % 2] + message->receive_at,
-                                      message->received, state->element, message->from,
-                                      shape->problem->tag, context_of(state)->comm,
-                                      &state->receives[i]));
+            note_mpi(state, MPI_Irecv(state->in[stage % 2] + message->receive_at, message->received,
+                                      state->element, message->from, shape->problem->tag,
+                                      context_of(state)->comm, &state->receives[i]));
     }
 }
 
@@ -259,8 +257,8 @@ static void begin_stage(struct state *state, int stage) {
     int width = state->shape.width;
     struct redist__moves *keep = &state->routes[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
-        note(state, redist__finish_lane(state->shape.problem->space, state->marks[width],
-                                        UNPACKING, context_of(state)));
+        note(state, redist__finish_lane(state->shape.problem->space, state->marks[width], UNPACKING,
+                                        context_of(state)));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)

@@ -4,8 +4,8 @@
  * block for each distance: the one that began with that distance to go. So what is said of blocks is
  * said of distances, and nothing here is larger than the number of ranks times that of stages.
  */
-#include "kway.h"
 #include "../pack.h"
+#include "kway.h"
 
 #include <limits.h>
 #include <string.h>
@@ -41,11 +41,11 @@ static int ask_stage(const struct redist__kway_shape *shape, const struct redist
     memcpy(after, before, (size_t)size * sizeof *after);
     for (int digit = 1; digit <= redist__kway_most(stage) && result == MPI_SUCCESS; digit++) {
         int count = collect(stage, digit, size, before, scratch);
-        result = MPI_Sendrecv(
-            scratch, count, MPI_UINT64_T, redist__kway_neighbour(stage, context->rank, digit),
-            shape->problem->tag, scratch + size, count, MPI_UINT64_T,
-            redist__kway_neighbour(stage, context->rank, -digit), shape->problem->tag,
-            context->comm, MPI_STATUS_IGNORE);
+        result = MPI_Sendrecv(scratch, count, MPI_UINT64_T,
+                              redist__kway_neighbour(stage, context->rank, digit),
+                              shape->problem->tag, scratch + size, count, MPI_UINT64_T,
+                              redist__kway_neighbour(stage, context->rank, -digit),
+                              shape->problem->tag, context->comm, MPI_STATUS_IGNORE);
         distribute(stage, digit, size, scratch + size, after);
     }
     return redist_check_mpi(result);
