@@ -2,8 +2,8 @@
 
 usage: simulate_report.py FOLDER
 
-Reads FOLDER/exchanges.json, one object a line as redist-bench prints it, with the platform. Writes
-times.txt, a table for people, and FOLDER/PLATFORM-RANKS.dat (time against bytes for each peer) and
+Reads FOLDER/exchanges.json and, for their results only, checks.json: one object a line as redist-bench
+prints it, with the platform. Writes times.txt, a table for people, and FOLDER/PLATFORM-RANKS.dat (time against bytes for each peer) and
 FOLDER/PLATFORM-BYTES-bytes.dat (time against ranks) for gnuplot. Fails if an element was wrong.
 """
 import json
@@ -71,6 +71,7 @@ def main():
         for part in {run["part"] for run in mine}:
             table = rows([run for run in mine if run["part"] == part], "ranks")
             write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
+    runs += read(folder / "checks.json")
     wrong = [run for run in runs if run["wrong"] != 0]
     for run in wrong:
         print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")

@@ -216,7 +216,8 @@ static int map_memories(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
     struct redist__place place = redist__segment_place(messages->memory, 1);
     if (place.key == 0)
-        return redist__fail(REDIST_ERR_MEMORY, "this node offers no memory to share");
+        return redist__fail(REDIST_ERR_METHOD,
+                            "the ranks of this node share no memory through this MPI");
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
         messages->memories[place.rank] = redist__segment_address(&place);
     struct header *mine = messages->memory;
