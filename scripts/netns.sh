@@ -63,6 +63,7 @@ command -v ip >/dev/null || may_not "no iproute2 here"
 trap remove EXIT
 make_nodes
 make_agent
-REDIST_TEST_SCALE=0.3 run_on_nodes "$build/tests/test_redist_nodes" 2
+export REDIST_TEST_SCALE=0.3
+run_on_nodes "$build/tests/test_redist_nodes" 2
 run_on_nodes "$build/bench/redist-bench" --shape 128,64,64 --iters 5 --warmup 1 \
     --method p2p,alltoallv,alltoallw,kway:2,hier:ranks,hier:nodes
