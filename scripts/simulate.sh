@@ -44,7 +44,7 @@ build="build-simulate"
 # MPI's algorithms.
 settings=(--cfg=smpi/os:0:5e-7:0 --cfg=smpi/ois:0:5e-7:0 --cfg=smpi/or:0:5e-7:0
     --cfg=smpi/test:1e-7 --cfg=smpi/iprobe:1e-7 --cfg=smpi/simulate-computation:no
-    --cfg=smpi/coll-selector:ompi --cfg=network/crosstraffic:no --log=root.thresh:error)
+    --cfg=smpi/coll-selector:ompi --cfg=smpi/alltoallv:ompi_basic_linear --cfg=network/crosstraffic:no --log=root.thresh:error)
 
 simulate() { # platform, ranks of a node, ranks, program and arguments
     local platform=$1 node=$2 ranks=$3

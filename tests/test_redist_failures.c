@@ -4,6 +4,7 @@
  * with the same code, nothing is lost, and the next try works. Objects are counted.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
@@ -236,6 +237,21 @@ START_TEST(datatypes) {
 }
 END_TEST
 
+/* On nodes of two ranks */
+START_TEST(plans_between_nodes) {
+    static const char *const ways[] = {"hier:ranks", "hier:nodes"};
+    setenv("REDIST_NODE_SIZE", "2", 1);
+    begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
+    for (int i = 0; i < 2 && harness_nranks < 8; i++) {
+        const struct job job = {ways[i], run_plan, ways[i], {MEMORY_PLAIN, MEMORY_PLAIN}};
+        starve_all(&job);
+        fail_types(&job, LAST);
+    }
+    exchange_free_arrays(arrays);
+    unsetenv("REDIST_NODE_SIZE");
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {grids,
                                   arrays_of_alloc,
@@ -245,6 +261,7 @@ int main(int argc, char **argv) {
                                   exchange_without_plan,
                                   automatic_plan,
                                   datatypes,
+                                  plans_between_nodes,
                                   NULL};
     counters_begin();
     return harness_run(argc, argv, "test_redist_failures", tests);

@@ -33,7 +33,16 @@ static void check_refused(const exchange *given, const exchange_way *way) {
     exchange_free_arrays(arrays);
 }
 
+static void try_variants(const exchange *given) {
+    static const char *const variants[] = {"hier:ranks", "hier:nodes", "kway:2", "kway:3"};
+    for (int i = 0; i < 4; i++) {
+        exchange_way way = random_way(variants[i]);
+        exchange_try(given, 1, &way);
+    }
+}
+
 static void try_methods(const exchange *given) {
+    try_variants(given);
     for (int i = 0; i < request_count(); i++) {
         exchange_way way = random_way(request_name(i));
         if (way.memory[0] == MEMORY_INSIDE)
@@ -75,6 +84,43 @@ START_TEST(within_nodes) {
 }
 END_TEST
 
+/* Executions one after the other with nothing in between: ranks that are early meet buffers and counters
+ * of those that are late. Ranks in reverse order, so that nodes are not in that of the ranks. */
+START_TEST(repeated) {
+    static const char *const variants[] = {"hier:ranks", "hier:nodes"};
+    MPI_Comm reversed;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -harness_rank, &reversed);
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        test_array arrays[2];
+        redist_plan *plan;
+        int code = REDIST_OK;
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        exchange given = random_exchange(reversed, &element);
+        exchange_way way = random_way(variants[i]);
+        way.use = USE_EXECUTE;
+        exchange_say(&given, &way);
+        exchange_arrays(&given, way.memory, arrays);
+        check_ok(exchange_plan(&given, &way, arrays, &plan));
+        exchange_prepare(&given, arrays, REDIST_FORWARD, 5);
+        for (int round = 0; round < 20 && code == REDIST_OK; round++) {
+            code = redist_plan_execute(plan, REDIST_FORWARD);
+            if (code == REDIST_OK)
+                code = redist_plan_execute(plan, REDIST_BACKWARD);
+        }
+        if (code == REDIST_OK)
+            code = redist_plan_execute(plan, REDIST_FORWARD);
+        check_ok(code);
+        size_t wrong = exchange_wrong(&given, arrays, REDIST_FORWARD, 5, text);
+        check_all(wrong == 0, "%s", text);
+        check_ok(redist_plan_free(&plan));
+        exchange_free_arrays(arrays);
+        element_free(&element);
+    }
+    MPI_Comm_free(&reversed);
+}
+END_TEST
+
 /* An array of redist_alloc over several nodes is plain memory to ranks of other nodes. */
 START_TEST(exchange_across_nodes) {
     for (int i = 0; i < harness_cases(4); i++) {
@@ -97,7 +143,8 @@ START_TEST(exchange_across_nodes) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {across_nodes, within_nodes, exchange_across_nodes, NULL};
+    const TTest *const tests[] = {across_nodes, within_nodes, repeated, exchange_across_nodes,
+                                  NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);
     setenv("REDIST_NODE_SIZE", text, 1);
