@@ -105,6 +105,12 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 
 /**
+ * The nodes that the ranks of `comm` are on, numbered by their lowest ranks: how many, and that of each
+ * rank. The array lives as long as the communicator. Collective on comm the first time.
+ */
+REDIST_API int redist_nodes(MPI_Comm comm, int *nnodes, const int **node_of);
+
+/**
  * Copies a box between two arrays of this process.
  *   ndims               axes, 1..REDIST_MAX_NDIMS
  *   count               elements along each axis; any 0 = nothing

@@ -5,7 +5,9 @@
  */
 #include "planner.h"
 #include "cache.h"
+#include "node_grid.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -120,6 +122,28 @@ static int halved_axis(const struct fftnd__request *request) {
     return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
 }
 
+static int is_open(const fftnd_options *options) {
+    int fixed = 0;
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        fixed |= options->grid[i] != 0;
+    return !fixed;
+}
+
+/* A grid that is open keeps its subgroups inside nodes as far as possible, unless an axis is too short. */
+static void align_grid(const struct fftnd__request *request, int nranks,
+                       struct fftnd__choice *choice) {
+    const int *modes = request->options.kept != NULL ? request->options.kept : request->sizes;
+    int halved = halved_axis(request), shortest = INT_MAX, nnodes;
+    const int *node_of;
+    for (int i = 0; i < request->ndims; i++) {
+        int extent = i == halved ? modes[i] / 2 + 1 : modes[i];
+        shortest = extent < shortest ? extent : shortest;
+    }
+    if (choice->grid_ndims > 1 && redist_nodes(request->comm, &nnodes, &node_of) == REDIST_OK &&
+        nnodes > 1)
+        fftnd__node_grid(nranks, node_of, shortest, choice->grid_ndims, choice->grid);
+}
+
 /* What estimating takes, and where measuring starts. */
 static void guess(struct contest *contest) {
     const struct fftnd__request *request = contest->request;
@@ -152,6 +176,8 @@ static void guess(struct contest *contest) {
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
     MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
+    if (is_open(options))
+        align_grid(request, nranks, choice);
 }
 
 /* ---------------------------------------------------------------- timing */

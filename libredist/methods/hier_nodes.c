@@ -14,6 +14,7 @@ static struct redist__context *context_of(const struct redist__node_messages *me
 
 /* ---------------------------------------------------------------- nodes */
 
+/* The ranks of each node one after the other. */
 static void sort_by_node(struct redist__node_messages *messages) {
     int size = context_of(messages)->size;
     for (int rank = 0; rank < size; rank++)
@@ -25,24 +26,6 @@ static void sort_by_node(struct redist__node_messages *messages) {
     for (int node = 0; node < messages->nnodes; node++)
         messages->first[node] = messages->first[node + 1];
     messages->first[messages->nnodes] = size;
-}
-
-/* A node is known by its lowest rank. */
-static int find_nodes(struct redist__node_messages *messages, int leaders[]) {
-    const struct redist__context *context = context_of(messages);
-    int leader = 0;
-    while (context->node_ranks[leader] < 0)
-        leader++;
-    int code =
-        redist_check_mpi(MPI_Allgather(&leader, 1, MPI_INT, leaders, 1, MPI_INT, context->comm));
-    if (code != REDIST_OK)
-        return code;
-    for (int rank = 0; rank < context->size; rank++)
-        messages->node_of[rank] =
-            leaders[rank] == rank ? messages->nnodes++ : messages->node_of[leaders[rank]];
-    messages->own = messages->node_of[context->rank];
-    sort_by_node(messages);
-    return REDIST_OK;
 }
 
 static int members_of(const struct redist__node_messages *messages, int node) {
@@ -217,7 +200,9 @@ static int connect_memory(struct redist__node_messages *messages) {
 static int allocate(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
     size_t size = (size_t)context->size;
-    messages->node_of = redist_calloc(size, sizeof(int));
+    messages->nnodes = context->nnodes;
+    messages->node_of = context->node_of;
+    messages->own = context->node_of[context->rank];
     messages->first = redist_calloc(size + 1, sizeof(int));
     messages->members = redist_calloc(size, sizeof(int));
     messages->memories = redist_calloc((size_t)context->node_size, sizeof(char *));
@@ -225,9 +210,8 @@ static int allocate(struct redist__node_messages *messages) {
     messages->receives = redist_calloc(size, sizeof(MPI_Request));
     messages->is_sent = redist_calloc(size, 1);
     messages->is_unpacked = redist_calloc(size, 1);
-    int complete = messages->node_of && messages->first && messages->members &&
-                   messages->memories && messages->sends && messages->receives &&
-                   messages->is_sent && messages->is_unpacked;
+    int complete = messages->first && messages->members && messages->memories && messages->sends &&
+                   messages->receives && messages->is_sent && messages->is_unpacked;
     for (int direction = 0; direction < 2; direction++) {
         struct redist__bundles *route = &messages->routes[direction];
         route->bundles = redist_calloc(size, sizeof *route->bundles);
@@ -268,19 +252,12 @@ static int find_messages(struct redist__node_messages *messages) {
 int redist__node_messages_create(const struct redist__problem *problem,
                                  struct redist__node_messages **messages) {
     struct redist__context *context = problem->schedule->context;
-    int *leaders = redist_calloc((size_t)context->size, sizeof *leaders);
-    int code = allocate_messages(problem, messages);
-    if (leaders == NULL)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for method hier:nodes");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = find_nodes(*messages, leaders);
-    if (code == REDIST_OK)
-        code = find_messages(*messages);
-    if (code == REDIST_OK)
-        code = connect_memory(*messages);
-    redist_release(leaders);
-    return code;
+    int code = redist_agree(context->comm, allocate_messages(problem, messages));
+    if (code != REDIST_OK)
+        return code;
+    sort_by_node(*messages);
+    code = find_messages(*messages);
+    return code == REDIST_OK ? connect_memory(*messages) : code;
 }
 
 void redist__node_messages_free(struct redist__node_messages *messages) {
@@ -294,7 +271,6 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
         redist_release(messages->routes[direction].bundles);
         redist_release(messages->routes[direction].before);
     }
-    redist_release(messages->node_of);
     redist_release(messages->first);
     redist_release(messages->members);
     redist_release(messages->memories);

@@ -43,7 +43,7 @@ struct redist__bundles {
 struct redist__node_messages {
     const struct redist__problem *problem;
     int nnodes, own;      /* nodes, and the number of this one */
-    int *node_of;         /* of each rank */
+    const int *node_of;   /* of each rank */
     int *first, *members; /* ranks by node: those of node i begin at first[i] */
     struct redist__bundles routes[2];
     MPI_Datatype element;          /* the item's bytes */
