@@ -12,7 +12,8 @@ usage() {
     cat <<'END'
 usage: ./dev simulate [--quick] [--out FOLDER]
   --quick        64 ranks and one size on the fat tree; leaves docs/images alone
-  --out FOLDER   where results, table and plot data go (out/simulate)
+  --out FOLDER   where results, table and plot data go (out/simulate); what is there already is not
+                 run again
 END
 }
 
@@ -55,29 +56,46 @@ simulate() { # platform, ranks of a node, ranks, program and arguments
         "${settings[@]}" "$@"
 }
 
+# A run whose file is there is not repeated.
+bench() { # name, platform, ranks of a node, ranks, options of redist-bench
+    local name=$1 platform=$2 node=$3 ranks=$4 begin=$SECONDS
+    shift 4
+    [ -f "$out/$name.json" ] && return
+    simulate "$platform" "$node" "$ranks" "$build/bench/redist-bench" --type c128 --iters 1 \
+        --warmup 0 --json "$@" >"$out/$name.part"
+    sed "s/^{/{\"platform\": \"$platform\", /" "$out/$name.part" >"$out/$name.json"
+    rm "$out/$name.part"
+    echo "$name ($((SECONDS - begin)) s)"
+}
+
 # The array has as many rows and columns as there are ranks, so that each part is one row of `elements`.
 exchange() { # platform, ranks, elements for each peer, methods
-    local begin=$SECONDS
-    simulate "$1" 1 "$2" "$build/bench/redist-bench" --shape "$2,$2,$3" --type c128 \
-        --memory malloc --method "$4" --iters 1 --warmup 0 --json |
-        sed "s/^{/{\"platform\": \"$1\", /" >>"$out/exchanges.json"
-    echo "$1, $2 ranks, $((16 * $3)) bytes for each peer ($((SECONDS - begin)) s)"
+    bench "exchange-$1-$2-ranks-$((16 * $3))-bytes" "$1" 1 "$2" --shape "$2,$2,$3" \
+        --memory malloc --method "$4"
 }
 
 # Parts that differ from rank to rank: redist-bench fails if an element is wrong.
 check() { # ranks of a node, ranks, methods
-    local begin=$SECONDS
-    simulate fat-tree "$1" "$2" "$build/bench/redist-bench" --shape "$(($2 + 1)),$(($2 * 2 - 3)),5" \
-        --method "$3" --iters 1 --warmup 0 --json |
-        sed "s/^{/{\"platform\": \"fat-tree\", \"node\": $1, /" >>"$out/checks.json"
-    echo "checked $3 on $2 ranks, $1 of them on each node ($((SECONDS - begin)) s)"
+    bench "check-$2-ranks-$1-each-node" fat-tree "$1" "$2" \
+        --shape "$(($2 + 1)),$(($2 * 2 - 3)),5" --method "$3"
+}
+
+study() { # platform
+    local elements
+    for elements in 1 16 256; do
+        exchange "$1" 64 "$elements" "$others,$kways"
+    done
+    for elements in 1 16 256; do
+        exchange "$1" 128 "$elements" "p2p,alltoallv,$kways"
+    done
+    exchange "$1" 256 1 "p2p,alltoallv,$kways"
+    exchange "$1" 256 16 "p2p,alltoallv,$kways"
+    exchange "$1" 512 1 "p2p,$kways"
 }
 
 build_folder "$build" --cross-file scripts/simgrid.ini --buildtype=release -Dmpi=compiler \
     -Ddefault_library=static -Dcuda=disabled -Dhwloc=disabled -Dtests=false -Dexamples=false
 mkdir -p "$out"
-: >"$out/exchanges.json"
-: >"$out/checks.json"
 kways=kway:2,kway:4,kway:8,kway:16,kway:32
 others=alltoallw,p2p-type,p2p,alltoallv
 check 8 64 "$others,p2p-streams,kway,hier:ranks,hier:nodes,auto"
@@ -86,18 +104,8 @@ if [ "$quick" = yes ]; then
 else
     check 64 64 direct,hier
     check 1 100 "$others,p2p-streams,kway:3,kway:7,hier:ranks,hier:nodes"
-    for platform in fat-tree dragonfly; do
-        for ranks in 64 128; do
-            for elements in 1 16 256 4096; do
-                exchange "$platform" "$ranks" "$elements" "$others,$kways"
-            done
-        done
-        for elements in 1 16 256; do
-            exchange "$platform" 256 "$elements" "p2p,alltoallv,$kways"
-        done
-        exchange "$platform" 512 1 "p2p,alltoallv,$kways"
-        exchange "$platform" 512 16 "p2p,alltoallv,$kways"
-    done
+    study fat-tree
+    study dragonfly
 fi
 for ranks in 64 128 256 512; do
     if [ "$quick" = no ] || [ "$ranks" = 64 ]; then

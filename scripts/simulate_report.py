@@ -2,7 +2,7 @@
 
 usage: simulate_report.py FOLDER
 
-Reads FOLDER/exchanges.json and, for their results only, checks.json: one object a line as redist-bench
+Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as redist-bench
 prints it, with the platform. Writes times.txt, a table for people, and FOLDER/PLATFORM-RANKS.dat (time against bytes for each peer) and
 FOLDER/PLATFORM-BYTES-bytes.dat (time against ranks) for gnuplot. Fails if an element was wrong.
 """
@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 
-def read(path):
-    """The runs, each with the bytes for each peer."""
-    runs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+def read(folder, kind):
+    """The runs of one kind, each with the bytes for each peer."""
+    runs = [json.loads(line) for path in sorted(folder.glob(f"{kind}-*.json"))
+            for line in path.read_text(encoding="utf-8").splitlines() if line]
     for run in runs:
         run["part"] = 16 * run["shape"][2]
     return runs
@@ -60,7 +61,7 @@ def write_table(runs, path):
 def main():
     """Writes all tables."""
     folder = Path(sys.argv[1])
-    runs = read(folder / "exchanges.json")
+    runs = read(folder, "exchange")
     write_table(runs, folder / "times.txt")
     methods = methods_of(runs)
     for platform in {run["platform"] for run in runs}:
@@ -71,7 +72,7 @@ def main():
         for part in {run["part"] for run in mine}:
             table = rows([run for run in mine if run["part"] == part], "ranks")
             write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
-    runs += read(folder / "checks.json")
+    runs += read(folder, "check")
     wrong = [run for run in runs if run["wrong"] != 0]
     for run in wrong:
         print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")
