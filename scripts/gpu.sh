@@ -51,7 +51,7 @@ count_devices() {
 build_gpu() {
     [ -z "${BUILD:-}" ] || return 0
     local begin=$SECONDS
-    build_folder "$build" --buildtype=release -Dmpi=openmpi -Dcuda=enabled -Dexamples=false || exit 1
+    build_folder "$build" --buildtype=release -Dmpi=openmpi -Dcuda=enabled || exit 1
     echo "Built in $build/ ($((SECONDS - begin)) s)"
 }
 
@@ -105,6 +105,28 @@ test_ranks() { # usual|aware
     done
 }
 
+# The flow of the last example with its fields on devices, beside the same on the host.
+compare_flows() { # usual|aware, ranks
+    local space program=$build/examples/5_taylor_green folder=out/gpu/flow
+    if [ ! -x "$program" ] || [ "$(count_devices)" -eq 0 ]; then
+        echo "0 passed, 0 failed, 1 skipped: no example, or no device"
+        return
+    fi
+    for space in host cuda; do
+        run_on "$1" "$2" timeout 120 "$program" --space $space --size 32 --time 2 \
+            --output "$folder-$space" || return
+    done
+    python3 scripts/compare_tables.py "$folder-cuda/taylor_green.csv" \
+        "$folder-host/taylor_green.csv" 1e-9
+}
+
+test_example() { # usual|aware
+    local n
+    for n in 1 2 4; do
+        test_one "$1-taylor-green-$n" compare_flows "$1" "$n"
+    done
+}
+
 # Racecheck looks at the kernels' shared memory, memcheck at all addresses. Calls that the library makes
 # to find out what memory is, fail for memory that cannot be mapped; that is no error.
 test_sanitized() {
@@ -123,7 +145,11 @@ run_tests() {
     build_gpu
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
-    [ -z "${OPENMPI_CUDA:-}" ] || test_ranks aware
+    test_example usual
+    if [ -n "${OPENMPI_CUDA:-}" ]; then
+        test_ranks aware
+        test_example aware
+    fi
     [ $sanitize = no ] || test_sanitized
     echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]
