@@ -244,5 +244,5 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {
         slabs_and_pencils, dimensions,      random_cases, random_cases_on_one_rank_each,
         methods,           like_one_device, refusals,     NULL};
-    return harness_run(argc, argv, "test_gpu_transforms", tests);
+    return device_run(argc, argv, "test_gpu_transforms", tests);
 }
