@@ -93,7 +93,7 @@ enum fftnd_batch_place {
 enum fftnd_fusion {
     FFTND_FUSE_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
     FFTND_FUSE_NEVER, /**< one after the other, over whole arrays */
-    FFTND_FUSE_ALWAYS /**< an error where it cannot be done */
+    FFTND_FUSE_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
 };
 
 /** What a user may choose; set it up with FFTND_OPTIONS_DEFAULT. All must agree across ranks. */

@@ -23,7 +23,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
 }
 
-/* The first axis is whole on the spectral side too, so its extent is the number of waves. */
+/* The first axis is not the halved one: its extent tells how many points or waves there are. */
 static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
     struct block block = {
         .next = layout->batch_stride, .period = layout->size[0], .cutoff = flow_cutoff(flow->size)};
