@@ -41,13 +41,11 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
+    const enum redist__in_array in_array[2] = {REDIST__EACH_IN_ARRAY, REDIST__EACH_IN_ARRAY};
     int code = problem->space->mark_create(&state->mark);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code =
-            redist__packing_create(&state->packing[side], problem, side, REDIST__EACH_IN_ARRAY, 0);
-    }
-    return code;
+    return code == REDIST_OK
+               ? redist__packings_create(state->packing, state->own, problem, in_array, 0)
+               : code;
 }
 
 /* ---------------------------------------------------------------- the communicator */
@@ -177,13 +175,12 @@ static int wait(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return redist__packings_bytes(state->packing);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packing_free(&state->packing[0]);
-    redist__packing_free(&state->packing[1]);
+    redist__packings_free(state->packing);
     state->problem->space->mark_destroy(state->mark);
     redist_release(state);
 }
