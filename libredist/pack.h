@@ -26,11 +26,14 @@ enum redist__in_array {
     REDIST__NONE_IN_ARRAY  /* none: the array exists in tiles only */
 };
 
-/* Own parts need no message. Messages of arrays on a device are packed to the device, or, if `staged`,
- * to host memory. Not collective; REDIST_ERR_MEMORY, and then to be freed all the same. */
-int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
-                           int side, enum redist__in_array in_array, int staged);
-void redist__packing_free(struct redist__packing *packing);
+/* Both sides of an exchange as messages, and the copies of the own part, which needs none, in both
+ * directions. Messages of arrays on a device are packed to the device, or, if `staged`, to host memory.
+ * Not collective; REDIST_ERR_MEMORY, and then to be freed all the same. */
+int redist__packings_create(struct redist__packing packing[2], struct redist__copy own[2],
+                            const struct redist__problem *problem,
+                            const enum redist__in_array in_array[2], int staged);
+void redist__packings_free(struct redist__packing packing[2]);
+size_t redist__packings_bytes(const struct redist__packing packing[2]);
 
 /* Where the message of a peer is. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
@@ -43,14 +46,6 @@ int redist__packing_unpack_all(struct redist__packing *packing, void *array, int
 
 /* A committed datatype of one element's bytes; the caller frees it. */
 int redist__element_type(const struct redist__schedule *schedule, MPI_Datatype *element);
-
-/* Both sides of an exchange as messages, and the copies of the own part in both directions: what each
- * method has that packs. To be freed also if it fails. */
-int redist__packings_create(struct redist__packing packing[2], struct redist__copy own[2],
-                            const struct redist__problem *problem,
-                            const enum redist__in_array in_array[2], int staged);
-void redist__packings_free(struct redist__packing packing[2]);
-size_t redist__packings_bytes(const struct redist__packing packing[2]);
 
 /* Prepares the copy of a rank's own part from the source array to the destination array; offsets
  * are those of the parts. */
