@@ -17,8 +17,8 @@ void runge_kutta_free(struct runge_kutta *method) {
 /* result = base + factor * slope */
 static void move_along(const struct flow *flow, struct amplitude *result,
                        const struct amplitude *base, double factor, const struct amplitude *slope) {
-    flow->space->move_along(flow->spectral.bytes / sizeof(double), &result->real, &base->real,
-                            factor, &slope->real);
+    flow->space->move_along(flow->spectral.bytes / sizeof(double), (double *)result,
+                            (const double *)base, factor, (const double *)slope);
 }
 
 void runge_kutta_step(struct runge_kutta *method, struct flow *flow, double time_step) {
