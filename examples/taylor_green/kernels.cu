@@ -61,12 +61,12 @@ __global__ void __launch_bounds__(threads)
 __device__ unsigned long long largest_bits;
 
 __global__ void __launch_bounds__(threads) find_largest(ptrdiff_t n, const double *velocity) {
-    double largest = 0;
+    unsigned long long largest = 0;
     for (size_t p = first_of_thread(); p < static_cast<size_t>(n); p += step()) {
         double speed = speed_at(n, velocity, static_cast<ptrdiff_t>(p));
-        largest = speed <= largest ? largest : speed;
+        largest = max(largest, static_cast<unsigned long long>(__double_as_longlong(speed)));
     }
-    atomicMax(&largest_bits, static_cast<unsigned long long>(__double_as_longlong(largest)));
+    atomicMax(&largest_bits, largest);
 }
 
 } // namespace

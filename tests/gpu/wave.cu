@@ -40,13 +40,13 @@ __global__ void fill(float2 *array, wave_block block) {
 __device__ unsigned largest_bits;
 
 __global__ void check(const float2 *array, wave_block block) {
-    float largest = 0;
+    unsigned largest = 0;
     for (int64_t i = thread_index(); i < total(block); i += threads * blocks) {
         float2 value = expected(block, i);
         float error = fabsf(array[i].x - value.x) + fabsf(array[i].y - value.y);
-        largest = error <= largest ? largest : error;
+        largest = max(largest, __float_as_uint(error));
     }
-    atomicMax(&largest_bits, __float_as_uint(largest));
+    atomicMax(&largest_bits, largest);
 }
 
 } // namespace
