@@ -66,8 +66,8 @@ static int allocate_buffer(struct redist__packing *packing) {
     return REDIST_OK;
 }
 
-static int create_side(struct redist__packing *packing, const struct redist__problem *problem,
-                       int side, enum redist__in_array in_array, int staged) {
+int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
+                           int side, enum redist__in_array in_array, int staged) {
     const struct redist__schedule *schedule = problem->schedule;
     *packing = (struct redist__packing){
         .side = &schedule->side[side], .space = problem->space, .staged = staged};
@@ -85,7 +85,7 @@ static int create_side(struct redist__packing *packing, const struct redist__pro
     return allocate_buffer(packing);
 }
 
-static void free_side(struct redist__packing *packing) {
+void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
         (packing->staged ? packing->space->release_staging
                          : packing->space->release)(packing->buffer);
@@ -159,14 +159,14 @@ int redist__packings_create(struct redist__packing packing[2], struct redist__co
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&own[side], problem->schedule, side);
-        code = create_side(&packing[side], problem, side, in_array[side], staged);
+        code = redist__packing_create(&packing[side], problem, side, in_array[side], staged);
     }
     return code;
 }
 
 void redist__packings_free(struct redist__packing packing[2]) {
-    free_side(&packing[0]);
-    free_side(&packing[1]);
+    redist__packing_free(&packing[0]);
+    redist__packing_free(&packing[1]);
 }
 
 size_t redist__packings_bytes(const struct redist__packing packing[2]) {

@@ -26,9 +26,13 @@ enum redist__in_array {
     REDIST__NONE_IN_ARRAY  /* none: the array exists in tiles only */
 };
 
-/* Both sides of an exchange as messages, and the copies of the own part, which needs none, in both
- * directions. Messages of arrays on a device are packed to the device, or, if `staged`, to host memory.
- * Not collective; REDIST_ERR_MEMORY, and then to be freed all the same. */
+/* Own parts need no message. Messages of arrays on a device are packed to the device, or, if `staged`,
+ * to host memory. Not collective; REDIST_ERR_MEMORY, and then to be freed all the same. */
+int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
+                           int side, enum redist__in_array in_array, int staged);
+void redist__packing_free(struct redist__packing *packing);
+
+/* Both sides of an exchange, and the copies of the own part in both directions. */
 int redist__packings_create(struct redist__packing packing[2], struct redist__copy own[2],
                             const struct redist__problem *problem,
                             const enum redist__in_array in_array[2], int staged);
