@@ -169,6 +169,10 @@ run_tests() {
     mkdir -p out/gpu
     rm -f out/gpu/*.txt
     build_gpu
+    if ! compgen -G "$build/tests/gpu/test_gpu_*" >/dev/null; then
+        echo "There are no tests in $build/tests/gpu" >&2
+        exit 1
+    fi
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
     test_example usual
