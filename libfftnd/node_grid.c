@@ -3,6 +3,7 @@
  * least to other nodes, so that the subgroup that exchanges most stays inside a node. */
 #include "node_grid.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { MOST_SAMPLES = 32 };
@@ -63,11 +64,32 @@ static void try_factors(struct search *search, int dim, int rest) {
         }
 }
 
-void fftnd__node_grid(int nranks, const int node_of[], int largest, int ndims, int dims[]) {
+static void find_grid(int nranks, const int node_of[], int largest, int ndims, int dims[]) {
     struct search search = {
         .nranks = nranks, .ndims = ndims, .largest = largest, .node_of = node_of};
     memcpy(search.best, dims, (size_t)ndims * sizeof *dims);
     search.least = sent_between_nodes(&search, dims);
     try_factors(&search, 0, nranks);
     memcpy(dims, search.best, (size_t)ndims * sizeof *dims);
+}
+
+static int is_open(const fftnd_options *options) {
+    int fixed = 0;
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        fixed |= options->grid[i] != 0;
+    return !fixed;
+}
+
+void fftnd__align_grid(const struct fftnd__request *request, int nranks,
+                       struct fftnd__choice *choice) {
+    const int *modes = request->options.kept != NULL ? request->options.kept : request->sizes;
+    int halved = fftnd__halved_axis(request), shortest = INT_MAX, nnodes;
+    const int *node_of;
+    for (int i = 0; i < request->ndims; i++) {
+        int extent = i == halved ? modes[i] / 2 + 1 : modes[i];
+        shortest = extent < shortest ? extent : shortest;
+    }
+    if (choice->grid_ndims > 1 && is_open(&request->options) &&
+        redist_nodes(request->comm, &nnodes, &node_of) == REDIST_OK && nnodes > 1)
+        find_grid(nranks, node_of, shortest, choice->grid_ndims, choice->grid);
 }

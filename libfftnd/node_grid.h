@@ -2,10 +2,12 @@
 #ifndef FFTND__NODE_GRID_H
 #define FFTND__NODE_GRID_H
 
-#include "redist_support.h"
+#include "check.h"
+#include "steps.h"
 
-/* Changes the dims of a grid over several nodes, none of which gets larger than `largest`, if a rank then
- * sends less to other nodes; node_of[rank] numbers the nodes. Not collective, the same on all ranks. */
-void fftnd__node_grid(int nranks, const int node_of[], int largest, int ndims, int dims[]);
+/* Changes the grid of a choice over several nodes, if the user left it open and a rank then sends less to
+ * other nodes, but not to dims that exceed the shortest axis. The same on all ranks. */
+void fftnd__align_grid(const struct fftnd__request *request, int nranks,
+                       struct fftnd__choice *choice);
 
 #endif

@@ -9,8 +9,10 @@
 
 #include "device.h"
 #include "exchanges.h"
+#include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "wave.h"
 
 #define NEEDS_FFT_DEVICE()                                                                         \
     do {                                                                                           \
@@ -25,7 +27,7 @@ static void check_ways(fft_case given) {
     static const int chunks[] = {1, 2, 3, 8};
     given.options.space = REDIST_SPACE_CUDA;
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
-        char text[100];
+        char text[160];
         snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d",
                  SIZE_MAX, chunks[i]);
         setenv("FFTND_CHOICE", text, 1);
@@ -81,6 +83,9 @@ static fft_case choose_case(int nranks) {
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
     options->grid_ndims = random_between(0, ndims - 1);
+    if (random_chance(40)) {
+        fft_random_order(&given);
+    }
     for (int side = 0; side < 2; side++) {
         given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     }
@@ -93,9 +98,11 @@ static fft_case choose_case(int nranks) {
 }
 
 static void choose_chunks(void) {
-    char text[100];
-    snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d", SIZE_MAX,
-             random_between(1, 9));
+    char text[160];
+    snprintf(text, sizeof(text),
+             " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d "
+             "realigned=%d",
+             SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1));
     if (random_chance(60)) {
         setenv("FFTND_CHOICE", text, 1);
     } else {
@@ -224,6 +231,65 @@ START_TEST(like_one_device) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- large arrays */
+
+static wave_block block_of(const fftnd_plan *plan, enum fftnd_side side) {
+    static const int k[3] = {1999, 3, 1024};
+    wave_block block = {.is_spectral = side == FFTND_SPECTRAL};
+    fftnd_layout layout;
+    check_ok(fftnd_plan_layout(plan, side, &layout));
+    for (int axis = 0; axis < 3; axis++) {
+        block.size[axis] = layout.size[axis];
+        block.start[axis] = layout.start[axis];
+        block.count[axis] = layout.count[axis];
+        block.k[axis] = k[axis];
+    }
+    return block;
+}
+
+/* Transforms from one side to the other and looks at the result only. */
+static void check_wave(fftnd_plan *plan, void *const arrays[2], enum fftnd_side from) {
+    const enum fftnd_side to = fft_case_opposite(from);
+    float error = 1;
+    check_all(wave_fill(arrays[from], block_of(plan, from)) == cudaSuccess, "no kernel");
+    check_ok(from == FFTND_PHYSICAL ? fftnd_forward(plan, arrays[0], arrays[1])
+                                    : fftnd_backward(plan, arrays[1], arrays[0]));
+    check_all(wave_error(arrays[to], block_of(plan, to), &error) == cudaSuccess, "no kernel");
+    check_all(error < 1e-4F, "off by %g on the %s side", (double)error,
+              to == FFTND_PHYSICAL ? "physical" : "spectral");
+}
+
+/* More than 2^31 elements in one rank's array, and on two ranks in the global one. */
+START_TEST(large) {
+    NEEDS_FFT_DEVICE();
+    size_t free_bytes = 0, total = 0;
+    if (harness_nranks > 2 || getenv("REDIST_TEST_LARGE") == NULL)
+        skip_test("only on 1 or 2 ranks, with REDIST_TEST_LARGE set");
+    int enough = cudaMemGetInfo(&free_bytes, &total) == cudaSuccess && total >> 30 >= 75;
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!enough)
+        skip_test("a device has less than 75 GiB");
+    fft_case given = FFT_CASE(FFTND_C2C, 2048, 1024, 1025);
+    fftnd_plan *plan = NULL;
+    void *arrays[2];
+    given.precision = FFTND_FLOAT;
+    given.options.space = REDIST_SPACE_CUDA;
+    given.options.scaling = FFTND_SCALE_FORWARD;
+    harness_case("%s", fft_case_text(&given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    for (int side = 0; side < 2; side++) {
+        fftnd_layout layout;
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+        arrays[side] = device_memory.allocate(MPI_COMM_WORLD, layout.bytes, 1);
+    }
+    check_wave(plan, arrays, FFTND_PHYSICAL);
+    check_wave(plan, arrays, FFTND_SPECTRAL);
+    check_ok(fftnd_plan_free(&plan));
+    for (int side = 0; side < 2; side++)
+        device_memory.release(arrays[side], 1);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refusals */
 
 START_TEST(refusals) {
@@ -233,6 +299,9 @@ START_TEST(refusals) {
     given.options.space = REDIST_SPACE_CUDA;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
     given.kind = FFTND_C2C;
+    given.options.fusion = FFTND_FUSE_ALWAYS;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_METHOD);
+    given.options.fusion = FFTND_FUSE_AUTO;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     double on_host[512];
     check_code(fftnd_forward(plan, on_host, on_host + 256), REDIST_ERR_ARGUMENT);
@@ -241,8 +310,14 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        slabs_and_pencils, dimensions,      random_cases, random_cases_on_one_rank_each,
-        methods,           like_one_device, refusals,     NULL};
-    return harness_run(argc, argv, "test_gpu_transforms", tests);
+    const TTest *const tests[] = {slabs_and_pencils,
+                                  dimensions,
+                                  random_cases,
+                                  random_cases_on_one_rank_each,
+                                  methods,
+                                  like_one_device,
+                                  large,
+                                  refusals,
+                                  NULL};
+    return device_run(argc, argv, "test_gpu_transforms", tests);
 }
