@@ -153,13 +153,15 @@ typedef struct fftnd_options {
                            output; the halved axis is not among the first g. NULL = 0..d-1, the
                            halved axis last; on a device, if the grid is left open too, measured */
     enum fftnd_realign realign;
+    int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
+                      are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO                                      \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, 0                                   \
     }
 
 /** A distributed transform, forward and backward. */
@@ -167,7 +169,9 @@ typedef struct fftnd_plan fftnd_plan;
 
 /**
  * Plans a distributed transform.
- *   comm       the ranks; same on all. They are arranged in rank order, last grid dimension fastest
+ *   comm       the ranks; same on all. They are arranged in rank order, last grid dimension fastest,
+ *              unless options->by_node says otherwise. A grid over several nodes that is left open is
+ *              one with which ranks send least between nodes
  *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; d = 1 needs a communicator of one rank
  *   sizes      global extents in points (of the real array for FFTND_R2C), each >= 1
  *   kind       what maps to what

@@ -249,7 +249,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
          "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[19 + 5 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[20 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -268,8 +268,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->space", options->space},
         {"options->threads", options->threads},
         {"options->realign", options->realign},
+        {"options->by_node", options->by_node != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 19, valid = code == REDIST_OK;
+    int n = 20, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

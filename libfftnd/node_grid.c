@@ -90,6 +90,7 @@ void fftnd__align_grid(const struct fftnd__request *request, int nranks,
         shortest = extent < shortest ? extent : shortest;
     }
     if (choice->grid_ndims > 1 && is_open(&request->options) &&
-        redist_nodes(request->comm, &nnodes, &node_of) == REDIST_OK && nnodes > 1)
+        redist_nodes(request->comm, request->options.by_node, &nnodes, &node_of) == REDIST_OK &&
+        nnodes > 1)
         find_grid(nranks, node_of, shortest, choice->grid_ndims, choice->grid);
 }

@@ -142,7 +142,7 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
         append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
     if (is_on_device(request))
         append(key, "/cuda");
-    append(key, "/threads=%d", options->threads);
+    append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
     append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/realign=%d/method=%s",
            options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
            options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,

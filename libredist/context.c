@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
@@ -32,6 +33,7 @@ static void release(struct redist__context *context) {
     if (context != NULL) {
         redist_release(context->node_ranks);
         redist_release(context->node_of);
+        redist_release(context->nodes_sorted);
     }
     redist_release(context);
 }
@@ -113,6 +115,11 @@ static int split_node(struct redist__context *context) {
     return redist_check_mpi(result);
 }
 
+static int compare_nodes(const void *left, const void *right) {
+    int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
 /* Every rank tells the lowest one of its node. */
 static int number_nodes(struct redist__context *context) {
     int leader = 0;
@@ -124,6 +131,8 @@ static int number_nodes(struct redist__context *context) {
         leader = context->node_of[rank];
         context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
     }
+    memcpy(context->nodes_sorted, context->node_of, (size_t)context->size * sizeof(int));
+    qsort(context->nodes_sorted, (size_t)context->size, sizeof(int), compare_nodes);
     return code;
 }
 
@@ -170,7 +179,8 @@ static struct redist__context *allocate(MPI_Comm comm) {
     context->comm = context->node = MPI_COMM_NULL;
     context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
     context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
-    if (context->node_ranks == NULL || context->node_of == NULL) {
+    context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
+    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL) {
         release(context);
         return NULL;
     }
@@ -231,7 +241,7 @@ int redist_node_size(MPI_Comm comm, int *node_size) {
     return code;
 }
 
-int redist_nodes(MPI_Comm comm, int *nnodes, const int **node_of) {
+int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
     int code = redist_check_comm(comm);
     struct redist__context *context;
     if (code == REDIST_OK)
@@ -239,7 +249,7 @@ int redist_nodes(MPI_Comm comm, int *nnodes, const int **node_of) {
     if (code != REDIST_OK)
         return code;
     *nnodes = context->nnodes;
-    *node_of = context->node_of;
+    *node_of = by_node ? context->nodes_sorted : context->node_of;
     redist__context_release(context); /* the attribute keeps it */
     return REDIST_OK;
 }

@@ -106,9 +106,24 @@ START_TEST(grids_know_nodes) {
 }
 END_TEST
 
+/* Ranks that are dealt out to the nodes like cards */
+START_TEST(arranged_by_node) {
+    MPI_Comm dealt;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, harness_rank % node_size, &dealt);
+    for (int i = 0; i < NKINDS; i++) {
+        fft_case given = FFT_CASE(kinds[i], 9, 8, 10);
+        given.options.by_node = 1;
+        given.options.grid_ndims = 1 + (i != 1);
+        fft_check(dealt, &given);
+    }
+    MPI_Comm_free(&dealt);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_grid, every_method_but_direct, methods_that_do_not_apply,
-                                  grids_know_nodes, NULL};
+    const TTest *const tests[] = {
+        every_grid,       every_method_but_direct, methods_that_do_not_apply,
+        grids_know_nodes, arranged_by_node,        NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);
     setenv("REDIST_NODE_SIZE", text, 1);
