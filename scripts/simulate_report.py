@@ -1,10 +1,13 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes tables of the simulated exchanges.
 
 usage: simulate_report.py FOLDER
 
-Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as redist-bench
-prints it, with the platform. Writes times.txt, a table for people, and FOLDER/PLATFORM-RANKS.dat (time against bytes for each peer) and
-FOLDER/PLATFORM-BYTES-bytes.dat (time against ranks) for gnuplot. Fails if an element was wrong.
+Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
+redist-bench prints it, with the platform. Writes times.txt, a table for people, and for gnuplot
+PLATFORM-RANKS.dat (time against bytes for each peer) and PLATFORM-BYTES-bytes.dat (time against
+ranks), all in FOLDER. Fails if an element was wrong.
 """
 import json
 import sys
