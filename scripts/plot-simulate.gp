@@ -25,16 +25,16 @@ do for [format in "svg png"] {
     set multiplot layout 2,2
     do for [i = 1:2] {
         platform = word(platforms, i)
-        last = columns_of(data."/".platform."-128.dat")
+        last = columns_of(data."/".platform."-64.dat")
         if (i == 1) {
             set key top left autotitle columnhead maxrows 5 samplen 2
         } else {
             unset key
         }
-        set title platform.", 128 ranks"
+        set title platform.", 64 ranks"
         set xlabel "bytes for each peer"
         set xtics (16, 256, 4096)
-        plot for [c = 2:last] data."/".platform."-128.dat" using 1:c \
+        plot for [c = 2:last] data."/".platform."-64.dat" using 1:c \
             linecolor rgb colours[c - 1] pointtype 7 pointsize 0.6 title columnheader(c)
         unset key
         set title platform.", 16 bytes for each peer"

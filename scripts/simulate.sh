@@ -85,11 +85,9 @@ study() { # platform
     for elements in 1 16 256; do
         exchange "$1" 64 "$elements" "$others,$kways"
     done
-    for elements in 1 16 256; do
-        exchange "$1" 128 "$elements" "p2p,alltoallv,$kways"
-    done
+    exchange "$1" 128 1 "p2p,alltoallv,$kways"
+    exchange "$1" 128 16 "p2p,alltoallv,$kways"
     exchange "$1" 256 1 "p2p,alltoallv,$kways"
-    exchange "$1" 256 16 "p2p,alltoallv,$kways"
     exchange "$1" 512 1 "p2p,$kways"
 }
 
@@ -105,6 +103,9 @@ else
     check 64 64 direct,hier
     check 1 100 "$others,p2p-streams,kway:3,kway:7,hier:ranks,hier:nodes"
     study fat-tree
+    exchange fat-tree 64 4096 "$others,$kways"
+    exchange fat-tree 128 256 "p2p,alltoallv,$kways"
+    exchange fat-tree 256 16 "p2p,alltoallv,$kways"
     study dragonfly
 fi
 for ranks in 64 128 256 512; do
