@@ -10,8 +10,9 @@ set border 3 linecolor "#606060"
 set tics nomirror
 set format x "%g"
 set ylabel "one exchange, simulated µs"
-array colours[9] = ["#1b5e9e", "#74add1", "#9e9e9e", "#5a5a5a", "#fdb863", "#e08214", "#b35806", \
-    "#7f3b08", "#9970ab"]
+# alltoallv, alltoallw, p2p, p2p-type, then kway by k
+array colours[9] = ["#74add1", "#9e9e9e", "#1b5e9e", "#5a5a5a", "#fee08b", "#fdb863", "#e08214", \
+    "#b35806", "#7f3b08"]
 columns_of(file) = int(system(sprintf("tail -n 1 '%s' | wc -w", file)))
 platforms = "fat-tree dragonfly"
 
@@ -33,13 +34,15 @@ do for [format in "svg png"] {
         }
         set title platform.", 64 ranks"
         set xlabel "bytes for each peer"
-        set xtics (16, 256, 4096)
+        set xtics (16, 256, 4096, 65536)
+        set xrange [10:130000]
         plot for [c = 2:last] data."/".platform."-64.dat" using 1:c \
             linecolor rgb colours[c - 1] pointtype 7 pointsize 0.6 title columnheader(c)
         unset key
         set title platform.", 16 bytes for each peer"
         set xlabel "ranks"
         set xtics (64, 128, 256, 512)
+        set xrange [50:650]
         plot for [c = 2:last] data."/".platform."-16-bytes.dat" using 1:c \
             linecolor rgb colours[c - 1] pointtype 7 pointsize 0.6 title columnheader(c)
     }

@@ -24,8 +24,9 @@ def read(folder, kind):
 
 
 def methods_of(runs):
-    """The names of the methods, in the order of their first appearance."""
-    return list(dict.fromkeys(run["method"] for run in runs))
+    """The names of the methods: those of one stage by name, then kway by k."""
+    names = {run["method"] for run in runs}
+    return sorted(names, key=lambda name: (int(f"0{name.partition(':')[2]}"), name))
 
 
 def rows(runs, key):

@@ -142,9 +142,46 @@ START_TEST(exchange_across_nodes) {
 }
 END_TEST
 
+/* Where a rank of `comm` is among all when they are sorted by node, the node of rank 0 first. The n-th node
+ * to appear is known by its lowest rank. */
+static int place_by_node(MPI_Comm comm) {
+    int world[EXCHANGE_MOST_RANKS], first[EXCHANGE_MOST_RANKS], size, rank, place = 0;
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Allgather(&harness_rank, 1, MPI_INT, world, 1, MPI_INT, comm);
+    for (int i = 0; i < size; i++)
+        for (first[i] = 0; world[first[i]] / node_size != world[i] / node_size;)
+            first[i]++;
+    for (int i = 0; i < size; i++)
+        place += first[i] < first[rank] || (first[i] == first[rank] && i < rank);
+    return place;
+}
+
+/* Ranks that are dealt out to the nodes like cards; the plain grid of the same dims is another one. */
+START_TEST(grids_by_node) {
+    redist_grid *grid, *plain;
+    MPI_Comm dealt;
+    int dims[1] = {0}, place[1], rank, odd_one = harness_rank == harness_nranks - 1;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, harness_rank % node_size, &dealt);
+    MPI_Comm_rank(dealt, &rank);
+    int expected = place_by_node(dealt);
+    check_ok(redist_grid_create_by_node(dealt, 1, dims, &grid));
+    check_ok(redist_grid_get(grid, NULL, NULL, place));
+    check_all(place[0] == expected, "rank %d is at %d, not %d", rank, place[0], expected);
+    check_ok(redist_grid_create(dealt, 1, dims, &plain));
+    check_ok(redist_grid_get(plain, NULL, NULL, place));
+    check_all(place[0] == rank, "rank %d is at %d in rank order", rank, place[0]);
+    check_ok(redist_grid_free(&plain));
+    check_ok(redist_grid_free(&grid));
+    check_code((odd_one ? redist_grid_create : redist_grid_create_by_node)(dealt, 1, dims, &grid),
+               REDIST_ERR_DISAGREE);
+    MPI_Comm_free(&dealt);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {across_nodes, within_nodes, repeated, exchange_across_nodes,
-                                  NULL};
+    const TTest *const tests[] = {across_nodes,  within_nodes,          repeated,
+                                  grids_by_node, exchange_across_nodes, NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);
     setenv("REDIST_NODE_SIZE", text, 1);
