@@ -262,6 +262,11 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return copy_by_kernel(box, source, destination, stream);
 }
 
+static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
+                          void *stream) {
+    return box->run != 0 ? copy_by_engines(box, source, destination, stream) : REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- batches */
 
 /* The descriptions of the boxes: as the host wrote them last, and on the device. */
@@ -343,6 +348,7 @@ const struct redist__space redist__space_cuda = {
     .place = redist__cuda_place,
     .address = redist__cuda_address,
     .copy = copy,
+    .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,
