@@ -31,6 +31,14 @@
  * right after its transform and filled with zeros right before, in the caches: what is not kept is
  * neither sent nor stored.
  *
+ * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and
+ * the serial transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed,
+ * and as much of the others as the limit allows. It is copied up, transformed and copied down, while other
+ * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
+ * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
+ * the plan, which the host fills and empties. Neither `kept` nor, on a device, FFTND_R2R. Such a plan
+ * measures methods of exchange only (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform").
+ *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.
  */
@@ -136,13 +144,22 @@ typedef struct fftnd_options {
     void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms
                        begin after all work that the stream got before, and are complete on return;
                        not compared across ranks */
+    enum redist_space device; /**< where arrays in host memory are transformed: REDIST_SPACE_AUTO or
+                                   REDIST_SPACE_HOST = there, REDIST_SPACE_CUDA = on the current device
+                                   of the rank. See "Arrays larger than a device" above */
+    size_t device_bytes; /**< memory on it that this rank may take, besides what its serial library
+                              keeps for itself; 0 = its part of four fifths of what is free. With a
+                              number the host does as if it were a device of so many bytes */
+    int pin_arrays;      /**< nonzero: the device gets direct access to the user's arrays (they are
+                              page-locked) in the first transform of each of them; they have to stay
+                              allocated until the plan is freed or has transformed others */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL                                                                \
+            REDIST_SPACE_AUTO, NULL, REDIST_SPACE_AUTO, 0, 0                                       \
     }
 
 /** A distributed transform, forward and backward. */
@@ -204,6 +221,17 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 /** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
 
+/**
+ * Moves what one direction of a plan with tiles on a device moves, by the same copies in the same order, but
+ * transforms nothing: what the link and the exchanges alone take. Afterwards the output has no meaning.
+ *   direction  REDIST_FORWARD or REDIST_BACKWARD
+ *   input      array of the side that this direction begins with; input and output as in fftnd_forward
+ *   output     array of the other side
+ * Collective on the plan's communicator. Errors: those of fftnd_forward, ERR_ARGUMENT (direction), ERR_STATE
+ * (the plan has no tiles on a device).
+ */
+REDIST_API int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output);
+
 /** What a plan does and needs. */
 typedef struct fftnd_plan_info {
     int grid_ndims;             /**< process grid dimensions */
@@ -220,6 +248,10 @@ typedef struct fftnd_plan_info {
     int tiled;               /**< nonzero: transforms work in tiles, joined or not */
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
     int threads;             /**< threads of each rank that transform */
+    size_t device_bytes;     /**< memory on the device for tiles, of this rank; 0 = none: all is
+                                  transformed where it lies */
+    size_t transfer_bytes;   /**< that one forward transform copies to the device and back, on this
+                                  rank; backward as many */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

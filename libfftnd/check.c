@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "serial.h"
+#include "offload.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -42,6 +42,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
+        {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
     };
     if (!(options->plan_seconds >= 0))
@@ -139,6 +140,33 @@ static int check_space(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* Where arrays of the host are transformed. */
+static int check_device(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    const struct fftnd__serial *device = fftnd__serial_for(options->device);
+    const struct fftnd__serial *arrays = fftnd__serial_for(options->space);
+    if (device->absent() != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->device = %d has no library here: %s",
+                    (int)options->device, device->absent());
+    if (arrays->space != REDIST_SPACE_HOST && options->device_bytes != 0)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->device_bytes = %zu, but it is for arrays in host memory",
+                    options->device_bytes);
+    if (arrays->space != REDIST_SPACE_HOST && options->device == REDIST_SPACE_HOST)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->device = %d, but arrays of a device are transformed there",
+                    (int)options->device);
+    if (!fftnd__offload_wanted(options))
+        return REDIST_OK;
+    if (options->kept != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for options->device_bytes or a "
+                                         "device: modes are dropped in the caches");
+    if (device->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
+        return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for options->device = %d",
+                    (int)options->device);
+    return REDIST_OK;
+}
+
 static int check_sizes(const struct fftnd__request *request) {
     if (request->sizes == NULL)
         return FAIL(REDIST_ERR_NULL, "sizes = NULL");
@@ -170,6 +198,8 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_space(request);
     if (code == REDIST_OK)
+        code = check_device(request);
+    if (code == REDIST_OK)
         code = check_kept(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
@@ -194,7 +224,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
          "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[18 + 4 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[21 + 4 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -212,8 +242,11 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
         {"options->threads", options->threads},
+        {"options->device", options->device},
+        {"options->device_bytes", (long long)options->device_bytes},
+        {"options->pin_arrays", options->pin_arrays != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 18, valid = code == REDIST_OK;
+    int n = 21, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

@@ -154,8 +154,9 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
         return REDIST_OK;
     if (step[1].joined)
         return plan_chunks(before, step, transform, direction, scratch);
-    if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
-                            !is_coarse(before, step, transform, direction)))
+    if (step->truncates || (transform->offload != NULL && step->naxes > 0) ||
+        (transform->choice.tiled && step->naxes > 0 &&
+         !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
     return plan_whole(before, step, transform, direction, scratch);
 }

@@ -68,7 +68,8 @@ static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__tra
     step->naxes = last - first;
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->truncates = truncates;
-    step->hop.ruins_source = changes && backward && step->naxes > 1 && !truncates;
+    step->hop.ruins_source =
+        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
     struct fftnd__alignment after = transformed(&transform->chain, step, backward);
     set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
 }
@@ -87,7 +88,9 @@ static void add_copy(struct fftnd__pipeline *pipeline) {
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
                        int halved_apart, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
-    size_t item = fftnd__element_bytes(transform, 0), bytes = item;
+    size_t item = fftnd__element_bytes(transform, 0);
+    size_t row = transform->choice.row_bytes > item ? transform->choice.row_bytes : item;
+    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
     int n = 0;
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
@@ -96,7 +99,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
         int alone = halved_apart && i == stage->naxes - 2;
         if (i + 1 < bounds[n] && (alone || bytes * size > transform->choice.group_bytes)) {
             bounds[++n] = i + 1;
-            bytes = item;
+            bytes = row;
         }
         bytes *= size;
     }
