@@ -74,13 +74,14 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
     int code = REDIST_OK;
     if (offload == NULL)
         code = redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a device");
+    else
+        *offload = (struct fftnd__offload){.device = fftnd__device_for(options->device),
+                                           .library = fftnd__serial_for(options->device),
+                                           .limit = options->device_bytes,
+                                           .is_given = options->device_bytes != 0};
     code = redist_agree(comm, code);
     if (code != REDIST_OK)
         return code;
-    offload->device = fftnd__device_for(options->device);
-    offload->library = fftnd__serial_for(options->device);
-    offload->limit = options->device_bytes;
-    offload->is_given = options->device_bytes != 0;
     if (!offload->is_given)
         code = find_limit(offload, comm);
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
