@@ -33,8 +33,8 @@ static int plan_within(const fft_case *given, size_t limit, size_t *taken) {
 /* Through buffers and without, joined with the exchanges and not, in tiles of every size. */
 static void check_limits(fft_case given) {
     fft_run_limit(MPI_COMM_WORLD, &given, 256);
-    for (int i = 0; i < 3; i++) {
-        given.options.pin_arrays = i % 2;
+    for (int i = 0; i < 2; i++) {
+        given.options.pin_arrays = i;
         fft_check(MPI_COMM_WORLD, &given);
         given.options.device_bytes *= 8;
     }
@@ -61,11 +61,9 @@ START_TEST(dimensions_one_to_six) {
 END_TEST
 
 START_TEST(primes_and_extents_of_one) {
-    for (int i = 0; i < NKINDS; i++) {
-        check_limits(FFT_CASE(kinds[i], 13, 1, 11));
-        check_limits(FFT_CASE(kinds[i], 1, 1, 1));
-        check_limits(FFT_CASE(kinds[i], 1, 29));
-    }
+    check_limits(FFT_CASE(FFTND_R2C, 13, 1, 11));
+    check_limits(FFT_CASE(FFTND_C2C, 1, 1, 1));
+    check_limits(FFT_CASE(FFTND_R2R, 1, 29));
 }
 END_TEST
 
@@ -81,7 +79,7 @@ START_TEST(axes_joined) {
 END_TEST
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(40); i++) {
+    for (int i = 0; i < harness_cases(20); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
         given.options.threads = random_between(1, 2);
         given.options.pin_arrays = random_chance(50);
