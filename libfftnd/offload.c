@@ -169,13 +169,17 @@ void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__c
     choice->tile_bytes = choice->group_bytes < MOST_BYTES ? choice->group_bytes : MOST_BYTES;
 }
 
-/* Bytes of the axes that are whole in every tile, of one line of each. */
-static size_t line_bytes(const struct fftnd__tiling *tiling) {
-    size_t bytes = tiling->in.item > tiling->out.item ? tiling->in.item : tiling->out.item;
-    for (int i = 0; i < tiling->ndims; i++)
+/* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
+static size_t bytes_of_long_rows(const struct fftnd__tiling *tiling) {
+    size_t bytes = tiling->out.item, row = tiling->out.item;
+    for (int i = tiling->ndims - 1, in_row = 1; i >= 0; i--) {
+        in_row = in_row && tiling->whole[i];
+        if (in_row)
+            row *= (size_t)tiling->extent_out[i];
         if (tiling->whole[i])
             bytes *= (size_t)tiling->extent_out[i];
-    return bytes;
+    }
+    return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
 }
 
 /* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
@@ -185,7 +189,7 @@ static size_t wanted_bytes(const struct fftnd__tiling *tiling,
     const struct fftnd__offload *offload = transform->offload;
     size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES, most = offload->limit / 4;
     bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
-    size_t rows = line_bytes(tiling) * (LONG_ROW / tiling->out.item);
+    size_t rows = bytes_of_long_rows(tiling);
     bytes = bytes < rows ? rows : bytes;
     if (transform->options.tile_bytes != 0)
         bytes = transform->options.tile_bytes;

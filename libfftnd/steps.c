@@ -82,6 +82,21 @@ static void turn_memory(const struct fftnd__pipeline *pipeline,
         move_axes(ndims, memory, stage, pipeline->direction == REDIST_BACKWARD);
 }
 
+/* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
+ * its place, since each of them is read before it is written. */
+static int lines_lie_alike(const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    int halved = transform->chain.halved + transform->batch.shift;
+    size_t items[2] = {fftnd__element_bytes(transform, step[-1].real),
+                       fftnd__element_bytes(transform, step->real)};
+    for (int i = 0; i < after->ndims; i++)
+        if (i != halved &&
+            (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
+            return 0;
+    return transform->offload != NULL && transform->options.in_place;
+}
+
 /* Over axes `first`..`last` - 1 of a stage. */
 static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
                        const struct fftnd__stage *stage, int first, int last, const int memory[]) {
@@ -101,6 +116,8 @@ static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__tra
         changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
     struct fftnd__alignment after = transformed(&transform->chain, step, backward);
     set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
+    if (changes && lines_lie_alike(transform, step))
+        step->hop.type = FFTND__KEEPS_LAYOUT;
 }
 
 /* Leaves the array as it is, but elsewhere. */

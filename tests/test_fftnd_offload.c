@@ -198,6 +198,25 @@ START_TEST(no_more_passes_than_needed) {
 }
 END_TEST
 
+/* Real lines are as long as complex ones in place, so that one rank needs no other array. */
+START_TEST(real_transforms_in_place) {
+    for (int ndims = 1; ndims <= 4; ndims++) {
+        static const int sizes[] = {9, 6, 10, 7};
+        fft_case given = fft_case_make(ndims, sizes + 4 - ndims, FFTND_R2C);
+        fft_run run;
+        given.options.device_bytes = 4000;
+        given.options.in_place = 1;
+        fft_run_create(MPI_COMM_SELF, &given, &run);
+        check_all(run.info.workspace_bytes == 0, "%zu bytes of work space",
+                  run.info.workspace_bytes);
+        fft_run_transform(&run, FFTND_PHYSICAL);
+        fft_run_transform(&run, FFTND_SPECTRAL);
+        fft_run_round_trip(&run);
+        fft_run_free(&run);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refusals */
 
 static void check_refused(const fft_case *given, const char *argument) {
@@ -249,6 +268,7 @@ int main(int argc, char **argv) {
                                   bare_transfers,
                                   transfers_leave_nothing_out,
                                   no_more_passes_than_needed,
+                                  real_transforms_in_place,
                                   refusals,
                                   limits_that_differ,
                                   NULL};

@@ -84,6 +84,7 @@ struct twins {
     float *field, *spectrum, *other;
     void *on_device;
     fftnd_plan *whole, *tiled;
+    double tolerance;
 };
 
 static void make_plans(struct twins *twins, int n, size_t limit) {
@@ -100,6 +101,7 @@ static void make_plans(struct twins *twins, int n, size_t limit) {
     given.options.in_place = 0;
     harness_case("%s", fft_case_text(&given));
     check_ok(fft_case_plan(MPI_COMM_SELF, &given, &twins->tiled));
+    twins->tolerance = fft_case_tolerance(&given);
     twins->count = 2 * (size_t)n * (size_t)n * (size_t)n;
     twins->field = aligned_alloc(4096, 3 * twins->count * sizeof(float)); /* pages of its own */
     twins->spectrum = twins->field + twins->count;
@@ -133,7 +135,7 @@ static void compare_twins(struct twins *twins, const char *what, const float *mi
     const size_t bytes = twins->count * sizeof(float);
     device_memory.copy(twins->other, twins->on_device, bytes);
     const double off = difference(mine, twins->other, twins->count);
-    check_all(off <= 3e-6, "%s is off by %g", what, off);
+    check_all(off <= twins->tolerance, "%s is off by %g", what, off);
     printf("%s: largest difference %.2g of the largest value\n", what, off);
 }
 
