@@ -312,14 +312,17 @@ static int measure_with_transfers(const struct request *request, const bench_pro
                                   bench_transform transforms[], int ntransforms) {
     int code = 0;
     for (int i = 0; i < ntransforms && code == 0; i++) {
-        const bench_offload offload = {&request->settings,
-                                       problem,
-                                       &transforms[i],
-                                       kinds[request->kind],
-                                       precisions[request->precision],
-                                       devices[request->device],
-                                       request->device_mib,
-                                       !request->pageable};
+        const bench_offload offload = {
+            .settings = &request->settings,
+            .problem = problem,
+            .transform = &transforms[i],
+            .kind = kinds[request->kind],
+            .precision = precisions[request->precision],
+            .device = devices[request->device],
+            .device_space = bench_space_at(request->device == REDIST_SPACE_CUDA),
+            .device_mib = request->device_mib,
+            .pinned = !request->pageable,
+        };
         code = bench_offload_measure(&offload);
     }
     return code;

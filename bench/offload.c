@@ -18,6 +18,8 @@ struct run {
     void *physical, *spectral; /* one array in place */
     bench_candidate candidates[2];
     double error;
+    double
+        link; /* 10^9 bytes that a rank can move in a second, up and down together; NAN = not known */
 };
 
 static void must(int code) {
@@ -100,6 +102,9 @@ static void measure(struct run *run) {
     transform_forward(run);
     transform_backward(run);
     run->error = bench_field_error(MPI_COMM_WORLD, &run->field, NULL, run->physical, 1.0);
+    run->link = NAN;
+    if (run->offload->device_space->host_rate != NULL)
+        run->link = run->offload->device_space->host_rate(MPI_COMM_WORLD);
     bench_rounds(MPI_COMM_WORLD, run->candidates, 2, settings->warmup, settings->iterations);
 }
 
@@ -143,6 +148,7 @@ static void print_json(const struct run *run) {
         bench_json_number("forward_ms_median", bench_median_ms(candidate, BENCH_FIRST_STEP));
         bench_json_number("backward_ms_median", bench_median_ms(candidate, BENCH_SECOND_STEP));
         bench_json_number("ratio", ratio(run));
+        bench_json_number("link_gb_per_second", run->link);
         bench_json_number("max_error", run->error);
         bench_json_end();
     }
@@ -170,8 +176,10 @@ static void print_table(const struct run *run) {
     printf("%-14s %12s %12s %12s %12s\n", "", "pair min", "median ms", "forward", "backward");
     print_row("transforms", &run->candidates[TRANSFORMS]);
     print_row("transfers", &run->candidates[TRANSFERS]);
-    printf("\nratio %.3f; transfers alone %.1f GB/s a rank; max error %.1e; plan %.1f ms\n",
-           ratio(run), rate(run), run->error, offload->transform->plan_ms);
+    printf(
+        "\nratio %.3f; transfers alone %.1f GB/s a rank, the link %.1f; max error %.1e; plan %.1f "
+        "ms\n",
+        ratio(run), rate(run), run->link, run->error, offload->transform->plan_ms);
 }
 
 static double largest_error(const bench_problem *problem) {

@@ -13,6 +13,7 @@ typedef struct bench_offload {
     const char *kind;
     const char *precision;
     const char *device;
+    const bench_space *device_space;
     int device_mib;
     int pinned; /* the device reaches the arrays */
 } bench_offload;

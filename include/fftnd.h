@@ -39,8 +39,9 @@
  * and as much of the others as the limit allows. It is copied up, transformed and copied down, while other
  * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
  * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
- * the plan, which the host fills and empties. Neither `kept` nor, on a device, FFTND_R2R. Such a plan
- * measures methods of exchange only (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform").
+ * the plan, which the host fills and empties. Neither `kept` nor FFTND_REALIGN_ALWAYS nor, on a device,
+ * FFTND_R2R; `threads` have nothing to do. Such a plan measures methods of exchange only (Chen, Cui, Mei:
+ * "Large-Scale Fast Fourier Transform").
  *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.
@@ -167,9 +168,10 @@ typedef struct fftnd_options {
     size_t device_bytes; /**< memory on it that this rank may take, besides what its serial library
                               keeps for itself; 0 = its part of four fifths of what is free. With a
                               number the host does as if it were a device of so many bytes */
-    int pin_arrays;      /**< nonzero: the device gets direct access to the user's arrays (they are
-                              page-locked) in the first transform of each of them; they have to stay
-                              allocated until the plan is freed or has transformed others */
+    int pin_arrays; /**< nonzero: the device gets direct access to the user's arrays and work space
+                              (they are page-locked) in the first transform of each of them; they
+                              have to stay allocated until the plan is freed or has transformed
+                              others */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \

@@ -266,6 +266,14 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
     return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
 }
 
+/* Lets the device reach work space of the plan, and of the user if he wants that. */
+static void pin_work(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    if (transform->offload != NULL && (engine->owns_workspace || transform->options.pin_arrays))
+        fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
+                           fftnd__engine_work(engine));
+}
+
 static int allocate_work(struct fftnd__engine *engine) {
     void *memory = NULL;
     count_work(engine);
@@ -273,9 +281,8 @@ static int allocate_work(struct fftnd__engine *engine) {
                                fftnd__engine_work(engine), &memory);
     engine->workspace = memory;
     engine->has_workspace = engine->owns_workspace = code == REDIST_OK;
-    if (engine->transform.offload != NULL && code == REDIST_OK)
-        fftnd__offload_pin(engine->transform.offload, FFTND__PIN_WORK, memory,
-                           fftnd__engine_work(engine));
+    if (code == REDIST_OK)
+        pin_work(engine);
     return code;
 }
 
@@ -361,6 +368,7 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
     engine->workspace = workspace;
     engine->has_workspace = 1;
+    pin_work(engine);
     int code = try_fused_exchanges(engine);
     if (code == REDIST_OK && !engine->is_fused)
         code = take_whole_exchanges(engine);
