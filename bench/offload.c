@@ -176,10 +176,10 @@ static void print_table(const struct run *run) {
     printf("%-14s %12s %12s %12s %12s\n", "", "pair min", "median ms", "forward", "backward");
     print_row("transforms", &run->candidates[TRANSFORMS]);
     print_row("transfers", &run->candidates[TRANSFERS]);
-    printf(
-        "\nratio %.3f; transfers alone %.1f GB/s a rank, the link %.1f; max error %.1e; plan %.1f "
-        "ms\n",
-        ratio(run), rate(run), run->link, run->error, offload->transform->plan_ms);
+    printf("\nratio %.3f; transfers alone %.1f GB/s a rank", ratio(run), rate(run));
+    if (!isnan(run->link))
+        printf(", the link %.1f", run->link);
+    printf("; max error %.1e; plan %.1f ms\n", run->error, offload->transform->plan_ms);
 }
 
 static double largest_error(const bench_problem *problem) {
