@@ -40,7 +40,7 @@
  * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
  * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
  * the plan, which the host fills and empties. Neither `kept` nor FFTND_REALIGN_ALWAYS nor, on a device,
- * FFTND_R2R; `threads` have nothing to do. Such a plan measures methods of exchange only (Chen, Cui, Mei:
+ * FFTND_R2R; `threads` share that work of the host and the exchange's, where its method lets them. Such a plan measures methods of exchange only (Chen, Cui, Mei:
  * "Large-Scale Fast Fourier Transform").
  *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective

@@ -236,6 +236,7 @@ static int try_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform
     fftnd__tiling_lay_out(tiling);
     tiling->offload = offload;
     tiling->library = offload->library;
+    tiling->team = transform->team;
     tiling->in.bytes = round_up(tiling->in.bytes);
     tiling->out.bytes = round_up(tiling->out.bytes);
     int apart = before->real != step->real;

@@ -56,6 +56,55 @@ static struct fftnd__block block_at(const struct run *run, const struct fftnd__t
     return block;
 }
 
+/* ---------------------------------------------------------------- tiles in staging memory */
+
+typedef int move_box(const struct fftnd__end *end, const struct fftnd__block *tile,
+                     const int start[], const int count[]);
+
+/* A tile that the threads of the team move, each a part of it along an axis. */
+struct move {
+    const struct fftnd__end *end;
+    const struct fftnd__block *tile;
+    const int *start;
+    int axis, parts;
+    move_box *move;
+};
+
+static int move_part(void *data, int thread) {
+    const struct move *move = data;
+    struct fftnd__block part = *move->tile;
+    int start[REDIST_MAX_NDIMS], n = part.count[move->axis];
+    int first = (int)((long long)n * thread / move->parts);
+    for (int i = 0; i < part.ndims; i++)
+        start[i] = move->start[i];
+    start[move->axis] += first;
+    part.memory += first * part.stride[move->axis];
+    part.count[move->axis] = (int)((long long)n * (thread + 1) / move->parts) - first;
+    if (part.count[move->axis] == 0)
+        return REDIST_OK;
+    return move->move(move->end, &part, start, part.count);
+}
+
+/* Along the slowest axis that gives each thread something. */
+static int choose_axis(const struct fftnd__block *tile, int parts) {
+    int best = 0;
+    for (int i = 0; i < tile->ndims && tile->count[best] < parts; i++)
+        if (tile->count[i] > tile->count[best])
+            best = i;
+    return best;
+}
+
+static int move_tile(struct run *run, const struct fftnd__end *end, const struct fftnd__block *tile,
+                     const int start[], move_box *function) {
+    struct fftnd__team *team = fftnd__end_is_shared(end) ? run->tiling->team : NULL;
+    struct move move = {end, tile, start, 0, fftnd__team_size(team), function};
+    double begin = MPI_Wtime();
+    move.axis = choose_axis(tile, move.parts);
+    int code = fftnd__team_run(team, move_part, &move);
+    run->moving += MPI_Wtime() - begin;
+    return code;
+}
+
 static char *staging_of(const struct run *run, int slot) {
     return run->staging + (size_t)slot * run->staging_share;
 }
@@ -67,9 +116,7 @@ static int upload(struct run *run, const struct fftnd__tile_box *box, int slot, 
         return copy_box(run, FFTND__UPLOAD, &block,
                         fftnd__end_address(run->load, block.ndims, box->start), run->load->stride,
                         memory, tile->stride);
-    double begin = MPI_Wtime();
-    int code = fftnd__end_load(run->load, &block, box->start, box->before);
-    run->moving += MPI_Wtime() - begin;
+    int code = move_tile(run, run->load, &block, box->start, fftnd__end_load);
     if (code != REDIST_OK)
         return code;
     return copy_box(run, FFTND__UPLOAD, &block, block.memory, tile->stride, memory, tile->stride);
@@ -154,10 +201,7 @@ static int end_tile(struct run *run, long long number) {
     struct fftnd__tile_box box;
     fftnd__tiling_box(tiling, number, &box);
     const struct fftnd__block block = block_at(run, &tiling->out, box.after, staging_of(run, slot));
-    double begin = MPI_Wtime();
-    code = fftnd__end_store(run->store, &block, box.start, box.after);
-    run->moving += MPI_Wtime() - begin;
-    return code;
+    return move_tile(run, run->store, &block, box.start, fftnd__end_store);
 }
 
 /* ---------------------------------------------------------------- all tiles */

@@ -448,8 +448,7 @@ static int take_tiles(void *data, int thread) {
     return code;
 }
 
-/* Whether several threads may move tiles through this end. */
-static int is_shared(const struct fftnd__end *end) {
+int fftnd__end_is_shared(const struct fftnd__end *end) {
     redist_plan_info info;
     return end->exchange == NULL ||
            (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
@@ -464,7 +463,7 @@ int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__en
         return fftnd__offload_run(tiling, load, store, precision, scale, serial_seconds);
     struct loop loop = {
         .tiling = tiling, .load = load, .store = store, .precision = precision, .scale = scale};
-    int shared = tiling->ntiles > 1 && is_shared(load) && is_shared(store);
+    int shared = tiling->ntiles > 1 && fftnd__end_is_shared(load) && fftnd__end_is_shared(store);
     struct fftnd__team *team = shared ? tiling->team : NULL;
     int code = fftnd__team_run(team, take_tiles, &loop);
     *serial_seconds += 1e-9 * (double)loop.nanoseconds / fftnd__team_size(team);

@@ -20,6 +20,9 @@ struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
 /* Where an index of the end's own array lies. */
 char *fftnd__end_address(const struct fftnd__end *end, int ndims, const int start[]);
 
+/* Whether several threads may move tiles through it at once. */
+int fftnd__end_is_shared(const struct fftnd__end *end);
+
 /* Moves the box at `start`, `count` of the array or exchange to or from a tile in host memory. */
 int fftnd__end_load(const struct fftnd__end *load, const struct fftnd__block *tile,
                     const int start[], const int count[]);

@@ -81,7 +81,7 @@ END_TEST
 START_TEST(random_cases) {
     for (int i = 0; i < harness_cases(20); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
-        given.options.threads = random_between(1, 2);
+        given.options.threads = random_between(1, 3);
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;
         given.options.realign = FFTND_REALIGN_AUTO;
