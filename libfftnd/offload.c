@@ -161,6 +161,7 @@ static int reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_
 void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__choice *choice) {
     choice->tiled = choice->chunks = 1;
     choice->realigned = choice->early = 0; /* transfers move rows, not single elements */
+    choice->whole = 0;
     choice->group_bytes = offload->limit / SHARE_OF_AXES;
     if (choice->group_bytes >
         MOST_AXES_BYTES) /* two passes with many tiles beat one without overlap */
