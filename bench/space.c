@@ -52,20 +52,24 @@ const bench_space *bench_space_at(int index) {
     return spaces[index];
 }
 
+/* What follows an option, "" if it is not there. */
+static const char *value_of(const char *option, int argc, char **argv) {
+    const size_t length = strlen(option);
+    const char *value = "";
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], option) == 0)
+            value = i + 1 < argc ? argv[i + 1] : "";
+        else if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
+            value = argv[i] + length + 1;
+    return value;
+}
+
 void bench_space_prepare(int argc, char **argv) {
-    static const char *const options[] = {"--space", "--device"};
-    for (size_t which = 0; which < 2; which++) {
-        const char *option = options[which], *name = "";
-        const size_t length = strlen(option);
-        for (int i = 1; i < argc; i++)
-            if (strcmp(argv[i], option) == 0)
-                name = i + 1 < argc ? argv[i + 1] : "";
-            else if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
-                name = argv[i] + length + 1;
-        for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-            if (strcmp(spaces[i]->name, name) == 0 && spaces[i]->prepare != NULL)
+    const char *names[] = {value_of("--space", argc, argv), value_of("--device", argc, argv)};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            if (strcmp(spaces[i]->name, names[j]) == 0 && spaces[i]->prepare != NULL)
                 spaces[i]->prepare();
-    }
 }
 
 int bench_mappable(int memory, int array) {
