@@ -322,7 +322,6 @@ static int measure_with_transfers(const struct request *request, const bench_pro
             .device = devices[request->device],
             .device_space = bench_space_at(request->device == REDIST_SPACE_CUDA),
             .device_mib = request->device_mib,
-            .pinned = !request->pageable,
         };
         code = bench_offload_measure(&offload);
     }

@@ -101,6 +101,7 @@ static void measure(struct run *run) {
     bench_field_fill(&run->field, run->physical);
     transform_forward(run);
     transform_backward(run);
+    must(fftnd_plan_get_info(run->plan, &run->info)); /* with what is known after a transform */
     run->error = bench_field_error(MPI_COMM_WORLD, &run->field, NULL, run->physical, 1.0);
     run->link = NAN;
     if (run->offload->device_space->host_rate != NULL)
@@ -141,7 +142,7 @@ static void print_json(const struct run *run) {
         bench_json_integer("device_mib", offload->device_mib);
         bench_json_integer("device_bytes", (long long)run->info.device_bytes);
         bench_json_integer("transfer_bytes", (long long)run->info.transfer_bytes);
-        bench_json_text("arrays", offload->pinned ? "pinned" : "pageable");
+        bench_json_text("arrays", run->info.buffered ? "through buffers" : "direct");
         bench_json_integer("ranks", nranks);
         bench_json_number("pair_ms_min", bench_min_ms(candidate, BENCH_WHOLE));
         bench_json_number("pair_ms_median", bench_median_ms(candidate, BENCH_WHOLE));
@@ -167,9 +168,9 @@ static void print_table(const struct run *run) {
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     for (int i = 0; i < problem->ndims; i++)
         printf("%s%d", i > 0 ? " x " : "", problem->sizes[i]);
-    printf(" %s %s, batch of %d, %s, %d ranks, %s arrays\n", offload->kind, offload->precision,
+    printf(" %s %s, batch of %d, %s, %d ranks, arrays %s\n", offload->kind, offload->precision,
            problem->batch, problem->in_place ? "in place" : "out of place", nranks,
-           offload->pinned ? "pinned" : "pageable");
+           run->info.buffered ? "through buffers" : "direct");
     printf("device %s: %.1f MB of each rank, %.1f MB up and down in one direction; method %s\n\n",
            offload->device, 1e-6 * (double)run->info.device_bytes,
            1e-6 * (double)run->info.transfer_bytes, run->info.method);

@@ -15,7 +15,6 @@ typedef struct bench_offload {
     const char *device;
     const bench_space *device_space;
     int device_mib;
-    int pinned; /* the device reaches the arrays */
 } bench_offload;
 
 /* Checks a round trip, times transforms and transfers in turn, and prints on rank 0. Returns the exit code:

@@ -274,6 +274,8 @@ typedef struct fftnd_plan_info {
                                   transformed where it lies */
     size_t transfer_bytes; /**< that one forward transform copies to the device and back, on this
                                   rank; backward as many */
+    int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
+                                  through buffers, since it could not reach them */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

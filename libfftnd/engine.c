@@ -447,6 +447,8 @@ size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
 /* Arrays of the user that the device may reach. */
 static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
     struct fftnd__offload *offload = engine->transform.offload;
+    if (offload != NULL)
+        offload->buffered = 0;
     if (offload == NULL || !engine->transform.options.pin_arrays)
         return;
     enum fftnd__pinned input =

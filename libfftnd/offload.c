@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Of the limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
- * side, and scratch. */
+ * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
 enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20 };
 
 /* With so many tiles the first upload and the last download, which nothing runs beside, do not count; with
@@ -163,8 +163,7 @@ void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__c
     choice->realigned = choice->early = 0; /* transfers move rows, not single elements */
     choice->whole = 0;
     choice->group_bytes = offload->limit / SHARE_OF_AXES;
-    if (choice->group_bytes >
-        MOST_AXES_BYTES) /* two passes with many tiles beat one without overlap */
+    if (choice->group_bytes > MOST_AXES_BYTES)
         choice->group_bytes = MOST_AXES_BYTES;
     choice->row_bytes = SHORT_ROW;
     choice->tile_bytes = choice->group_bytes < MOST_BYTES ? choice->group_bytes : MOST_BYTES;

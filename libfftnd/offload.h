@@ -37,7 +37,8 @@ struct fftnd__offload {
         size_t bytes;
         int done;
     } pinned[FFTND__PINS];
-    int bare; /* tiles come and go, but are not transformed */
+    int buffered; /* some array of the last transform went through staging memory */
+    int bare;     /* tiles come and go, but are not transformed */
 };
 
 /* Whether the options ask for this; arrays are in host memory then. */

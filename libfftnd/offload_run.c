@@ -252,6 +252,8 @@ int fftnd__offload_run(const struct fftnd__tiling *tiling, const struct fftnd__e
                       .staging_share = in > out ? in : out};
     run.loads_directly = is_reached(tiling, load, tiling->extent_in, tiling->in.item);
     run.stores_directly = is_reached(tiling, store, tiling->extent_out, tiling->out.item);
+    tiling->offload->buffered |= (load->exchange == NULL && !run.loads_directly) ||
+                                 (store->exchange == NULL && !run.stores_directly);
     double begin = MPI_Wtime();
     int code = set_area(tiling);
     if (code == REDIST_OK)

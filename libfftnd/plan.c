@@ -145,8 +145,10 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .realigned =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);
-    if (plan->engine.transform.offload != NULL)
+    if (plan->engine.transform.offload != NULL) {
         info->device_bytes = plan->engine.transform.offload->bytes;
+        info->buffered = plan->engine.transform.offload->buffered;
+    }
     info->transfer_bytes = fftnd__engine_transfers(&plan->engine);
     info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)

@@ -139,6 +139,25 @@ START_TEST(many_arrays) {
 }
 END_TEST
 
+/* Pinned arrays need no buffers, others do. */
+START_TEST(buffers) {
+    fft_case given = FFT_CASE(FFTND_C2C, 6, 10, 9);
+    given.options.device_bytes = 8000;
+    for (int pin = 0; pin < 2; pin++) {
+        fft_run run;
+        fftnd_plan_info info;
+        given.options.pin_arrays = pin;
+        fft_run_create(MPI_COMM_WORLD, &given, &run);
+        check_all(!run.info.buffered, "buffers before any transform");
+        fft_run_transform(&run, FFTND_PHYSICAL);
+        check_ok(fftnd_plan_get_info(run.plan, &info));
+        check_all(run.array[0]->bytes == 0 || info.buffered == !pin, "buffered is %d",
+                  info.buffered);
+        fft_run_free(&run);
+    }
+}
+END_TEST
+
 START_TEST(bare_transfers) {
     fft_case given = FFT_CASE(FFTND_R2C, 6, 10, 9);
     fft_run run;
@@ -265,6 +284,7 @@ int main(int argc, char **argv) {
                                   random_cases,
                                   limits_are_kept,
                                   many_arrays,
+                                  buffers,
                                   bare_transfers,
                                   transfers_leave_nothing_out,
                                   no_more_passes_than_needed,
