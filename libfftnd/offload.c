@@ -228,12 +228,28 @@ static int set_memory(struct fftnd__tiling *tiling, struct fftnd__offload *offlo
     return code;
 }
 
+/* Real lines that are padded in the array are so in the tile: both are copied as they are, in one run instead
+ * of one for each line. */
+static void pad_lines(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                      const struct fftnd__step *before, const struct fftnd__step *step) {
+    int last = tiling->ndims - 1, halved = transform->chain.halved + transform->batch.shift;
+    if (!transform->options.in_place || before->real == step->real || halved != last)
+        return;
+    struct fftnd__tile *real = before->real ? &tiling->in : &tiling->out;
+    const struct fftnd__tile *other = before->real ? &tiling->out : &tiling->in;
+    for (int i = 0; i < last; i++)
+        real->stride[i] = other->stride[i];
+    real->bytes = other->bytes;
+    real->padded = (before->real ? before : step)->local.extent[last];
+}
+
 /* Plans tiles of this size, unless they alone are too large for the device. */
 static int try_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                      const struct fftnd__step *before, const struct fftnd__step *step,
                      struct attempt *attempt) {
     struct fftnd__offload *offload = transform->offload;
     fftnd__tiling_lay_out(tiling);
+    pad_lines(tiling, transform, before, step);
     tiling->offload = offload;
     tiling->library = offload->library;
     tiling->team = transform->team;

@@ -53,6 +53,8 @@ static struct fftnd__block block_at(const struct run *run, const struct fftnd__t
                                  tile->stride,   tile->item,         memory};
     for (int i = 0; i < block.ndims; i++)
         block.count[i] = count[i];
+    if (tile->padded)
+        block.count[block.ndims - 1] = tile->padded;
     return block;
 }
 

@@ -38,6 +38,7 @@ struct fftnd__tile {
     size_t item;                        /* bytes of an element */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     size_t bytes;
+    int padded; /* on a device: elements of a line of the last axis with its padding; 0 = as in `count` */
     struct fftnd__bands bands; /* where it has more modes than its array */
 };
 
