@@ -40,8 +40,9 @@
  * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
  * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
  * the plan, which the host fills and empties; `threads` share that work, and the exchange's where its method
- * lets them. There is no `kept`, no FFTND_REALIGN_ALWAYS and, on a device, no FFTND_R2R. Such a plan measures
- * methods of exchange only (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ * lets them. There is no `kept`, no FFTND_REALIGN_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
+ * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
+ * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.

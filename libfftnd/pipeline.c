@@ -202,7 +202,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.method = transform->options.method;
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
-    options.effort = transform->options.effort == FFTND_ESTIMATE ? REDIST_ESTIMATE : REDIST_MEASURE;
+    int measures = transform->options.effort != FFTND_ESTIMATE && transform->offload == NULL;
+    options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.later_a = source->later;
     options.later_b = destination->later;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
