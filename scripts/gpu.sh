@@ -214,11 +214,13 @@ has_nccl() { # ranks
 # Arrays in host memory that a part of one device's memory transforms, tile by tile.
 bench_core() {
     local code=0
+    mkdir -p out/gpu
     build_gpu
-    run_on usual 1 "$build/bench/fftnd-bench" --shape 2048,2048,1024 --kind c2c --precision float \
-        --in-place --device cuda --device-mib 4096 --iters 3 --warmup 0 || code=1
-    REDIST_TEST_LARGE=1 CK_RUN_CASE=like_a_transform_on_the_device run_on usual 1 \
-        "$build/tests/gpu/test_gpu_offload" || code=1
+    run_on usual 1 timeout 300 "$build/bench/fftnd-bench" --shape 2048,2048,1024 --kind c2c --precision float \
+        --in-place --device cuda --device-mib 4096 --iters 3 --warmup 0 |
+        tee out/gpu/bench-core.txt || code=1
+    REDIST_TEST_LARGE=1 CK_RUN_CASE=like_a_transform_on_the_device run_on usual 1 timeout 300 \
+        "$build/tests/gpu/test_gpu_offload" | tee -a out/gpu/bench-core.txt || code=1
     return $code
 }
 
