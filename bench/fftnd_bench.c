@@ -4,6 +4,7 @@
 #include "fftnd_report.h"
 #include "fftw_mpi.h"
 #include "methods.h"
+#include "offload.h"
 #include "serial_fftw.h"
 #include <math.h>
 #include <stdio.h>
@@ -35,6 +36,11 @@ static const char notes[] =
     "With --space cuda the serial transforms are cuFFT's, and there is a line for cuFFT on all\n"
     "devices of the host from one process (library cufftxt, whose results nobody looks at).\n"
     "\n"
+    "With --device or --device-mib arrays are in host memory and go tile by tile through a device\n"
+    "(the host can do as if it were one of N bytes). Then rounds are of the transforms and of the\n"
+    "same transfers without them, in turn; ratio is of the medians. Rates are of both directions\n"
+    "together; that of the link is of large contiguous pieces.\n"
+    "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
     "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
     "slabs only, and batches only side by side at each point.\n"
@@ -49,6 +55,7 @@ static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
 static const char *const alignments[] = {"chain", "input", NULL};
 static const char *const fusions[] = {"auto", "never", "always", NULL};
 static const char *const scalings[] = {"none", "backward", "forward", "unitary", NULL};
+static const char *const devices[] = {"same", "host", "cuda", NULL};
 static const char *const places[] = {"first", "last", NULL};
 
 /* What the command line says. */
@@ -58,13 +65,14 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare;
+    int device, device_mib, pageable;
     const char *wisdom;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[30];
+    static bench_option options[33];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
@@ -105,6 +113,14 @@ static const bench_program *describe(struct request *request) {
          .help = "the input may serve as work space"},
         {.name = "--compare", .kind = BENCH_FLAG, .value = &request->compare,
          .help = "with FFTW-MPI too"},
+        {.name = "--device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
+         .help = "where arrays of the host are transformed, tile by\n"
+                 "tile (same)"},
+        {.name = "--device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
+         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank;\n"
+                                  "0 = as the library thinks (0)"},
+        {.name = "--pageable", .kind = BENCH_FLAG, .value = &request->pageable,
+         .help = "arrays go to a device through buffers"},
         {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
         BENCH_COMMON_OPTIONS(&request->settings),
@@ -132,6 +148,12 @@ static bench_problem make_problem(const struct request *request) {
     return problem;
 }
 
+/* Whether arrays of the host are transformed tile by tile on a device. */
+static int is_offload(const struct request *request) {
+    return !request->settings.space &&
+           (request->device == REDIST_SPACE_CUDA || request->device_mib);
+}
+
 static fftnd_options plan_options(const struct request *request, const char *method) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     int choose = request->grid.count == 1 && request->grid.values[0] == 0;
@@ -140,6 +162,8 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.order = request->order.count > 0 ? request->order.values : NULL;
     options.effort = (enum fftnd_effort)request->effort;
     options.scaling = (enum fftnd_scaling)request->scaling;
+    if (is_offload(request)) /* rounds go on with what the last one left */
+        options.scaling = FFTND_SCALE_UNITARY;
     options.plan_seconds = request->plan_seconds;
     options.fusion = (enum fftnd_fusion)request->fusion;
     options.realign = (enum fftnd_realign)request->realign;
@@ -152,6 +176,9 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.overwrite_input = request->overwrite;
     options.method = method;
     options.r2r = request->r2r;
+    options.device = (enum redist_space)request->device;
+    options.device_bytes = (size_t)request->device_mib << 20;
+    options.pin_arrays = !request->pageable;
     options.space = request->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     return options;
 }
@@ -282,6 +309,25 @@ static int measure(const struct request *request, const bench_problem *problem,
     return bench_errors_are_small(&report) ? 0 : 1;
 }
 
+static int measure_with_transfers(const struct request *request, const bench_problem *problem,
+                                  bench_transform transforms[], int ntransforms) {
+    int code = 0;
+    for (int i = 0; i < ntransforms && code == 0; i++) {
+        const bench_offload offload = {
+            .settings = &request->settings,
+            .problem = problem,
+            .transform = &transforms[i],
+            .kind = kinds[request->kind],
+            .precision = precisions[request->precision],
+            .device = devices[request->device],
+            .device_space = bench_space_at(request->device == REDIST_SPACE_CUDA),
+            .device_mib = request->device_mib,
+        };
+        code = bench_offload_measure(&offload);
+    }
+    return code;
+}
+
 static int measure_with_peers(const struct request *request, const bench_problem *problem,
                               bench_transform transforms[], int ntransforms) {
     bench_arrays arrays, peer_arrays, xt_arrays;
@@ -315,6 +361,11 @@ static int check_request(const bench_program *program, const struct request *req
     if (request->order.count != 0 && request->order.count != problem->ndims)
         return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,
                             problem->ndims);
+    absent = request->device == REDIST_SPACE_CUDA ? bench_space_cuda.begin() : NULL;
+    if (absent)
+        return bench_refuse(program, "--device cuda: %s", absent);
+    if (is_offload(request) && (problem->kind == FFTND_R2R || request->compare))
+        return bench_refuse(program, "--device and --device-mib are not for r2r or --compare");
     if (!bench_read_methods(request->settings.method, methods))
         return bench_refuse(program, "--method '%s' is not a list of names",
                             request->settings.method);
@@ -341,7 +392,9 @@ static int run(int argc, char **argv) {
     if (code != 0)
         return code;
     code = plan_transforms(&request, &problem, &methods, transforms, &ntransforms);
-    if (code == 0)
+    if (code == 0 && is_offload(&request))
+        code = measure_with_transfers(&request, &problem, transforms, ntransforms);
+    else if (code == 0)
         code = measure_with_peers(&request, &problem, transforms, ntransforms);
     for (int i = 0; i < ntransforms; i++)
         transforms[i].release(&transforms[i]);

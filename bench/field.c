@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "field.h"
+#include "options.h"
 #include "scatter.h"
 #include <math.h>
+#include <pthread.h>
 
 /* How numbers of each precision are read and written. */
 static double get_double(const void *array, ptrdiff_t place) {
@@ -58,46 +60,97 @@ static struct row find_row(const bench_field *field, size_t number) {
     return row;
 }
 
-static void fill_row(const bench_field *field, struct row row, void *array) {
+static double value_at(const bench_field *field, uint64_t index, int part) {
+    uint64_t bits = bench_scatter((2 * index + (uint64_t)part) ^ ((uint64_t)field->seed << 48));
+    double value = (double)(bits >> 11) * 0x1p-52 - 1.0;
+    return field->precision == FFTND_FLOAT ? (double)(float)value : value;
+}
+
+/* ---------------------------------------------------------------- rows, by several threads */
+
+/* What is done with the rows from `first` on, up to `last`. */
+struct share {
+    const bench_field *field;
+    void *array;          /* to be filled, */
+    const void *expected; /* or to be compared with this; NULL = the field */
+    double factor;        /* by which the array is too large */
+    double worst[2];      /* the largest difference, the largest expected value */
+    size_t first, last;
+    void (*work)(struct share *share, struct row row);
+};
+
+static void *do_share(void *data) {
+    struct share *share = data;
+    for (size_t i = share->first; i < share->last; i++)
+        share->work(share, find_row(share->field, i));
+    return NULL;
+}
+
+/* All rows, each by one of the field's threads; `whole` gets the worst of all. */
+static void do_rows(struct share *whole) {
+    enum { MOST_THREADS = 64 };
+    struct share shares[MOST_THREADS];
+    pthread_t threads[MOST_THREADS];
+    size_t nrows = count_rows(whole->field);
+    int wanted = whole->field->threads, n = wanted < 1 ? 1 : wanted;
+    n = n > MOST_THREADS ? MOST_THREADS : n;
+    for (int i = 0; i < n; i++) {
+        shares[i] = *whole;
+        shares[i].first = nrows * (size_t)i / (size_t)n;
+        shares[i].last = nrows * (size_t)(i + 1) / (size_t)n;
+        if (i > 0 && pthread_create(&threads[i], NULL, do_share, &shares[i]) != 0)
+            bench_abort("no thread to look at a field with");
+    }
+    do_share(&shares[0]);
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            pthread_join(threads[i], NULL);
+        for (int which = 0; which < 2; which++)
+            whole->worst[which] = fmax(whole->worst[which], shares[i].worst[which]);
+    }
+}
+
+static void fill_row(struct share *share, struct row row) {
+    const bench_field *field = share->field;
     int last = field->layout.ndims - 1;
     for (int i = 0; i < field->layout.count[last]; i++)
         for (int part = 0; part < field->ncomponents; part++) {
             ptrdiff_t place = row.place + i * field->layout.stride[last];
-            uint64_t bits = bench_scatter((2 * (row.index + (uint64_t)i) + (uint64_t)part) ^
-                                          ((uint64_t)field->seed << 48));
-            numbers[field->precision].set(array, place * field->ncomponents + part,
-                                          ldexp((double)(bits >> 11), -52) - 1.0);
+            numbers[field->precision].set(share->array, place * field->ncomponents + part,
+                                          value_at(field, row.index + (uint64_t)i, part));
         }
 }
 
 void bench_field_fill(const bench_field *field, void *array) {
-    size_t nrows = count_rows(field);
-    for (size_t i = 0; i < nrows; i++)
-        fill_row(field, find_row(field, i), array);
+    struct share share = {.field = field, .array = array, .work = fill_row};
+    do_rows(&share);
 }
 
-/* Raises worst[0] to the largest difference and worst[1] to the largest expected value. */
-static void compare_row(const bench_field *field, struct row row, const void *expected,
-                        const void *found, double factor, double worst[2]) {
+static void compare_row(struct share *share, struct row row) {
+    const bench_field *field = share->field;
     const struct number *number = &numbers[field->precision];
     int last = field->layout.ndims - 1;
     for (int i = 0; i < field->layout.count[last]; i++)
         for (int part = 0; part < field->ncomponents; part++) {
             ptrdiff_t place =
                 (row.place + i * field->layout.stride[last]) * field->ncomponents + part;
-            double wanted = number->get(expected, place);
-            double difference = fabs(number->get(found, place) / factor - wanted);
-            worst[0] = isfinite(difference) ? fmax(worst[0], difference) : INFINITY;
-            worst[1] = fmax(worst[1], fabs(wanted));
+            double wanted = share->expected != NULL
+                                ? number->get(share->expected, place)
+                                : value_at(field, row.index + (uint64_t)i, part);
+            double difference = fabs(number->get(share->array, place) / share->factor - wanted);
+            share->worst[0] = isfinite(difference) ? fmax(share->worst[0], difference) : INFINITY;
+            share->worst[1] = fmax(share->worst[1], fabs(wanted));
         }
 }
 
-double bench_field_error(MPI_Comm comm, const bench_field *field, const void *expected,
-                         const void *found, double factor) {
-    double worst[2] = {0.0, 0.0};
-    size_t nrows = count_rows(field);
-    for (size_t i = 0; i < nrows; i++)
-        compare_row(field, find_row(field, i), expected, found, factor, worst);
-    MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm);
-    return worst[1] > 0.0 ? worst[0] / worst[1] : worst[0];
+double bench_field_error(MPI_Comm comm, const bench_field *field, const void *expected, void *found,
+                         double factor) {
+    struct share share = {.field = field,
+                          .array = found,
+                          .expected = expected,
+                          .factor = factor,
+                          .work = compare_row};
+    do_rows(&share);
+    MPI_Allreduce(MPI_IN_PLACE, share.worst, 2, MPI_DOUBLE, MPI_MAX, comm);
+    return share.worst[1] > 0.0 ? share.worst[0] / share.worst[1] : share.worst[0];
 }

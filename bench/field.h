@@ -12,6 +12,7 @@ typedef struct bench_field {
     int ncomponents; /* of one element: 1 real, 2 complex */
     int batch;
     int seed;
+    int threads; /* that fill and compare; 0 = the calling one */
 } bench_field;
 
 /* Fills the elements with numbers in [-1, 1) that depend on the global index only. */
@@ -19,9 +20,10 @@ void bench_field_fill(const bench_field *field, void *array);
 
 /*
  * The largest |found / factor - expected| over the largest |expected|, of all ranks. Infinite if
- * something is not a number. Collective on comm.
+ * something is not a number. Without `expected` that is the field. `found` is left as it is. Collective
+ * on comm.
  */
-double bench_field_error(MPI_Comm comm, const bench_field *field, const void *expected,
-                         const void *found, double factor);
+double bench_field_error(MPI_Comm comm, const bench_field *field, const void *expected, void *found,
+                         double factor);
 
 #endif

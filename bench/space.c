@@ -52,18 +52,24 @@ const bench_space *bench_space_at(int index) {
     return spaces[index];
 }
 
-void bench_space_prepare(int argc, char **argv) {
-    static const char option[] = "--space";
-    const size_t length = sizeof option - 1;
-    const char *name = "";
+/* What follows an option, "" if it is not there. */
+static const char *value_of(const char *option, int argc, char **argv) {
+    const size_t length = strlen(option);
+    const char *value = "";
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], option) == 0)
-            name = i + 1 < argc ? argv[i + 1] : "";
+            value = i + 1 < argc ? argv[i + 1] : "";
         else if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
-            name = argv[i] + length + 1;
+            value = argv[i] + length + 1;
+    return value;
+}
+
+void bench_space_prepare(int argc, char **argv) {
+    const char *names[] = {value_of("--space", argc, argv), value_of("--device", argc, argv)};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (strcmp(spaces[i]->name, name) == 0 && spaces[i]->prepare != NULL)
-            spaces[i]->prepare();
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            if (strcmp(spaces[i]->name, names[j]) == 0 && spaces[i]->prepare != NULL)
+                spaces[i]->prepare();
 }
 
 int bench_mappable(int memory, int array) {

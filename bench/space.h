@@ -19,6 +19,9 @@ typedef struct bench_space {
     /* 10^9 bytes that leave each rank in a second when all copy large contiguous pieces to all others at
      * once; 0 = there is no such rate; NULL = nobody asks; collective */
     double (*copy_rate)(MPI_Comm comm);
+    /* 10^9 bytes in a second between this space and the host's, up and down together, in large contiguous
+     * pieces; NULL = it is the host's; collective, all ranks at once */
+    double (*host_rate)(MPI_Comm comm);
 } bench_space;
 
 extern const bench_space bench_space_cuda;

@@ -34,6 +34,16 @@
  * right after its transform and filled with zeros right before, in the caches: what is not kept is
  * neither sent nor stored.
  *
+ * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and
+ * the serial transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed,
+ * and as much of the others as the limit allows. It is copied up, transformed and copied down, while other
+ * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
+ * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
+ * the plan, which the host fills and empties; `threads` share that work, and the exchange's where its method
+ * lets them. There is no `kept`, no FFTND_REALIGN_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
+ * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
+ * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.
  */
@@ -153,6 +163,16 @@ typedef struct fftnd_options {
                            output; the halved axis is not among the first g. NULL = 0..d-1, the
                            halved axis last; on a device, if the grid is left open too, measured */
     enum fftnd_realign realign;
+    enum redist_space device; /**< where arrays in host memory are transformed: REDIST_SPACE_AUTO or
+                                   REDIST_SPACE_HOST = there, REDIST_SPACE_CUDA = on the current device
+                                   of the rank. See "Arrays larger than a device" above */
+    size_t device_bytes; /**< memory on it that this rank may take, besides what its serial library
+                              keeps for itself; 0 = its part of four fifths of what is free. With a
+                              number the host does as if it were a device of so many bytes */
+    int pin_arrays; /**< nonzero: the device gets direct access to the user's arrays and work space
+                              (they are page-locked) in the first transform of each of them; they
+                              have to stay allocated until the plan is freed or has transformed
+                              others */
     int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
                       are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
 } fftnd_options;
@@ -161,7 +181,7 @@ typedef struct fftnd_options {
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, 0                                   \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0, 0          \
     }
 
 /** A distributed transform, forward and backward. */
@@ -225,6 +245,17 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 /** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
 
+/**
+ * Moves what one direction of a plan with tiles on a device moves, by the same copies in the same order, but
+ * transforms nothing: what the link and the exchanges alone take. Afterwards the output has no meaning.
+ *   direction  REDIST_FORWARD or REDIST_BACKWARD
+ *   input      array of the side that this direction begins with; input and output as in fftnd_forward
+ *   output     array of the other side
+ * Collective on the plan's communicator. Errors: those of fftnd_forward, ERR_ARGUMENT (direction), ERR_STATE
+ * (the plan has no tiles on a device).
+ */
+REDIST_API int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output);
+
 /** What a plan does and needs. */
 typedef struct fftnd_plan_info {
     int grid_ndims;             /**< process grid dimensions */
@@ -244,6 +275,12 @@ typedef struct fftnd_plan_info {
     int order[REDIST_MAX_NDIMS]; /**< the axes in the order of the chain */
     int chunks;                  /**< pieces of a transform that are sent as they are done */
     int realigned;               /**< nonzero: transforms turn the axes in memory */
+    size_t device_bytes;         /**< memory on the device for tiles, of this rank; 0 = none: all is
+                                  transformed where it lies */
+    size_t transfer_bytes; /**< that one forward transform copies to the device and back, on this
+                                  rank; backward as many */
+    int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
+                                  through buffers, since it could not reach them */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

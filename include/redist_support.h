@@ -127,6 +127,19 @@ REDIST_API void redist_copy_box(int ndims, const int count[], size_t item, const
                                 const ptrdiff_t source_stride[], void *destination,
                                 const ptrdiff_t destination_stride[], int stream);
 
+/**
+ * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
+ *   space   REDIST_SPACE_HOST: the copy is done on return
+ *   stream  a cudaStream_t for REDIST_SPACE_CUDA; host memory should be pinned there, or the copy does
+ *           not run beside the host
+ * The other arguments are those of redist_copy_box. Not collective. Errors: ERR_ARGUMENT (no such
+ * space), ERR_DEVICE.
+ */
+REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndims,
+                                  const int count[], size_t item, const void *source,
+                                  const ptrdiff_t source_stride[], void *destination,
+                                  const ptrdiff_t destination_stride[]);
+
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };
 

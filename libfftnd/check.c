@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "serial.h"
+#include "offload.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -49,6 +49,7 @@ static int check_options(const fftnd_options *options) {
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
         {"options->realign", (int)options->realign, FFTND_REALIGN_AUTO, FFTND_REALIGN_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
+        {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
     };
     if (!(options->plan_seconds >= 0))
@@ -186,6 +187,36 @@ static int check_space(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* Where arrays of the host are transformed. */
+static int check_device(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    const struct fftnd__serial *device = fftnd__serial_for(options->device);
+    const struct fftnd__serial *arrays = fftnd__serial_for(options->space);
+    if (device->absent() != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->device = %d has no library here: %s",
+                    (int)options->device, device->absent());
+    if (arrays->space != REDIST_SPACE_HOST && options->device_bytes != 0)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->device_bytes = %zu, but it is for arrays in host memory",
+                    options->device_bytes);
+    if (arrays->space != REDIST_SPACE_HOST && options->device == REDIST_SPACE_HOST)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->device = %d, but arrays of a device are transformed there",
+                    (int)options->device);
+    if (!fftnd__offload_wanted(options))
+        return REDIST_OK;
+    if (options->realign == FFTND_REALIGN_ALWAYS)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS is not for "
+                                         "options->device_bytes or a device: tiles go in rows");
+    if (options->kept != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for options->device_bytes or a "
+                                         "device: modes are dropped in the caches");
+    if (device->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
+        return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for options->device = %d",
+                    (int)options->device);
+    return REDIST_OK;
+}
+
 static int check_sizes(const struct fftnd__request *request) {
     if (request->sizes == NULL)
         return FAIL(REDIST_ERR_NULL, "sizes = NULL");
@@ -219,6 +250,8 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_space(request);
     if (code == REDIST_OK)
+        code = check_device(request);
+    if (code == REDIST_OK)
         code = check_kept(request);
     if (code == REDIST_OK)
         code = check_realign(request);
@@ -249,7 +282,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
          "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[20 + 5 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[23 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -269,8 +302,11 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->threads", options->threads},
         {"options->realign", options->realign},
         {"options->by_node", options->by_node != 0},
+        {"options->device", options->device},
+        {"options->device_bytes", (long long)options->device_bytes},
+        {"options->pin_arrays", options->pin_arrays != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 20, valid = code == REDIST_OK;
+    int n = 23, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

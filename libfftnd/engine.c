@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
+#include "offload.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -117,10 +118,23 @@ static int plan_fused(struct fftnd__engine *engine, void *const scratch[2]) {
     return code;
 }
 
+/* Whether serial transforms are planned on arrays: tiles on a device are not, but a copy is. */
+static int plans_on_arrays(const struct fftnd__engine *engine) {
+    if (engine->transform.offload == NULL)
+        return !is_on_device(&engine->transform);
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 1; i <= engine->pipelines[direction].nsteps; i++) {
+            const struct fftnd__step *step = &engine->pipelines[direction].steps[i];
+            if (step->hop.type != FFTND__EXCHANGE && step->naxes == 0)
+                return 1;
+        }
+    return 0;
+}
+
 static int plan_in_scratch(struct fftnd__engine *engine, planning *plan) {
     static char nowhere[2]; /* addresses that nobody uses */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
-    if (is_on_device(&engine->transform))
+    if (!plans_on_arrays(engine))
         return plan(engine, apart);
     size_t bytes = (largest_bytes(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
@@ -273,6 +287,14 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
     return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
 }
 
+/* Lets the device reach work space of the plan, and of the user if he wants that. */
+static void pin_work(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    if (transform->offload != NULL && (engine->owns_workspace || transform->options.pin_arrays))
+        fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
+                           fftnd__engine_work(engine));
+}
+
 static int allocate_work(struct fftnd__engine *engine) {
     void *memory = NULL;
     count_work(engine);
@@ -280,11 +302,15 @@ static int allocate_work(struct fftnd__engine *engine) {
                                fftnd__engine_work(engine), &memory);
     engine->workspace = memory;
     engine->has_workspace = engine->owns_workspace = code == REDIST_OK;
+    if (code == REDIST_OK)
+        pin_work(engine);
     return code;
 }
 
 static void free_work(struct fftnd__engine *engine) {
     void *memory = engine->workspace;
+    if (engine->transform.offload != NULL)
+        fftnd__offload_unpin(engine->transform.offload, FFTND__PIN_WORK);
     if (engine->owns_workspace)
         redist_free(&memory);
     engine->workspace = NULL;
@@ -314,6 +340,16 @@ static int create_marks(struct fftnd__transform *transform) {
     return code;
 }
 
+/* Collective. */
+static int create_offload(struct fftnd__transform *transform) {
+    if (!fftnd__offload_wanted(&transform->options))
+        return REDIST_OK;
+    int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
+    if (code == REDIST_OK)
+        fftnd__offload_adjust(transform->offload, &transform->choice);
+    return code;
+}
+
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
                          const struct fftnd__choice *choice) {
@@ -330,13 +366,16 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     int code = create_grid(transform, request);
     if (code != REDIST_OK)
         return code;
-    code = redist_agree(transform->comm, create_marks(transform));
+    code = create_offload(transform);
+    if (code == REDIST_OK)
+        code = redist_agree(transform->comm, create_marks(transform));
     if (code == REDIST_OK)
         code = redist_agree(transform->comm, build_pipelines(engine, request));
     if (code == REDIST_OK)
         code = build_fused(engine);
-    if (code == REDIST_OK && is_on_device(transform)) /* its plans say what scratch they need */
-        code = plan_serial(engine);
+    int refuses_late = transform->offload != NULL && request->options.user_workspace;
+    if (code == REDIST_OK && (is_on_device(transform) || refuses_late))
+        code = plan_serial(engine); /* plans on a device say what scratch they need */
     if (code != REDIST_OK)
         return code;
     if (!request->options.user_workspace)
@@ -350,6 +389,7 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
     engine->workspace = workspace;
     engine->has_workspace = 1;
+    pin_work(engine);
     int code = try_fused_exchanges(engine);
     if (code == REDIST_OK && !engine->is_fused)
         code = take_whole_exchanges(engine);
@@ -366,6 +406,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
         if (engine->transform.marks[i] != NULL)
             engine->transform.library->mark_destroy(engine->transform.marks[i]);
     fftnd__team_free(engine->transform.team);
+    fftnd__offload_free(engine->transform.offload);
     if (engine->transform.grid != NULL)
         redist_grid_free(&engine->transform.grid);
 }
@@ -392,8 +433,35 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
     return count;
 }
 
+size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    const struct fftnd__pipeline *pipeline = steps_of(engine, REDIST_FORWARD);
+    size_t bytes = 0;
+    for (int i = 1; i <= pipeline->nsteps && transform->offload != NULL; i++)
+        if (pipeline->steps[i].naxes > 0 && pipeline->steps[i].local.elements > 0)
+            bytes += fftnd__step_bytes(transform, &pipeline->steps[i - 1]) +
+                     fftnd__step_bytes(transform, &pipeline->steps[i]);
+    return bytes;
+}
+
+/* Arrays of the user that the device may reach. */
+static void pin_arrays(const struct fftnd__engine *engine, int direction, void *in, void *out) {
+    struct fftnd__offload *offload = engine->transform.offload;
+    if (offload != NULL)
+        offload->buffered = 0;
+    if (offload == NULL || !engine->transform.options.pin_arrays)
+        return;
+    enum fftnd__pinned input =
+        direction == REDIST_FORWARD ? FFTND__PIN_PHYSICAL : FFTND__PIN_SPECTRAL;
+    enum fftnd__pinned output =
+        direction == REDIST_FORWARD ? FFTND__PIN_SPECTRAL : FFTND__PIN_PHYSICAL;
+    fftnd__offload_pin(offload, input, in, fftnd__engine_bytes(engine, direction));
+    fftnd__offload_pin(offload, output, out, fftnd__engine_bytes(engine, !direction));
+}
+
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
     void *work[3];
+    pin_arrays(engine, direction, in, out);
     work_arrays(engine, work);
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     if (engine->is_fused)

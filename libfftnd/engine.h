@@ -39,6 +39,9 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine);
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
+/* Bytes that go to a device and back for a forward transform. */
+size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
+
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 

@@ -169,8 +169,9 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
         return REDIST_OK;
     if (step[1].joined)
         return plan_chunks(before, step, transform, direction, scratch);
-    if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
-                            !is_coarse(before, step, transform, direction)))
+    if (step->truncates || (transform->offload != NULL && step->naxes > 0) ||
+        (transform->choice.tiled && step->naxes > 0 &&
+         !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
     return fftnd__plan_whole(before, step, transform, direction, scratch);
 }
@@ -201,7 +202,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.method = transform->options.method;
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
-    options.effort = transform->options.effort == FFTND_ESTIMATE ? REDIST_ESTIMATE : REDIST_MEASURE;
+    int measures = transform->options.effort != FFTND_ESTIMATE && transform->offload == NULL;
+    options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.later_a = source->later;
     options.later_b = destination->later;
     options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "offload.h"
 #include "planner.h"
 
 #include <stdint.h>
@@ -144,6 +145,11 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .realigned =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);
+    if (plan->engine.transform.offload != NULL) {
+        info->device_bytes = plan->engine.transform.offload->bytes;
+        info->buffered = plan->engine.transform.offload->buffered;
+    }
+    info->transfer_bytes = fftnd__engine_transfers(&plan->engine);
     info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);
@@ -209,6 +215,24 @@ int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral) {
 
 int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
     return execute(__func__, plan, REDIST_BACKWARD, spectral, physical);
+}
+
+int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
+    int code = check_plan(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    if (plan->engine.transform.offload == NULL) /* on all ranks */
+        return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        code = redist_fail(REDIST_ERR_ARGUMENT, "direction = %d is neither forward nor backward",
+                           direction);
+    code = redist_agree(plan->engine.transform.comm, code);
+    if (code != REDIST_OK)
+        return code;
+    plan->engine.transform.offload->bare = 1;
+    code = execute(__func__, plan, direction, input, output);
+    plan->engine.transform.offload->bare = 0;
+    return code;
 }
 
 int fftnd_plan_free(fftnd_plan **plan) {

@@ -6,6 +6,7 @@
 #include "planner.h"
 #include "cache.h"
 #include "node_grid.h"
+#include "offload.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -535,5 +536,7 @@ int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
     int code = take_dictated(&contest, choice, &dictated);
     if (code != REDIST_OK || dictated)
         return code;
-    return options->effort == FFTND_ESTIMATE ? REDIST_OK : recall_or_measure(&contest, choice);
+    if (options->effort == FFTND_ESTIMATE || fftnd__offload_wanted(options))
+        return REDIST_OK;
+    return recall_or_measure(&contest, choice);
 }

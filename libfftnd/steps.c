@@ -82,6 +82,21 @@ static void turn_memory(const struct fftnd__pipeline *pipeline,
         move_axes(ndims, memory, stage, pipeline->direction == REDIST_BACKWARD);
 }
 
+/* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
+ * its place, since each of them is read before it is written. */
+static int lines_lie_alike(const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    int halved = transform->chain.halved + transform->batch.shift;
+    size_t items[2] = {fftnd__element_bytes(transform, step[-1].real),
+                       fftnd__element_bytes(transform, step->real)};
+    for (int i = 0; i < after->ndims; i++)
+        if (i != halved &&
+            (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
+            return 0;
+    return transform->offload != NULL && transform->options.in_place;
+}
+
 /* Over axes `first`..`last` - 1 of a stage. */
 static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
                        const struct fftnd__stage *stage, int first, int last, const int memory[]) {
@@ -97,9 +112,12 @@ static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__tra
         memcpy(step->memory, memory, sizeof step->memory);
         step->hop.type = FFTND__CHANGES_LAYOUT;
     }
-    step->hop.ruins_source = changes && backward && step->naxes > 1 && !truncates;
+    step->hop.ruins_source =
+        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
     struct fftnd__alignment after = transformed(&transform->chain, step, backward);
     set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
+    if (changes && lines_lie_alike(transform, step))
+        step->hop.type = FFTND__KEEPS_LAYOUT;
 }
 
 /* Leaves the array as it is, but elsewhere. */
@@ -116,7 +134,9 @@ static void add_copy(struct fftnd__pipeline *pipeline) {
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
                        int halved_apart, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
-    size_t item = fftnd__element_bytes(transform, 0), bytes = item;
+    size_t item = fftnd__element_bytes(transform, 0);
+    size_t row = transform->choice.row_bytes > item ? transform->choice.row_bytes : item;
+    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
     int n = 0;
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
@@ -125,7 +145,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
         int alone = halved_apart && i == stage->naxes - 2;
         if (i + 1 < bounds[n] && (alone || bytes * size > transform->choice.group_bytes)) {
             bounds[++n] = i + 1;
-            bytes = item;
+            bytes = row;
         }
         bytes *= size;
     }

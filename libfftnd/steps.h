@@ -10,6 +10,7 @@
 #include "team.h"
 
 struct fftnd__tiling;
+struct fftnd__offload;
 struct fftnd__chunks;
 
 /* A step, and how the array lies after it. */
@@ -53,6 +54,9 @@ struct fftnd__choice {
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
     size_t stream_bytes; /* stores into arrays larger than this bypass the caches */
+    size_t
+        row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
+                         at least; 0 = of no interest */
     int chunks; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
 };
 
@@ -68,8 +72,9 @@ struct fftnd__transform {
     struct fftnd__chain chain;
     struct fftnd__batch batch;
     const struct fftnd__serial *library;
-    void *marks[2];           /* of the library, if it has marks */
-    struct fftnd__team *team; /* the threads that share the work */
+    void *marks[2];                 /* of the library, if it has marks */
+    struct fftnd__team *team;       /* the threads that share the work */
+    struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
 };
 
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);

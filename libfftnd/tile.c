@@ -4,7 +4,7 @@
  * second-level cache. A tile is gathered from wherever its data are, transformed where it is, and handed
  * to wherever it goes, so that transform and redistribution are one pass over memory.
  */
-#include "tile.h"
+#include "offload.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -75,7 +75,7 @@ static void choose_counts(struct fftnd__tiling *tiling, size_t tile, size_t item
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__cut *cut) {
-    size_t threads = (size_t)fftnd__team_size(transform->team);
+    size_t threads = transform->offload == NULL ? (size_t)fftnd__team_size(transform->team) : 1;
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
     return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
@@ -162,6 +162,8 @@ static int plan_pass(const struct fftnd__tiling *tiling, const struct fftnd__tra
     }
     fftnd__describe_serial(transform, &pass->before, &pass->step, tiling->direction, &in, &out,
                            &problem);
+    if (tiling->offload != NULL)
+        problem.stream = tiling->offload->streams[FFTND__TRANSFORM];
     return tiling->library->create(&problem, pass->in->memory, pass->out->memory, serial);
 }
 
@@ -192,8 +194,8 @@ static int plan_apart(struct fftnd__tiling *tiling, const struct fftnd__transfor
     return code == REDIST_OK ? plan_both(tiling, transform, forward ? &others : &alone) : code;
 }
 
-static int plan_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                      const struct fftnd__step *before, const struct fftnd__step *step) {
+int fftnd__tiling_plan(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                       const struct fftnd__step *before, const struct fftnd__step *step) {
     struct pass pass = {&tiling->in, &tiling->out, *before, *step, {0}};
     int halved = transform->chain.halved;
     count_of(tiling, &tiling->out.bands, tiling->extent_out, pass.count);
@@ -206,7 +208,7 @@ static char *align(char *memory) {
     return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
 }
 
-static int is_empty(const struct fftnd__tiling *tiling) {
+int fftnd__tiling_is_empty(const struct fftnd__tiling *tiling) {
     for (int i = 0; i < tiling->ndims; i++)
         if (tiling->extent_in[i] == 0 || tiling->extent_out[i] == 0)
             return 1;
@@ -231,13 +233,24 @@ static int lay_out_end(struct fftnd__tile *tile, const struct fftnd__local *arra
     return 0;
 }
 
+void fftnd__tiling_lay_out(struct fftnd__tiling *tiling) {
+    int count[REDIST_MAX_NDIMS];
+    count_of(tiling, &tiling->in.bands, tiling->extent_in, count);
+    lay_out(&tiling->in, tiling->ndims, count, 0);
+    count_of(tiling, &tiling->out.bands, tiling->extent_out, count);
+    lay_out(&tiling->out, tiling->ndims, count, 0);
+    tiling->ntiles = count_tiles(tiling);
+}
+
 int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut) {
     int count[REDIST_MAX_NDIMS] = {0}, changes = before->real != step->real;
+    if (transform->offload != NULL)
+        return fftnd__offload_plan(tiling, transform, before, step, direction, cut);
     fftnd__tiling_shape(tiling, transform, before, step, direction, cut);
     tiling->library = transform->library;
-    if (is_empty(tiling))
+    if (fftnd__tiling_is_empty(tiling))
         return REDIST_OK;
     int ruins_source = changes && direction == REDIST_BACKWARD;
     count_of(tiling, &tiling->in.bands, tiling->extent_in, count);
@@ -257,7 +270,7 @@ int fftnd__tiling_create(struct fftnd__tiling *tiling, const struct fftnd__trans
                               total);
     tiling->in.memory = align(tiling->memory);
     tiling->out.memory = tiling->in.memory + (apart ? tiling->in.bytes : 0);
-    return plan_tiles(tiling, transform, before, step);
+    return fftnd__tiling_plan(tiling, transform, before, step);
 }
 
 void fftnd__tiling_free(struct fftnd__tiling *tiling) {
@@ -283,46 +296,46 @@ struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
     return end;
 }
 
-static char *first_byte(const struct fftnd__end *end, int ndims, const int start[]) {
+char *fftnd__end_address(const struct fftnd__end *end, int ndims, const int start[]) {
     char *address = end->array;
     for (int i = 0; i < ndims; i++)
         address += start[i] * end->stride[i];
     return address;
 }
 
-static int load_piece(const struct fftnd__block *tile, const struct fftnd__end *load,
-                      const struct fftnd__piece *piece) {
-    char *memory = tile->memory + piece->offset;
+int fftnd__end_load(const struct fftnd__end *load, const struct fftnd__block *tile,
+                    const int start[], const int count[]) {
     if (load->exchange != NULL)
-        return redist_plan_get(load->exchange, piece->start, piece->count, memory, tile->stride);
-    redist_copy_box(tile->ndims, piece->count, tile->item,
-                    first_byte(load, tile->ndims, piece->start), load->stride, memory, tile->stride,
-                    0);
+        return redist_plan_get(load->exchange, start, count, tile->memory, tile->stride);
+    redist_copy_box(tile->ndims, count, tile->item, fftnd__end_address(load, tile->ndims, start),
+                    load->stride, tile->memory, tile->stride, 0);
     return REDIST_OK;
 }
 
-static int store_piece(const struct fftnd__block *tile, const struct fftnd__end *store,
-                       const struct fftnd__piece *piece) {
-    const char *memory = tile->memory + piece->offset;
+int fftnd__end_store(const struct fftnd__end *store, const struct fftnd__block *tile,
+                     const int start[], const int count[]) {
     if (store->exchange != NULL)
-        return redist_plan_put(store->exchange, piece->start, piece->count, memory, tile->stride);
-    redist_copy_box(tile->ndims, piece->count, tile->item, memory, tile->stride,
-                    first_byte(store, tile->ndims, piece->start), store->stride, store->stream);
+        return redist_plan_put(store->exchange, start, count, tile->memory, tile->stride);
+    redist_copy_box(tile->ndims, count, tile->item, tile->memory, tile->stride,
+                    fftnd__end_address(store, tile->ndims, start), store->stride, store->stream);
     return REDIST_OK;
 }
 
-typedef int move_piece(const struct fftnd__block *tile, const struct fftnd__end *end,
-                       const struct fftnd__piece *piece);
+typedef int move_box(const struct fftnd__end *end, const struct fftnd__block *tile,
+                     const int start[], const int count[]);
 
 /* Between the tile and the box at `start`, `count` of its array. */
 static int move_pieces(const struct fftnd__block *tile, const struct fftnd__bands *bands,
                        const struct fftnd__end *end, const int start[], const int count[],
-                       move_piece *move) {
+                       move_box *move) {
     struct fftnd__piece piece;
     int code = REDIST_OK;
     for (int i = 0; i < 1 << bands->n && code == REDIST_OK; i++)
-        if (fftnd__bands_piece(bands, i, tile->ndims, start, count, tile->stride, &piece))
-            code = move(tile, end, &piece);
+        if (fftnd__bands_piece(bands, i, tile->ndims, start, count, tile->stride, &piece)) {
+            struct fftnd__block part = *tile;
+            part.memory += piece.offset;
+            code = move(end, &part, piece.start, piece.count);
+        }
     return code;
 }
 
@@ -359,15 +372,21 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Tiles are numbered as they lie in the array; returns the first index of one. */
-static void find_start(const struct fftnd__tiling *tiling, long long number, int start[]) {
+void fftnd__tiling_box(const struct fftnd__tiling *tiling, long long number,
+                       struct fftnd__tile_box *box) {
+    box->last = 0;
     for (int i = tiling->ndims - 1; i >= 0; i--) {
         int count = tiling->count[i];
-        start[i] = 0;
+        box->start[i] = 0;
+        box->before[i] = tiling->extent_in[i];
+        box->after[i] = tiling->extent_out[i];
         if (tiling->whole[i])
             continue;
         int pieces = (tiling->extent_out[i] + count - 1) / count;
-        start[i] = (int)(number % pieces) * count;
+        box->start[i] = (int)(number % pieces) * count;
+        int rest = tiling->extent_out[i] - box->start[i];
+        box->before[i] = box->after[i] = rest < count ? rest : count;
+        box->last |= rest < count;
         number /= pieces;
     }
 }
@@ -387,55 +406,49 @@ static int transform_tile(const struct fftnd__tiling *tiling, int last,
     return code;
 }
 
-static int run_tile(struct loop *loop, const int start[], int thread) {
+static int run_tile(struct loop *loop, const struct fftnd__tile_box *box, int thread) {
     const struct fftnd__tiling *tiling = loop->tiling;
-    int before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS], last = 0;
-    for (int i = 0; i < tiling->ndims; i++) {
-        int rest = tiling->extent_out[i] - start[i];
-        int short_tile = !tiling->whole[i] && rest < tiling->count[i];
-        before[i] = tiling->whole[i] ? tiling->extent_in[i] : short_tile ? rest : tiling->count[i];
-        after[i] = tiling->whole[i] ? tiling->extent_out[i] : before[i];
-        last |= short_tile;
-    }
     size_t share = (size_t)thread * tiling->share;
     char *in = tiling->in.memory + share, *out = tiling->out.memory + share;
     if (tiling->direct_in)
-        in = first_byte(loop->load, tiling->ndims, start);
+        in = fftnd__end_address(loop->load, tiling->ndims, box->start);
     if (tiling->direct_out)
-        out = first_byte(loop->store, tiling->ndims, start);
+        out = fftnd__end_address(loop->store, tiling->ndims, box->start);
     const struct fftnd__block blocks[2] = {
-        block_of(tiling, &tiling->in, before, in, loop->precision),
-        block_of(tiling, &tiling->out, after, out, loop->precision)};
+        block_of(tiling, &tiling->in, box->before, in, loop->precision),
+        block_of(tiling, &tiling->out, box->after, out, loop->precision)};
     int code = REDIST_OK;
     if (!tiling->direct_in)
-        code = move_pieces(&blocks[0], &tiling->in.bands, loop->load, start, before, load_piece);
+        code = move_pieces(&blocks[0], &tiling->in.bands, loop->load, box->start, box->before,
+                           fftnd__end_load);
     long long begin = now();
     if (code == REDIST_OK)
-        code = transform_tile(tiling, last, &blocks[0], &blocks[1]);
+        code = transform_tile(tiling, box->last, &blocks[0], &blocks[1]);
     if (code == REDIST_OK && loop->scale != 1.0)
         code = tiling->library->scale(out, span(&blocks[1]), loop->precision, loop->scale, NULL);
     atomic_fetch_add_explicit(&loop->nanoseconds, now() - begin, memory_order_relaxed);
     if (code == REDIST_OK && !tiling->direct_out)
-        code = move_pieces(&blocks[1], &tiling->out.bands, loop->store, start, after, store_piece);
+        code = move_pieces(&blocks[1], &tiling->out.bands, loop->store, box->start, box->after,
+                           fftnd__end_store);
     return code;
 }
 
 /* Takes tiles until there are none left. After a failure nobody takes any. */
 static int take_tiles(void *data, int thread) {
     struct loop *loop = data;
-    int start[REDIST_MAX_NDIMS], code = REDIST_OK;
+    struct fftnd__tile_box box;
+    int code = REDIST_OK;
     long long ntiles = loop->tiling->ntiles, number;
     while (code == REDIST_OK && (number = atomic_fetch_add(&loop->next, 1)) < ntiles) {
-        find_start(loop->tiling, number, start);
-        code = run_tile(loop, start, thread);
+        fftnd__tiling_box(loop->tiling, number, &box);
+        code = run_tile(loop, &box, thread);
     }
     if (code != REDIST_OK)
         atomic_store(&loop->next, ntiles);
     return code;
 }
 
-/* Whether several threads may move tiles through this end. */
-static int is_shared(const struct fftnd__end *end) {
+int fftnd__end_is_shared(const struct fftnd__end *end) {
     redist_plan_info info;
     return end->exchange == NULL ||
            (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
@@ -444,11 +457,13 @@ static int is_shared(const struct fftnd__end *end) {
 int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__end *load,
                       const struct fftnd__end *store, enum fftnd_precision precision, double scale,
                       double *serial_seconds) {
-    if (is_empty(tiling))
+    if (fftnd__tiling_is_empty(tiling))
         return REDIST_OK;
+    if (tiling->offload != NULL)
+        return fftnd__offload_run(tiling, load, store, precision, scale, serial_seconds);
     struct loop loop = {
         .tiling = tiling, .load = load, .store = store, .precision = precision, .scale = scale};
-    int shared = tiling->ntiles > 1 && is_shared(load) && is_shared(store);
+    int shared = tiling->ntiles > 1 && fftnd__end_is_shared(load) && fftnd__end_is_shared(store);
     struct fftnd__team *team = shared ? tiling->team : NULL;
     int code = fftnd__team_run(team, take_tiles, &loop);
     *serial_seconds += 1e-9 * (double)loop.nanoseconds / fftnd__team_size(team);

@@ -17,6 +17,18 @@ struct fftnd__end {
 struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,
                                 const struct fftnd__step *step, void *array);
 
+/* Where an index of the end's own array lies. */
+char *fftnd__end_address(const struct fftnd__end *end, int ndims, const int start[]);
+
+/* Whether several threads may move tiles through it at once. */
+int fftnd__end_is_shared(const struct fftnd__end *end);
+
+/* Moves the box at `start`, `count` of the array or exchange to or from a tile in host memory. */
+int fftnd__end_load(const struct fftnd__end *load, const struct fftnd__block *tile,
+                    const int start[], const int count[]);
+int fftnd__end_store(const struct fftnd__end *store, const struct fftnd__block *tile,
+                     const int start[], const int count[]);
+
 /* Whether stores into the array after a step bypass the caches. */
 int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
@@ -26,6 +38,7 @@ struct fftnd__tile {
     size_t item;                        /* bytes of an element */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     size_t bytes;
+    int padded; /* on a device: elements of a line of the last axis with its padding; 0 = as in `count` */
     struct fftnd__bands bands; /* where it has more modes than its array */
 };
 
@@ -47,7 +60,20 @@ struct fftnd__tiling {
     void *serial[2][2];       /* of each pass, for whole tiles and for the last along chunk_axis */
     int direction;
     const struct fftnd__serial *library;
+    struct fftnd__offload
+        *offload; /* where tiles are transformed; NULL = by the team, in the caches */
+    int slots;    /* there: tiles at once */
 };
+
+/* What a tile has of the arrays before and after the transform. */
+struct fftnd__tile_box {
+    int start[REDIST_MAX_NDIMS], before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS];
+    int last; /* it is the shorter one along chunk_axis */
+};
+
+/* The box of tile `number`, counted as they lie in the array. */
+void fftnd__tiling_box(const struct fftnd__tiling *tiling, long long number,
+                       struct fftnd__tile_box *box);
 
 /* How tiles are cut, and what is known of their ends. */
 struct fftnd__cut {
@@ -68,6 +94,16 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling);
 void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, const struct fftnd__cut *cut);
+
+/* Further, how tiles lie in memory without gaps, and how many there are. */
+void fftnd__tiling_lay_out(struct fftnd__tiling *tiling);
+
+/* Makes the serial plans of a tiling whose tiles have their memory. */
+int fftnd__tiling_plan(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                       const struct fftnd__step *before, const struct fftnd__step *step);
+
+/* Whether this rank has no elements. */
+int fftnd__tiling_is_empty(const struct fftnd__tiling *tiling);
 
 /* Whether there are too few tiles to keep all threads busy. */
 int fftnd__tiling_is_coarse(const struct fftnd__tiling *tiling,

@@ -32,6 +32,17 @@ int redist__space_check(const char *function, enum redist_space space) {
                           found->name, reason);
 }
 
+int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+                       size_t item, const void *source, const ptrdiff_t source_stride[],
+                       void *destination, const ptrdiff_t destination_stride[]) {
+    struct redist__copy copy;
+    int code = redist__space_check(__func__, space);
+    if (code != REDIST_OK)
+        return code;
+    redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
+    return redist__space_at((int)space)->copy_in_stream(&copy, source, destination, stream);
+}
+
 /* ---------------------------------------------------------------- batches */
 
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space,

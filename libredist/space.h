@@ -69,9 +69,12 @@ struct redist__space {
     struct redist__place (*place)(const void *array, size_t bytes);
     char *(*address)(const struct redist__place *place);
 
-    /* Copies one box; several at once. */
+    /* Copies one box, in a lane, or in a stream of the user and then also from or to the host's memory;
+     * several at once. */
     int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
                 enum redist__copier copier, int lane);
+    int (*copy_in_stream)(const struct redist__copy *copy, const void *source, void *destination,
+                          void *stream);
     int (*batch_open)(struct redist__batch *batch);
     int (*batch_run)(struct redist__batch *batch, int first, int count, int lane);
     void (*batch_close)(struct redist__batch *batch);

@@ -9,8 +9,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* More copies than this for one box, and a kernel does them all. */
-enum { MOST_ENGINE_COPIES = 1024 };
+/* More copies than this for one box, and a kernel does them all; between host and device it does not, if
+ * runs are as long as this: it would be slower across the bus. */
+enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
 int redist__cuda_check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
@@ -230,10 +231,10 @@ static size_t outer_iterations(const struct redist__copy *copy, int outer) {
 }
 
 static int copy_by_engines(const struct redist__copy *copy, const char *source, char *destination,
-                           cudaStream_t stream) {
+                           size_t most, cudaStream_t stream) {
     int loops = engine_loops(copy), outer = copy->ndims - loops;
     size_t iterations = outer_iterations(copy, outer);
-    if (iterations > MOST_ENGINE_COPIES)
+    if (iterations > most)
         return copy_by_kernel(copy, source, destination, stream);
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < iterations && error == cudaSuccess; i++) {
@@ -258,8 +259,14 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     if (code != REDIST_OK || box->run == 0)
         return code;
     if (copier == REDIST__ENGINES)
-        return copy_by_engines(box, source, destination, stream);
+        return copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream);
     return copy_by_kernel(box, source, destination, stream);
+}
+
+static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
+                          void *stream) {
+    size_t most = box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
+    return box->run != 0 ? copy_by_engines(box, source, destination, most, stream) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -343,6 +350,7 @@ const struct redist__space redist__space_cuda = {
     .place = redist__cuda_place,
     .address = redist__cuda_address,
     .copy = copy,
+    .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,

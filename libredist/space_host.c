@@ -36,6 +36,13 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     return REDIST_OK;
 }
 
+static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
+                          void *stream) {
+    (void)stream;
+    redist__copy_run(box, source, destination, 0);
+    return REDIST_OK;
+}
+
 static int batch_open(struct redist__batch *batch) {
     (void)batch;
     return REDIST_OK;
@@ -98,6 +105,7 @@ const struct redist__space redist__space_host = {
     .place = redist__segment_place,
     .address = redist__segment_address,
     .copy = copy,
+    .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,

@@ -10,12 +10,14 @@ cd "$(dirname "$0")/.." || exit
 usage() {
     cat <<'END'
 usage: scripts/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--large]
-       scripts/gpu.sh bench [--ranks N] [--quick]
+       scripts/gpu.sh bench [--ranks N] [--quick] [--core]
   --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
   --only      of the tests those whose label (as in the table) matches
   --sanitize  besides, small cases under compute-sanitizer's memcheck and racecheck
   --large     besides, arrays of more than 2^31 elements (20 GB of device memory, transforms 75 GB)
   --quick     fewer shapes and rounds
+  --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
+              1024^3 like a transform that lies on the device; needs 40 GiB of host memory
 environment:
   BUILD         a folder that is configured already (build-gpu, made when it is not there)
   OPENMPI_CUDA  prefix of an Open MPI that takes device memory (scripts/install-openmpi-cuda.sh):
@@ -26,7 +28,7 @@ END
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no
+ranks='' only='' sanitize=no large=no quick=no core=no
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -37,6 +39,7 @@ while [ $# -gt 0 ]; do
         only=${2:?--only needs a value}
         shift
         ;;
+    --core) core=yes ;;
     --sanitize) sanitize=yes ;;
     --large) large=yes ;;
     --quick) quick=yes ;;
@@ -208,6 +211,19 @@ has_nccl() { # ranks
         --iters 1 --warmup 0 >out/gpu/bench-nccl.txt 2>&1
 }
 
+# Arrays in host memory that a part of one device's memory transforms, tile by tile.
+bench_core() {
+    local code=0
+    mkdir -p out/gpu
+    build_gpu
+    run_on usual 1 timeout 300 "$build/bench/fftnd-bench" --shape 2048,2048,1024 --kind c2c --precision float \
+        --in-place --device cuda --device-mib 4096 --iters 3 --warmup 0 |
+        tee out/gpu/bench-core.txt || code=1
+    REDIST_TEST_LARGE=1 CK_RUN_CASE=like_a_transform_on_the_device run_on usual 1 timeout 300 \
+        "$build/tests/gpu/test_gpu_offload" | tee -a out/gpu/bench-core.txt || code=1
+    return $code
+}
+
 run_bench() {
     local n shape mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
@@ -238,7 +254,7 @@ run_bench() {
 
 case $what in
 test) run_tests ;;
-bench) run_bench ;;
+bench) if [ $core = yes ]; then bench_core; else run_bench; fi ;;
 *)
     usage
     exit 2

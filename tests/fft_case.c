@@ -57,6 +57,10 @@ static void say_options(const fftnd_options *options) {
     say(" method %s effort %d fusion %d realign %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
         (int)options->fusion, (int)options->realign, options->tile_bytes, options->threads);
+    if (options->device_bytes != 0 || options->device != REDIST_SPACE_AUTO) {
+        say(" device %d of %zu bytes%s", (int)options->device, options->device_bytes,
+            options->pin_arrays ? " pinned" : "");
+    }
     if (getenv("FFTND_CHOICE") != NULL) {
         say(" choice%s", getenv("FFTND_CHOICE"));
     }

@@ -191,6 +191,18 @@ void fft_run_round_trip(fft_run *run) {
     check_result(run, FFTND_PHYSICAL, factor, "the round trip");
 }
 
+void fft_run_limit(MPI_Comm comm, fft_case *given, size_t bytes) {
+    fftnd_plan *plan = NULL;
+    int code = REDIST_ERR_ARGUMENT;
+    for (; code == REDIST_ERR_ARGUMENT; bytes *= 2) {
+        given->options.device_bytes = bytes;
+        harness_case("limit for %s", fft_case_text(given));
+        code = fft_case_plan(comm, given, &plan);
+    }
+    check_ok(code);
+    check_ok(fftnd_plan_free(&plan));
+}
+
 void fft_check_once(MPI_Comm comm, const fft_case *given) {
     fft_run run;
     fft_run_create(comm, given, &run);

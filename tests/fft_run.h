@@ -51,6 +51,9 @@ void fft_run_transform(fft_run *run, enum fftnd_side side);
 /** Forward and backward without touching the arrays in between; checks the result. */
 void fft_run_round_trip(fft_run *run);
 
+/** Sets options.device_bytes to the first of `bytes`, twice as many, ... that a plan can do with. */
+void fft_run_limit(MPI_Comm comm, fft_case *given, size_t bytes);
+
 /** All of the above for one case. */
 void fft_check_once(MPI_Comm comm, const fft_case *given);
 

@@ -98,6 +98,16 @@ START_TEST(no_memory_for_a_joined_plan) {
 }
 END_TEST
 
+START_TEST(no_memory_for_a_plan_with_tiles_on_a_device) {
+    fft_case given = FFT_CASE(FFTND_R2C, 9, 10, 11);
+    if (harness_nranks > 4) {
+        skip_test("takes time: on a few ranks");
+    }
+    given.options.device_bytes = 4000;
+    check_plan_everywhere(&given);
+}
+END_TEST
+
 /* A plan that got no work space can get one at the next attempt. */
 static void check_workspace(const fft_case *given, int guilty) {
     fft_run run;
@@ -143,6 +153,7 @@ int main(int argc, char **argv) {
                                   no_memory_for_a_plan,
                                   no_memory_for_a_plan_on_a_grid,
                                   no_memory_for_a_joined_plan,
+                                  no_memory_for_a_plan_with_tiles_on_a_device,
                                   no_memory_when_work_space_is_given,
                                   no_memory_for_a_transform,
                                   NULL};

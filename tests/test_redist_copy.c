@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redist_copy_box against plain loops: every length of row, alignment, stride and kind of store. */
+/* redist_copy_box, redist_copy_box_in against plain loops: every length of row, alignment, stride and kind of store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +37,15 @@ static void copy_plainly(int ndims, const int count[], size_t item, const unsign
 static void check_copy(int ndims, const int count[], size_t item, size_t from,
                        const ptrdiff_t from_stride[], size_t to, const ptrdiff_t to_stride[],
                        int stream) {
+    static int turn;
     size_t first = 0;
-    redist_copy_box(ndims, count, item, source + from, from_stride, destination + to, to_stride,
-                    stream);
+    if (stream == 0 && turn++ % 2 == 0) {
+        check_ok(redist_copy_box_in(REDIST_SPACE_HOST, NULL, ndims, count, item, source + from,
+                                    from_stride, destination + to, to_stride));
+    } else {
+        redist_copy_box(ndims, count, item, source + from, from_stride, destination + to, to_stride,
+                        stream);
+    }
     copy_plainly(ndims, count, item, source + from, from_stride, expected + to, to_stride);
     if (memcmp(destination, expected, SPACE) != 0)
         while (destination[first] == expected[first])

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Stands in for CUDA in a copy of libfftnd that a test is built with. Work is put off until somebody waits
+ * for it or chance has it done, each stream in order and all of them against each other; so what nobody
+ * waits for is found out. Memory of the device and page-locked memory begin with numbers that are none.
+ */
+#ifndef LATE_DEVICE_H
+#define LATE_DEVICE_H
+
+#include "redist.h"
+
+/** What that copy calls instead of redist_copy_box_in. */
+int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+                     size_t item, const void *source, const ptrdiff_t source_stride[],
+                     void *destination, const ptrdiff_t destination_stride[]);
+
+#endif
