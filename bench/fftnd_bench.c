@@ -5,6 +5,7 @@
 #include "fftw_mpi.h"
 #include "methods.h"
 #include "serial_fftw.h"
+#include "study.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +59,7 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare;
-    const char *wisdom;
+    const char *wisdom, *job, *out;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
@@ -102,6 +103,11 @@ static const bench_program *describe(struct request *request) {
          .help = "with FFTW-MPI too"},
         {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
+        {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
+         .help = "run the study of a JSON file; of the other options only\n"
+                 "--out counts (docs/study.md)"},
+        {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
+         .help = "where the rows of --job go (.)"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -315,14 +321,21 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
+    struct request request = {BENCH_SETTINGS_DEFAULT,
+                              .grid = {1, {0}},
+                              .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE,
+                              .batch = 1,
+                              .threads = 1,
+                              .out = "."};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
+    if (request.job)
+        return bench_study(program, request.job, request.out);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

@@ -43,6 +43,7 @@ static int check_options(const fftnd_options *options) {
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
+        {"options->staging", (int)options->staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER},
     };
     if (!(options->plan_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
@@ -194,7 +195,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
          "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[18 + 4 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[19 + 4 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -212,8 +213,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
         {"options->threads", options->threads},
+        {"options->staging", options->staging},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 18, valid = code == REDIST_OK;
+    int n = 19, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

@@ -144,6 +144,16 @@ static int exchange(struct state *state, int direction, const void *source, void
     return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
+/* Each phase is done before the next one begins, if somebody asks how long they take. */
+static int end_phase(const struct state *state, enum redist__phase next) {
+    const struct redist__problem *problem = state->problem;
+    if (problem->watch == NULL)
+        return REDIST_OK;
+    int code = redist__finish_lane(problem->space, state->mark, LANE, problem->schedule->context);
+    redist__enter(problem->watch, next);
+    return code;
+}
+
 /* A rank that fails to pack exchanges all the same, for its peers' sake. */
 static int start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
@@ -152,9 +162,14 @@ static int start(void *data, int direction, const void *source, void *destinatio
                                      problem->schedule->context);
     if (code == REDIST_OK)
         code = redist__cuda_lane(LANE, &state->stream);
+    redist__enter(problem->watch, REDIST__PACK);
     if (code == REDIST_OK)
         code = redist__packing_pack_all(&state->packing[direction], source, LANE);
+    if (code == REDIST_OK)
+        code = end_phase(state, REDIST__COMMUNICATE);
     int moved = exchange(state, direction, source, destination);
+    if (moved == REDIST_OK)
+        moved = end_phase(state, REDIST__UNPACK);
     if (code == REDIST_OK)
         code = moved;
     if (code == REDIST_OK)
@@ -162,12 +177,13 @@ static int start(void *data, int direction, const void *source, void *destinatio
     if (code == REDIST_OK)
         code = redist__own_copy_run(&state->own[direction], problem, direction, source, destination,
                                     OWN_LANE);
-    return code;
+    return code; /* the own part is copied beside the unpacking, and has no time of its own */
 }
 
 static int wait(void *data) {
     const struct state *state = data;
     const struct redist__context *context = state->problem->schedule->context;
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     int code = redist__finish_lane(state->problem->space, state->mark, LANE, context);
     int finished = redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context);
     return code == REDIST_OK ? finished : code;
