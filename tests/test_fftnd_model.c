@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communication model: its formulas beside the thesis', fits to known numbers and to this machine. */
+#include <math.h>
+#include <string.h>
+
+#include "../libredist/model.h"
+#include "fftnd.h"
+#include "harness.h"
+
+static int is_near(double a, double b) {
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* One link for all pairs of ranks. */
+static redist_model flat_model(double latency, double bandwidth) {
+    redist_model model = REDIST_MODEL_DEFAULT;
+    model.ranks_per_node = 1 << 20;
+    model.node = (redist_link){latency, bandwidth};
+    return model;
+}
+
+static double predict(const redist_model *model, int n, int p1, int p2) {
+    const int sizes[3] = {n, n, n}, grid[2] = {p1, p2};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    double seconds = -1;
+    options.grid_ndims = p2 > 1 ? 2 : 1;
+    options.grid = grid;
+    check_ok(fftnd_predict(model, p1 * p2, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &seconds));
+    return seconds;
+}
+
+/* Egger, section 2.5.3: T_S and T_P, with s = 8 for double precision. */
+START_TEST(formulas) {
+    const double latency = 2e-5, bandwidth = 25e9;
+    const redist_model model = flat_model(latency, bandwidth);
+    for (int n = 64; n <= 256; n += 64) {
+        double bytes = 2.0 * 8 * n * n * n, p = 16;
+        double slab = (p - 1) * bytes / (p * p * bandwidth) + (p - 1) * latency;
+        check_all(is_near(predict(&model, n, 16, 1), slab), "slab of %d", n);
+        for (int p1 = 2; p1 < 16; p1 *= 2) {
+            int p2 = 16 / p1;
+            double pencil = slab + (p1 - 1) * (p2 - 1) * (bytes / (p * p * bandwidth) - latency);
+            check_all(is_near(predict(&model, n, p1, p2), pencil), "%d x %d of %d: %g, not %g", p1,
+                      p2, n, predict(&model, n, p1, p2), pencil);
+        }
+    }
+    /* its example: with these numbers pencils are faster below N = 200 */
+    check_all(predict(&model, 192, 4, 4) < predict(&model, 192, 16, 1), "pencil at 192");
+    check_all(predict(&model, 208, 4, 4) > predict(&model, 208, 16, 1), "slab at 208");
+}
+END_TEST
+
+/* Eight ranks on nodes of four: messages of neighbours stay in the node. */
+START_TEST(nodes) {
+    redist_model model = flat_model(1, 100);
+    model.ranks_per_node = 4;
+    model.network = (redist_link){10, 10};
+    double near = 1 + 8.0 / 100, far = 10 + 8.0 / 10;
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), 3 * near + 4 * far), "8 of 8");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 1, 32), 3 * near), "4 neighbours");
+    check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), far), "one of each node");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 2, 32), near + 2 * far), "every other");
+    model.network.bandwidth = 0; /* not measured: the other link stands for it */
+    check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), near), "no network");
+    check_all(redist_model_seconds(&model, 8, 3, 1, 16) == 0, "no such subgroup");
+    check_all(redist_model_seconds(NULL, 8, 2, 1, 16) == 0, "no model");
+}
+END_TEST
+
+START_TEST(fits) {
+    const double bytes[5] = {64, 512, 4096, 32768, 262144};
+    double seconds[5];
+    for (int i = 0; i < 5; i++)
+        seconds[i] = 3e-6 + bytes[i] / 2e9;
+    redist_link link = redist__fit_link(5, bytes, seconds);
+    check_all(is_near(link.latency, 3e-6) && is_near(link.bandwidth, 2e9), "%g s, %g B/s",
+              link.latency, link.bandwidth);
+    for (int i = 0; i < 5; i++)
+        seconds[i] = bytes[i] / 2e9 * (i == 0 ? 0.5 : 1); /* a line would begin below 0 */
+    link = redist__fit_link(5, bytes, seconds);
+    check_all(link.latency == 0 && link.bandwidth > 1e9 && link.bandwidth < 5e9, "%g s, %g B/s",
+              link.latency, link.bandwidth);
+    for (int i = 0; i < 5; i++)
+        seconds[i] = 1e-5 - 1e-6 * i; /* a line would fall */
+    link = redist__fit_link(5, bytes, seconds);
+    check_all(link.latency > 0 && link.bandwidth > 0 && isfinite(link.bandwidth), "%g s, %g B/s",
+              link.latency, link.bandwidth);
+}
+END_TEST
+
+/* On this machine: positive, finite, and the same on all ranks. */
+START_TEST(measures) {
+    redist_model model = REDIST_MODEL_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    static const char *const methods[] = {NULL, "p2p", "direct"};
+    for (int i = 0; i < 3; i++) {
+        options.method = methods[i];
+        check_ok(redist_model_fit(MPI_COMM_WORLD, &options, &model));
+        const redist_link *link = &model.node;
+        int is_link = link->latency >= 0 && link->bandwidth > 0 && isfinite(link->bandwidth);
+        check_all(is_link == (harness_nranks > 1), "%g s, %g B/s", link->latency, link->bandwidth);
+        check_all(model.network.bandwidth == 0, "a network within a node");
+        check_all(model.ranks_per_node == harness_nranks, "%d ranks a node", model.ranks_per_node);
+        double first[2] = {link->latency, link->bandwidth};
+        MPI_Bcast(first, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        check_all(first[0] == link->latency && first[1] == link->bandwidth,
+                  "another model than rank 0's");
+    }
+}
+END_TEST
+
+START_TEST(refused) {
+    redist_model model = REDIST_MODEL_DEFAULT, wrong = {0};
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    check_code(redist_model_fit(MPI_COMM_WORLD, NULL, NULL), REDIST_ERR_NULL);
+    check_code(redist_model_fit(MPI_COMM_WORLD, NULL, &wrong), REDIST_ERR_ARGUMENT);
+    check_code(redist_model_fit(MPI_COMM_NULL, NULL, &model), REDIST_ERR_COMM);
+    options.method = "pigeon";
+    int code = harness_nranks > 1 ? REDIST_ERR_METHOD : REDIST_OK; /* alone, nothing is measured */
+    check_code(redist_model_fit(MPI_COMM_WORLD, &options, &model), code);
+
+    const int sizes[2] = {4, 4}, grid[1] = {3};
+    fftnd_options grids = FFTND_OPTIONS_DEFAULT;
+    double seconds;
+    check_code(fftnd_predict(&model, 1, 2, sizes, FFTND_C2C, FFTND_DOUBLE, NULL, &seconds),
+               REDIST_ERR_NULL);
+    check_code(fftnd_predict(&model, 4, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_GRID);
+    grids.grid_ndims = 1;
+    grids.grid = grid;
+    check_code(fftnd_predict(&model, 4, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_GRID);
+    check_ok(fftnd_predict(&model, 3, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds));
+    grids.halved_axis = 2;
+    check_code(fftnd_predict(&model, 3, 2, sizes, FFTND_R2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_AXIS);
+    const int none[2] = {4, 0};
+    check_code(fftnd_predict(&model, 3, 2, none, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_SIZE);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {formulas, nodes, fits, measures, refused, NULL};
+    return harness_run(argc, argv, "test_fftnd_model", tests);
+}
