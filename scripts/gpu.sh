@@ -99,7 +99,7 @@ test_one() { # label, command
 test_ranks() { # usual|aware
     local n program
     for n in ${ranks:-1 2 3 4 6 7 8}; do
-        for program in test_gpu_exchanges test_gpu_device test_gpu_transforms; do
+        for program in test_gpu_exchanges test_gpu_device test_gpu_transforms test_gpu_phases; do
             test_one "$1-$program-$n" run_on "$1" "$n" timeout 300 "$build/tests/gpu/$program"
         done
     done
