@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communication model: its formulas beside the thesis', fits to known numbers and to this machine. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "../libfftnd/grids.h"
 #include "../libredist/model.h"
-#include "fftnd.h"
 #include "harness.h"
+#include "redist_support.h"
 
 static int is_near(double a, double b) {
     return fabs(a - b) <= 1e-9 * fabs(b);
@@ -109,6 +111,74 @@ START_TEST(measures) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- what the planner tries */
+
+/* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
+static void find_grids(double latency, double bandwidth, struct fftnd__grids *grids) {
+    static const int sizes[3] = {24, 24, 24};
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
+    MPI_Comm comm;
+    struct fftnd__request request = {.comm = MPI_COMM_WORLD,
+                                     .ndims = 3,
+                                     .sizes = sizes,
+                                     .kind = FFTND_C2C,
+                                     .options = FFTND_OPTIONS_DEFAULT};
+    check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
+    snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
+             harness_nranks, harness_nranks);
+    snprintf(text, sizeof text, "node=%d %g %g network 0 0", harness_nranks, latency, bandwidth);
+    check_ok(redist_wisdom_store(comm, NULL, key, text));
+    check_ok(fftnd__grids_find(comm, &request, 0, grids));
+}
+
+static int is_slab(const struct fftnd__grid *grid) {
+    int above = 0;
+    for (int i = 0; i < grid->ndims; i++)
+        above += grid->dims[i] > 1;
+    return above < 2;
+}
+
+/* Ways to write the number of ranks as a product of two numbers, 1 among them. */
+static int count_products(void) {
+    int count = 0;
+    for (int i = 1; i <= harness_nranks; i++)
+        count += harness_nranks % i == 0;
+    return count;
+}
+
+static void check_grids(const struct fftnd__grids *grids) {
+    for (int i = 0; i < grids->count; i++) {
+        int product = 1;
+        for (int dim = 0; dim < grids->list[i].ndims; dim++)
+            product *= grids->list[i].dims[dim];
+        check_all(product == harness_nranks, "grid %d is of %d ranks", i, product);
+        check_all(i == 0 || grids->list[i].seconds >= grids->list[i - 1].seconds,
+                  "grid %d is better than the one before", i);
+        check_all(grids->list[i].seconds <= 2 * grids->list[0].seconds, "grid %d is hopeless", i);
+    }
+}
+
+/* Where messages cost only latency, grids with fewer peers come first, and slabs are left out if they have
+ * more than twice as many; where they cost only bandwidth, slabs come first. */
+START_TEST(promising_grids) {
+    struct fftnd__grids grids;
+    int composite = count_products() > 2, nranks = harness_nranks;
+    find_grids(1.0, 1e30, &grids);
+    check_grids(&grids);
+    int any_slab = 0;
+    for (int i = 0; i < grids.count; i++)
+        any_slab |= is_slab(&grids.list[i]);
+    check_all(!composite || !is_slab(&grids.list[0]), "a slab is the best of many messages");
+    check_all(any_slab == (nranks != 12), "%d slabs of %d ranks", any_slab, nranks);
+    find_grids(0.0, 1.0, &grids);
+    check_grids(&grids);
+    check_all(is_slab(&grids.list[0]), "a pencil is the best of much data");
+    check_all(grids.count <= count_products(), "%d grids instead of %d", grids.count,
+              count_products());
+    redist_forget_wisdom();
+}
+END_TEST
+
 START_TEST(refused) {
     redist_model model = REDIST_MODEL_DEFAULT, wrong = {0};
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -141,6 +211,6 @@ START_TEST(refused) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {formulas, nodes, fits, measures, refused, NULL};
+    const TTest *const tests[] = {formulas, nodes, fits, measures, promising_grids, refused, NULL};
     return harness_run(argc, argv, "test_fftnd_model", tests);
 }
