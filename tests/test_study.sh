@@ -22,6 +22,7 @@ run() { # job; sets the exit code
 
 # Keeps the launcher's arguments out of the way of those of functions.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 run_ranks=$folder/run
 printf '#!/bin/sh\nexec' >"$run_ranks"
 for argument in "$@" 2 "$bench" --out "$folder" --job; do
