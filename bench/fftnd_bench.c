@@ -55,8 +55,8 @@ static const char *const places[] = {"first", "last", NULL};
 /* What the command line says. */
 struct request {
     bench_settings settings;
-    bench_list grid;
-    int kind, precision, effort, alignment, scaling, fusion, plan_seconds, tile_bytes;
+    bench_list grid, order;
+    int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare;
     const char *wisdom, *job, *out;
@@ -65,7 +65,7 @@ struct request {
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[28];
+    static bench_option options[30];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
@@ -75,6 +75,9 @@ static const bench_program *describe(struct request *request) {
         {.name = "--grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
          .help = "process grid; 0 = choose, 0x0 = choose two dimensions (0)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = "x,"},
+        {.name = "--order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
+         .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
+         .most = REDIST_MAX_NDIMS - 1, .separators = ","},
         BENCH_METHOD_OPTION(&request->settings),
         {.name = "--effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
          .help = "of all planners (measure)"},
@@ -82,6 +85,8 @@ static const bench_program *describe(struct request *request) {
          .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
         {.name = "--fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
+        {.name = "--realign", .kind = BENCH_CHOICE, .value = &request->realign, .words = fusions,
+         .help = "turn the axes in memory between transforms (auto)"},
         {.name = "--tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
         {.name = "--alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
@@ -138,10 +143,12 @@ static fftnd_options plan_options(const struct request *request, const char *met
     int choose = request->grid.count == 1 && request->grid.values[0] == 0;
     options.grid_ndims = choose ? 0 : request->grid.count;
     options.grid = choose ? NULL : request->grid.values;
+    options.order = request->order.count > 0 ? request->order.values : NULL;
     options.effort = (enum fftnd_effort)request->effort;
     options.scaling = (enum fftnd_scaling)request->scaling;
     options.plan_seconds = request->plan_seconds;
     options.fusion = (enum fftnd_fusion)request->fusion;
+    options.realign = (enum fftnd_realign)request->realign;
     options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
@@ -311,6 +318,9 @@ static int check_request(const bench_program *program, const struct request *req
          (problem->batch > 1 && problem->batch_place != FFTND_BATCH_FIRST)))
         return bench_refuse(program, "--space %s is not for r2r, --compare or --batch-place last",
                             problem->space->name);
+    if (request->order.count != 0 && request->order.count != problem->ndims)
+        return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,
+                            problem->ndims);
     if (!bench_read_methods(request->settings.method, methods))
         return bench_refuse(program, "--method '%s' is not a list of names",
                             request->settings.method);

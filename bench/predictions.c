@@ -66,6 +66,7 @@ double bench_predict(bench_predictions *predictions, const bench_job *job,
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.grid_ndims = info.grid_ndims;
     options.grid = info.grid;
+    options.order = info.order;
     int code = fftnd_predict(
         &fit->model, nranks, job->ndims, config->sizes, (enum fftnd_kind)config->choice[BENCH_KIND],
         (enum fftnd_precision)config->choice[BENCH_PRECISION], &options, &seconds);

@@ -60,7 +60,7 @@ static void format_key(const struct study *study, const bench_config *config, in
     snprintf(key, BENCH_KEY_BYTES, "%s,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%d", study->job->name,
              study->nranks, study->nodes,
              bench_times(study->job->ndims, config->sizes, sizeof size, size),
-             bench_decomposition(&config->grid),
+             bench_decomposition(config),
              bench_times(config->grid.count, config->grid.values, sizeof grid, grid),
              word(config, BENCH_LAYOUT), word(config, BENCH_SPACE),
              on_host ? "none" : word(config, BENCH_STAGING), word(config, BENCH_FUSION),
@@ -79,9 +79,10 @@ static double work(const struct study *study, const bench_config *config) {
 /* ---------------------------------------------------------------- plan and arrays */
 
 /* The one place where a layout becomes an option of the library. */
-static const char *set_layout(const char *layout, fftnd_options *options) {
-    (void)options;
-    return strcmp(layout, "default") == 0 ? NULL : "this libfftnd knows the layout default only";
+static void set_layout(int layout, fftnd_options *options) {
+    static const enum fftnd_realign realign[] = {FFTND_REALIGN_NEVER, FFTND_REALIGN_ALWAYS,
+                                                 FFTND_REALIGN_AUTO};
+    options->realign = realign[layout];
 }
 
 static fftnd_options plan_options(const struct study *study, const bench_config *config) {
@@ -92,6 +93,7 @@ static fftnd_options plan_options(const struct study *study, const bench_config 
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.grid_ndims = config->grid.count;
     options.grid = config->grid.values;
+    options.order = config->order;
     options.effort = (enum fftnd_effort)study->job->effort;
     options.plan_seconds = study->job->plan_seconds;
     options.scaling = FFTND_SCALE_NONE;
@@ -102,6 +104,7 @@ static fftnd_options plan_options(const struct study *study, const bench_config 
     options.staging = (enum redist_staging)config->choice[BENCH_STAGING];
     options.r2r = r2r;
     options.phases = 1;
+    set_layout(config->choice[BENCH_LAYOUT], &options);
     return options;
 }
 
@@ -110,9 +113,6 @@ static int create_plan(struct trial *trial, const char **refusal) {
     const struct study *study = trial->study;
     const bench_config *config = trial->config;
     fftnd_options options = plan_options(study, config);
-    *refusal = set_layout(word(config, BENCH_LAYOUT), &options);
-    if (*refusal != NULL)
-        return REDIST_ERR_ARGUMENT;
     int code = fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->sizes,
                                  (enum fftnd_kind)config->choice[BENCH_KIND],
                                  (enum fftnd_precision)config->choice[BENCH_PRECISION], &options,

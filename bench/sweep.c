@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const stagings[] = {"auto", "staged", "aware", NULL};
-static const char *const layouts[] = {"default", "realigned", NULL};
+static const char *const layouts[] = {"default", "realigned", "auto", NULL};
 static const char *const fusions[] = {"auto", "never", "always", NULL};
 static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
 static const char *const precisions[] = {"double", "float", NULL};
@@ -23,20 +23,27 @@ static int same_grid(const bench_list *a, const bench_list *b) {
            memcmp(a->values, b->values, (size_t)a->count * sizeof *a->values) == 0;
 }
 
-static void add_grid(bench_sweep *sweep, const bench_list *grid) {
+static void add_ordered(bench_sweep *sweep, const bench_list *grid, int last_second) {
     for (int i = 0; i < sweep->ngrids; i++)
-        if (same_grid(&sweep->grids[i], grid))
+        if (same_grid(&sweep->grids[i], grid) && sweep->last_second[i] == last_second)
             return;
-    if (sweep->ngrids < BENCH_MOST_GRIDS)
-        sweep->grids[sweep->ngrids++] = *grid;
+    if (sweep->ngrids == BENCH_MOST_GRIDS)
+        return;
+    sweep->last_second[sweep->ngrids] = last_second;
+    sweep->grids[sweep->ngrids++] = *grid;
 }
 
-static void add_slab(bench_sweep *sweep, int grid_ndims) {
+static void add_grid(bench_sweep *sweep, const bench_list *grid) {
+    add_ordered(sweep, grid, 0);
+}
+
+/* All ranks along the last dimension. */
+static void add_slab(bench_sweep *sweep, int grid_ndims, int last_second) {
     bench_list grid = {grid_ndims, {0}};
     for (int i = 0; i < grid_ndims; i++)
         grid.values[i] = i == grid_ndims - 1 ? sweep->nranks : 1;
     if (grid_ndims > 0)
-        add_grid(sweep, &grid);
+        add_ordered(sweep, &grid, last_second);
 }
 
 /* All ways to write `rest` as a product of factors above 1, from dimension `dim` on. */
@@ -79,28 +86,51 @@ static int add_numbers(bench_sweep *sweep, const char *word) {
     return *end == '\0';
 }
 
-static int add_word(bench_sweep *sweep, const char *word) {
-    int most = sweep->job->ndims - 1, all = strcmp(word, "all") == 0;
+enum { AUTO, SLAB_2D_1D, SLAB_1D_2D, SLAB_LATE, PENCIL, HIGHER, ALL, WORDS };
+
+static const char *const words[WORDS] = {"auto",   "slab-2d-1d", "slab-1d-2d", "slab-late",
+                                         "pencil", "higher",     "all"};
+
+/* With one rank, or two axes, there is only one slab. */
+static void add_kind(bench_sweep *sweep, int kind) {
+    int most = sweep->job->ndims - 1, several = most > 1 && sweep->nranks > 1;
     const bench_list chosen = {0, {0}};
-    if (strcmp(word, "auto") == 0)
+    if (kind == AUTO)
         add_grid(sweep, &chosen);
-    else if (!all && strcmp(word, "slab-2d-1d") != 0 && strcmp(word, "slab-1d-2d") != 0 &&
-             strcmp(word, "pencil") != 0 && strcmp(word, "higher") != 0)
-        return add_numbers(sweep, word);
-    if (all || strcmp(word, "slab-2d-1d") == 0)
-        add_slab(sweep, most < 1 ? most : 1);
-    if ((all || strcmp(word, "slab-1d-2d") == 0) && most > 1 && sweep->nranks > 1)
-        add_slab(sweep, most);
-    if (all || strcmp(word, "pencil") == 0)
+    else if (kind == SLAB_2D_1D)
+        add_slab(sweep, most < 1 ? most : 1, 0);
+    else if (kind == SLAB_1D_2D && several)
+        add_slab(sweep, 1, 1);
+    else if (kind == SLAB_LATE && several)
+        add_slab(sweep, most, 0);
+    else if (kind == PENCIL)
         add_grids(sweep, 2, most < 2 ? most : 2);
-    if (all || strcmp(word, "higher") == 0)
+    else if (kind == HIGHER)
         add_grids(sweep, 3, most);
+}
+
+static int add_word(bench_sweep *sweep, const char *word) {
+    int kind = 0;
+    while (kind < WORDS && strcmp(words[kind], word) != 0)
+        kind++;
+    if (kind == WORDS)
+        return add_numbers(sweep, word);
+    for (int i = kind == ALL ? SLAB_2D_1D : kind; i <= (kind == ALL ? HIGHER : kind); i++)
+        add_kind(sweep, i);
     return 1;
+}
+
+/* 0, d - 1, 1, 2, ... */
+static void set_order(bench_sweep *sweep) {
+    int ndims = sweep->job->ndims;
+    for (int i = 0; i < ndims; i++)
+        sweep->order[i] = i < 2 ? i * (ndims - 1) : i - 1;
 }
 
 int bench_sweep_create(const bench_job *job, int nranks, bench_sweep *sweep, size_t bytes,
                        char fault[]) {
     *sweep = (bench_sweep){.job = job, .nranks = nranks};
+    set_order(sweep);
     for (int i = 0; i < job->ngrids; i++)
         if (!add_word(sweep, job->grids[i])) {
             snprintf(fault, bytes, "\"grids\": \"%s\" is not known", job->grids[i]);
@@ -113,7 +143,8 @@ int bench_sweep_create(const bench_job *job, int nranks, bench_sweep *sweep, siz
     return 0;
 }
 
-const char *bench_decomposition(const bench_list *grid) {
+const char *bench_decomposition(const bench_config *config) {
+    const bench_list *grid = &config->grid;
     int above = 0, first = 0;
     for (int i = grid->count - 1; i >= 0; i--)
         if (grid->values[i] > 1) {
@@ -122,8 +153,10 @@ const char *bench_decomposition(const bench_list *grid) {
         }
     if (grid->count == 0)
         return "auto";
+    if (above == 1 && first > 0)
+        return "slab-late";
     if (above < 2)
-        return above == 0 ? "single" : first == 0 ? "slab-2d-1d" : "slab-1d-2d";
+        return above == 0 ? "single" : config->order != NULL ? "slab-1d-2d" : "slab-2d-1d";
     return above == 2 ? "pencil" : "higher";
 }
 
@@ -164,7 +197,9 @@ int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config
         config->choice[order[i]] = list->values[next_digit(&index, list->count)];
     }
     config->method = job->methods.names[next_digit(&index, job->methods.count)];
-    config->grid = sweep->grids[next_digit(&index, sweep->ngrids)];
+    int grid = next_digit(&index, sweep->ngrids);
+    config->grid = sweep->grids[grid];
+    config->order = sweep->last_second[grid] ? sweep->order : NULL;
     config->sizes = job->sizes[index];
     if (config->choice[BENCH_SPACE] != 0)
         return 1;

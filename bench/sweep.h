@@ -10,6 +10,7 @@ enum { BENCH_MOST_GRIDS = 512 };
 /* One configuration but for the direction: what one plan serves. */
 typedef struct bench_config {
     const int *sizes;
+    const int *order;          /* of the chain's axes; NULL = the usual one */
     bench_list grid;           /* count 0 = the library chooses */
     const char *method;        /* of bench_methods */
     int choice[BENCH_CHOICES]; /* but for the direction: places in the tables of words */
@@ -20,12 +21,15 @@ typedef struct bench_sweep {
     int nranks;
     int ngrids;
     bench_list grids[BENCH_MOST_GRIDS];
+    int last_second[BENCH_MOST_GRIDS]; /* the last axis takes the second place of the order */
+    int order[REDIST_MAX_NDIMS];       /* that order */
 } bench_sweep;
 
 /*
  * Expands the words of a job's grids for so many ranks:
- *   slab-2d-1d  the first axis is split at first: all others are transformed, then that one
- *   slab-1d-2d  the last but one is split at first: the last is transformed, then all others
+ *   slab-2d-1d  the first axis is split before, the second one behind
+ *   slab-1d-2d  the first axis is split before, the last one behind
+ *   slab-late   the last but one is split before, the last one behind
  *   pencil      every P1 x P2 with both above 1
  *   higher      every grid with three dimensions or more, all above 1
  *   all         all of these
@@ -41,8 +45,8 @@ int bench_sweep_create(const bench_job *job, int nranks, bench_sweep *sweep, siz
 int bench_sweep_count(const bench_sweep *sweep);
 int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config);
 
-/* "slab-2d-1d", "slab-1d-2d", "pencil", "higher", "single" or "auto". */
-const char *bench_decomposition(const bench_list *grid);
+/* "slab-2d-1d", "slab-1d-2d", "slab-late", "pencil", "higher", "single" or "auto". */
+const char *bench_decomposition(const bench_config *config);
 
 /* "128x64", or "auto" for no numbers. */
 const char *bench_times(int count, const int values[], size_t bytes, char text[]);

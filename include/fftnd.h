@@ -8,7 +8,10 @@
  * exchange among the subgroup of grid dimension i makes axis i whole (and splits axis i+1), and
  * axis i is transformed. The output is whole along axis 0 and split along axes 1..g. The backward
  * transform runs the chain in reverse. For real input the halved axis is the last; another one can
- * be chosen, and then takes the last place in the chain.
+ * be chosen, and then takes the last place in the chain. With fftnd_options.order the chain takes the
+ * axes in another order: read "axis order[i]" for "axis i" above. For d = 3 on a slab grid (g = 1) the
+ * usual order splits axes 0 and 1 (Egger's 2D-1D slab), the order 0, 2, 1 splits axes 0 and 2 (the
+ * 1D-2D slab).
  *
  * Dealiasing: fftnd_options.kept makes the spectral side shorter than the transforms. Let an axis have
  * n = sizes[i] points and K = kept[i] <= n modes, let X[k] be its transform of n points without
@@ -96,6 +99,15 @@ enum fftnd_fusion {
     FFTND_FUSE_ALWAYS /**< an error where it cannot be done */
 };
 
+/** Whether transforms over whole arrays turn the axes in memory, so that the lines of the next transform are
+ * contiguous (Egger, chapter 4: Realigned); input and output always lie in C order. */
+enum fftnd_realign {
+    FFTND_REALIGN_AUTO,  /**< on a device as measured, else not */
+    FFTND_REALIGN_NEVER, /**< all arrays in C order (Default) */
+    FFTND_REALIGN_ALWAYS /**< not with FFTND_FUSE_ALWAYS, nor where `kept` drops modes; in place and
+                              with overwrite_input it may need a second work array */
+};
+
 /** What a user may choose; set it up with FFTND_OPTIONS_DEFAULT. All must agree across ranks. */
 typedef struct fftnd_options {
     size_t size;     /**< sizeof(fftnd_options), so that the structure can grow */
@@ -136,6 +148,11 @@ typedef struct fftnd_options {
     void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms
                        begin after all work that the stream got before, and are complete on return;
                        not compared across ranks */
+    const int *order; /**< the axes in the order of the chain (d values, each axis once): grid
+                           dimension i splits axis order[i] of the input and axis order[i + 1] of the
+                           output; the halved axis is not among the first g. NULL = 0..d-1, the
+                           halved axis last; on a device, if the grid is left open too, measured */
+    enum fftnd_realign realign;
     enum redist_staging staging; /**< as redist_options.staging */
     int phases; /**< nonzero: fftnd_plan_get_phases says where the time goes; as in redist_options */
 } fftnd_options;
@@ -144,7 +161,7 @@ typedef struct fftnd_options {
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0                                        \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_STAGING_AUTO, 0              \
     }
 
 /** A distributed transform, forward and backward. */
@@ -160,7 +177,7 @@ typedef struct fftnd_plan fftnd_plan;
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
  * All arguments must agree. Collective on comm.
- * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, kept), ERR_GRID, ERR_AXIS, ERR_METHOD, ERR_NULL, ERR_DISAGREE,
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, kept), ERR_GRID, ERR_AXIS (halved_axis, order), ERR_METHOD, ERR_NULL, ERR_DISAGREE,
  * ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -222,6 +239,9 @@ typedef struct fftnd_plan_info {
     int tiled;               /**< nonzero: transforms work in tiles, joined or not */
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
     int threads;             /**< threads of each rank that transform */
+    int order[REDIST_MAX_NDIMS]; /**< the axes in the order of the chain */
+    int chunks;                  /**< pieces of a transform that are sent as they are done */
+    int realigned;               /**< nonzero: transforms turn the axes in memory */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */
@@ -276,7 +296,8 @@ REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_
  *   model      from redist_model_fit, or of numbers that are known
  *   nranks     ranks, in the grid's order
  *   ndims, sizes, kind, precision  as in fftnd_plan_create
- *   options    grid_ndims and grid (both given, the product is nranks), batch, halved_axis and kept count
+ *   options    grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order and
+ *              kept count
  *   seconds    out: of all exchanges together
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.
  */

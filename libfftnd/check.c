@@ -8,6 +8,12 @@
 
 #define FAIL(code, ...) redist_fail_in("fftnd_plan_create", code, __VA_ARGS__)
 
+int fftnd__halved_axis(const struct fftnd__request *request) {
+    if (request->kind != FFTND_R2C)
+        return -1;
+    return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
+}
+
 static int check_range(const char *name, int value, int least, int most) {
     if (value >= least && value <= most)
         return REDIST_OK;
@@ -41,6 +47,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch", options->batch, 1, INT_MAX},
         {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
+        {"options->realign", (int)options->realign, FFTND_REALIGN_AUTO, FFTND_REALIGN_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
         {"options->staging", (int)options->staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER},
@@ -107,6 +114,42 @@ static int check_r2r(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
+/* A permutation of the axes, and the halved one is not split first. NULL is the usual order. */
+static int check_order(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int seen[REDIST_MAX_NDIMS] = {0}, halved = fftnd__halved_axis(request);
+    int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
+    for (int i = 0; options->order != NULL && i < request->ndims; i++) {
+        int axis = options->order[i];
+        if (axis < 0 || axis >= request->ndims || seen[axis])
+            return FAIL(REDIST_ERR_AXIS, "options->order[%d] = %d is no axis, or there twice", i,
+                        axis);
+        if (axis == halved && i < split)
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->order[%d] = %d is the halved axis, and would be split first", i,
+                        axis);
+        seen[axis] = 1;
+    }
+    return REDIST_OK;
+}
+
+/* Tiles have no whole arrays to turn. */
+static int check_realign(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    if (options->realign != FFTND_REALIGN_ALWAYS)
+        return REDIST_OK;
+    if (options->fusion == FFTND_FUSE_ALWAYS)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS, but "
+                                         "options->fusion = FFTND_FUSE_ALWAYS");
+    for (int i = 0; options->kept != NULL && i < request->ndims; i++)
+        if (options->kept[i] != request->sizes[i])
+            return FAIL(REDIST_ERR_ARGUMENT,
+                        "options->realign = FFTND_REALIGN_ALWAYS, but options->kept[%d] = %d drops "
+                        "modes",
+                        i, options->kept[i]);
+    return REDIST_OK;
+}
+
 /* NULL keeps all. */
 static int check_kept(const struct fftnd__request *request) {
     const int *kept = request->options.kept;
@@ -169,16 +212,20 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_kind(request);
     if (code == REDIST_OK)
+        code = check_order(request);
+    if (code == REDIST_OK)
         code = check_space(request);
     if (code == REDIST_OK)
         code = check_kept(request);
+    if (code == REDIST_OK)
+        code = check_realign(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     return code;
 }
 
 static int agree(const struct fftnd__request *request, int code) {
-    static const char *const names[4][REDIST_MAX_NDIMS] = {
+    static const char *const names[5][REDIST_MAX_NDIMS] = {
         {"sizes[0]", "sizes[1]", "sizes[2]", "sizes[3]", "sizes[4]", "sizes[5]", "sizes[6]",
          "sizes[7]", "sizes[8]", "sizes[9]", "sizes[10]", "sizes[11]", "sizes[12]", "sizes[13]",
          "sizes[14]", "sizes[15]"},
@@ -193,9 +240,13 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->kept[0]", "options->kept[1]", "options->kept[2]", "options->kept[3]",
          "options->kept[4]", "options->kept[5]", "options->kept[6]", "options->kept[7]",
          "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
-         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"}};
+         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"},
+        {"options->order[0]", "options->order[1]", "options->order[2]", "options->order[3]",
+         "options->order[4]", "options->order[5]", "options->order[6]", "options->order[7]",
+         "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
+         "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[19 + 4 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[20 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -213,9 +264,10 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
         {"options->threads", options->threads},
+        {"options->realign", options->realign},
         {"options->staging", options->staging},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 19, valid = code == REDIST_OK;
+    int n = 20, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;
@@ -225,6 +277,8 @@ static int agree(const struct fftnd__request *request, int code) {
         values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
         const int *kept = options->kept != NULL ? options->kept : request->sizes;
         values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
+        int in_order = in_array && options->order != NULL;
+        values[n++] = (redist_shared_value){names[4][i], in_order ? options->order[i] : -1};
     }
     return redist_agree_values_in("fftnd_plan_create", request->comm, code, n, values);
 }

@@ -16,6 +16,9 @@ struct fftnd__request {
     fftnd_options options;
 };
 
+/* The axis of a real transform that is halved, -1 = none. */
+int fftnd__halved_axis(const struct fftnd__request *request);
+
 /* Copies the options that the user's structure has, checks all arguments and that all ranks passed
  * the same. Collective. */
 int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,

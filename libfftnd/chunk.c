@@ -17,18 +17,20 @@ static int keeps_alignment(const struct fftnd__transform *transform, const struc
     return bytes % fftnd__element_bytes(transform, 0) == 0;
 }
 
-/* The slowest axis that can be cut in so many, else the longest one; -1 = none can be cut. */
-static int choose_axis(const struct fftnd__transform *transform, const struct fftnd__step *before,
-                       const struct fftnd__step *step) {
+/* The place in memory of the slowest axis that can be cut in so many, else of the longest one; -1 = none can
+ * be cut. */
+static int choose_place(const struct fftnd__transform *transform, const struct fftnd__step *before,
+                        const struct fftnd__step *step) {
     int best = -1, shift = transform->batch.shift;
-    for (int i = 0; i < step->local.ndims; i++) {
+    for (int place = 0; place < step->local.ndims; place++) {
+        int i = step->local.order[place];
         if ((i != transform->batch.axis && is_transformed(step, i - shift)) ||
             !keeps_alignment(transform, before, i) || !keeps_alignment(transform, step, i))
             continue;
         if (step->local.extent[i] >= transform->choice.chunks)
-            return i;
-        if (best < 0 || step->local.extent[i] > step->local.extent[best])
-            best = i;
+            return place;
+        if (best < 0 || step->local.extent[i] > step->local.extent[step->local.order[best]])
+            best = place;
     }
     return best;
 }
@@ -47,20 +49,21 @@ static int plan_chunk(const struct fftnd__transform *transform, const struct fft
 int fftnd__chunks_create(struct fftnd__chunks *chunks, const struct fftnd__transform *transform,
                          const struct fftnd__step *before, const struct fftnd__step *step,
                          int direction, void *in, void *out) {
-    int axis = choose_axis(transform, before, step),
-        extent = axis >= 0 ? step->local.extent[axis] : 1;
-    *chunks = (struct fftnd__chunks){.ndims = step->local.ndims, .axis = axis, .n = extent};
+    int place = choose_place(transform, before, step),
+        axis = place >= 0 ? step->local.order[place] : -1,
+        extent = place >= 0 ? step->local.extent[axis] : 1;
+    *chunks = (struct fftnd__chunks){.ndims = step->local.ndims, .axis = place, .n = extent};
     if (chunks->n > transform->choice.chunks)
         chunks->n = transform->choice.chunks;
     chunks->item = fftnd__element_bytes(transform, step->real);
     for (int i = 0; i < chunks->ndims; i++) {
-        chunks->extent[i] = step->local.extent[i];
-        chunks->stride[i] = step->local.stride[i] * (ptrdiff_t)chunks->item;
+        chunks->extent[i] = step->local.extent[step->local.order[i]];
+        chunks->stride[i] = step->local.stride[step->local.order[i]] * (ptrdiff_t)chunks->item;
     }
-    if (axis >= 0) {
+    if (place >= 0) {
         chunks->in =
             before->local.stride[axis] * (ptrdiff_t)fftnd__element_bytes(transform, before->real);
-        chunks->out = chunks->stride[axis];
+        chunks->out = chunks->stride[place];
     }
     int few = extent / chunks->n, longer = extent % chunks->n, code = REDIST_OK;
     if (longer > 0)

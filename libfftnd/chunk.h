@@ -7,10 +7,10 @@
 #include "steps.h"
 
 struct fftnd__chunks {
-    int ndims, axis;                    /* of the arrays; the axis that is cut */
-    int extent[REDIST_MAX_NDIMS];       /* of the array after the transform */
-    int n;                              /* chunks */
-    size_t item;                        /* bytes of an element after the transform */
+    int ndims, axis;              /* of the arrays, as they lie in memory; the axis that is cut */
+    int extent[REDIST_MAX_NDIMS]; /* of the array after the transform */
+    int n;                        /* chunks */
+    size_t item;                  /* bytes of an element after the transform */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes, in the array after the transform */
     ptrdiff_t in, out;                  /* bytes along the cut axis, before and after */
     void *serial[2]; /* for the longer chunks, which come first, and the others */

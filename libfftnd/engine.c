@@ -43,12 +43,6 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
     engine->scale[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
-static int halved_axis(const struct fftnd__request *request) {
-    if (request->kind != FFTND_R2C)
-        return -1;
-    return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
-}
-
 /* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     if (request->ndims == 1)
@@ -125,7 +119,8 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.kept, halved_axis(request), transform->grid);
+                                  request->options.kept, fftnd__halved_axis(request),
+                                  transform->choice.order, transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);

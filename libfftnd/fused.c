@@ -197,7 +197,7 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
                        int direction, int *suits) {
     memset(fused, 0, sizeof *fused);
     *suits = transform->chain.nstages > 1;
-    int code = fftnd__list_steps(&fused->list, transform, direction, FFTND__TOGETHER);
+    int code = fftnd__list_steps(&fused->list, transform, direction, 0, FFTND__TOGETHER);
     if (code == REDIST_OK && *suits)
         shape_tilings(fused, transform, suits);
     code = redist_agree(transform->comm, code);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grids.h"
+#include "layout.h"
 #include "predict.h"
 #include "redist_support.h"
 
@@ -28,9 +29,11 @@ static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, in
         }
 }
 
-static void list_all(const struct fftnd__request *request, int nranks, struct fftnd__grids *grids) {
-    int fixed = request->options.grid_ndims;
-    int least = fixed != 0 ? fixed : 1, most = fixed != 0 ? fixed : request->ndims - 1;
+static void list_all(const struct fftnd__request *request, const int order[], int nranks,
+                     struct fftnd__grids *grids) {
+    int fixed = request->options.grid_ndims, least = fixed != 0 ? fixed : 1;
+    int most = fftnd__most_grid_ndims(request->ndims, fftnd__halved_axis(request), order);
+    most = fixed != 0 ? fixed : most;
     grids->count = 0;
     for (int n = least; n <= most; n++) {
         struct fftnd__grid grid = {.ndims = n};
@@ -106,13 +109,13 @@ static void report(const struct fftnd__grids *grids, int first, int verbose) {
 }
 
 static void keep_promising(const redist_model *model, const struct fftnd__request *request,
-                           int nranks, int verbose, struct fftnd__grids *grids) {
+                           const int order[], int nranks, int verbose, struct fftnd__grids *grids) {
     int count = 0, rank;
     MPI_Comm_rank(request->comm, &rank);
     for (int i = 0; i < grids->count; i++)
         grids->list[i].seconds = fftnd__predict(
             model, nranks, request->ndims, request->sizes, request->kind, request->precision,
-            &request->options, grids->list[i].ndims, grids->list[i].dims);
+            &request->options, order, grids->list[i].ndims, grids->list[i].dims);
     sort(grids);
     while (count < grids->count && grids->list[count].seconds <= hopeless * grids->list[0].seconds)
         count++;
@@ -133,16 +136,16 @@ static int any_pencil(const struct fftnd__grids *grids) {
 }
 
 /* A method that cannot be fitted is no reason to give up. */
-int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, int verbose,
-                      struct fftnd__grids *grids) {
+int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
+                      int verbose, struct fftnd__grids *grids) {
     int nranks;
     MPI_Comm_size(comm, &nranks);
-    list_all(request, nranks, grids);
+    list_all(request, order, nranks, grids);
     if (!any_pencil(grids))
         return REDIST_OK;
     redist_model model = REDIST_MODEL_DEFAULT;
     int code = get_model(comm, request, nranks, &model);
     if (code == REDIST_OK)
-        keep_promising(&model, request, nranks, verbose, grids);
+        keep_promising(&model, request, order, nranks, verbose, grids);
     return code == REDIST_ERR_METHOD || code == REDIST_ERR_MEMORY ? REDIST_OK : code;
 }

@@ -17,10 +17,10 @@ struct fftnd__grids {
     struct fftnd__grid list[FFTND__MOST_GRIDS];
 };
 
-/* Grids that the user left open: any number of dimensions, any factors. Where they differ in more than
- * which axis is split, the communication model puts them in order and leaves the hopeless ones out; it is
+/* Grids that the user left open, for axes in this order: any number of dimensions, any factors. Where they
+ * differ in more than which axis is split, the communication model puts them in order and leaves the hopeless ones out; it is
  * measured once and remembered. Collective, the same on all ranks. */
-int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, int verbose,
-                      struct fftnd__grids *grids);
+int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
+                      int verbose, struct fftnd__grids *grids);
 
 #endif

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-/* All axes in their order, but the halved one at the end: it has to be transformed first, so it
- * must be whole at the start. */
-static void order_axes(int ndims, int halved, int order[]) {
+void fftnd__usual_order(int ndims, int halved, int order[]) {
     int n = 0;
     for (int axis = 0; axis < ndims; axis++)
         if (axis != halved)
@@ -33,6 +31,15 @@ static void transform_axis(const struct fftnd__chain *chain, struct fftnd__align
 }
 
 /* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
+static void list_first_axes(struct fftnd__chain *chain, const int order[], int grid_ndims) {
+    struct fftnd__stage *stage = &chain->stages[0];
+    for (int i = grid_ndims; i < chain->ndims; i++)
+        if (order[i] != chain->halved)
+            stage->axes[stage->naxes++] = order[i];
+    if (chain->halved >= 0)
+        stage->axes[stage->naxes++] = chain->halved;
+}
+
 static int build_first(struct fftnd__chain *chain, const int order[], int grid_ndims,
                        const redist_grid *grid) {
     struct fftnd__stage *stage = &chain->stages[0];
@@ -40,10 +47,9 @@ static int build_first(struct fftnd__chain *chain, const int order[], int grid_n
     chain->nstages = 1;
     int code = align(grid, chain->ndims, chain->points, order, &stage->physical);
     stage->spectral = stage->physical;
-    for (int i = grid_ndims; i < chain->ndims; i++) {
-        stage->axes[stage->naxes++] = order[i];
-        transform_axis(chain, &stage->spectral, order[i]);
-    }
+    list_first_axes(chain, order, grid_ndims);
+    for (int i = 0; i < stage->naxes; i++)
+        transform_axis(chain, &stage->spectral, stage->axes[i]);
     return code;
 }
 
@@ -74,16 +80,15 @@ static int add_axis(struct fftnd__chain *chain, const int order[], int split[], 
 }
 
 int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
-                       int halved, const redist_grid *grid) {
-    int order[REDIST_MAX_NDIMS], split[REDIST_MAX_NDIMS], dims[REDIST_MAX_NDIMS];
+                       int halved, const int order[], const redist_grid *grid) {
+    int split[REDIST_MAX_NDIMS], dims[REDIST_MAX_NDIMS];
     int grid_ndims = 0, code = REDIST_OK;
     if (grid != NULL)
         code = redist_grid_get(grid, &grid_ndims, dims, NULL);
     *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
     memcpy(chain->points, sizes, (size_t)ndims * sizeof *sizes);
     memcpy(chain->kept, kept != NULL ? kept : sizes, (size_t)ndims * sizeof *sizes);
-    order_axes(ndims, halved, order);
-    memcpy(split, order, sizeof order);
+    memcpy(split, order, (size_t)ndims * sizeof *order);
     if (code == REDIST_OK)
         code = build_first(chain, order, grid_ndims, grid);
     for (int dim = grid_ndims - 1; dim >= 0 && code == REDIST_OK; dim--)
@@ -104,17 +109,22 @@ struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
 }
 
 struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
-                                    const struct fftnd__batch *batch, int padded_axis) {
+                                    const int memory[], const struct fftnd__batch *batch,
+                                    int padded_axis) {
     struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
     for (int axis = 0; axis < ndims; axis++) {
-        int count = alignment->count[axis];
-        local.extent[axis + batch->shift] = axis == padded_axis ? 2 * (count / 2 + 1) : count;
+        int count = alignment->count[axis], at = axis + batch->shift;
+        local.extent[at] = axis == padded_axis ? 2 * (count / 2 + 1) : count;
+        local.order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }
-    if (batch->axis >= 0)
+    if (batch->axis >= 0) {
         local.extent[batch->axis] = batch->count;
+        local.order[batch->axis] = batch->axis;
+    }
     for (int i = local.ndims - 1; i >= 0; i--) {
-        local.stride[i] = (ptrdiff_t)local.elements;
-        if (__builtin_mul_overflow(local.elements, (size_t)local.extent[i], &local.elements) ||
+        int axis = local.order[i];
+        local.stride[axis] = (ptrdiff_t)local.elements;
+        if (__builtin_mul_overflow(local.elements, (size_t)local.extent[axis], &local.elements) ||
             local.elements > FFTND__MOST_ELEMENTS)
             local.elements = FFTND__MOST_ELEMENTS + 1;
     }
@@ -132,14 +142,21 @@ static int has_room(const int spectral[], const int order[], int grid_ndims, int
     return 1;
 }
 
-int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, int nranks) {
-    int order[REDIST_MAX_NDIMS], spectral[REDIST_MAX_NDIMS];
+int fftnd__most_grid_ndims(int ndims, int halved, const int order[]) {
+    for (int i = 0; i < ndims - 1; i++)
+        if (order[i] == halved)
+            return i;
+    return ndims - 1;
+}
+
+int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, const int order[],
+                             int nranks) {
+    int spectral[REDIST_MAX_NDIMS], most = fftnd__most_grid_ndims(ndims, halved, order);
     memcpy(spectral, modes, (size_t)ndims * sizeof *modes);
     if (halved >= 0)
         spectral[halved] = modes[halved] / 2 + 1;
-    order_axes(ndims, halved, order);
-    for (int grid_ndims = 1; grid_ndims < ndims; grid_ndims++)
+    for (int grid_ndims = 1; grid_ndims < most; grid_ndims++)
         if (has_room(spectral, order, grid_ndims, nranks))
             return grid_ndims;
-    return ndims - 1;
+    return most;
 }

@@ -52,7 +52,8 @@ static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis
 
 /* Elements of one element type in a local array, and how far apart; batch and padding included. */
 struct fftnd__local {
-    int ndims; /* array axes, the batch counted if there is one */
+    int ndims;                   /* array axes, the batch counted if there is one */
+    int order[REDIST_MAX_NDIMS]; /* array axes from the slowest in memory to the fastest */
     int extent[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* in elements */
     size_t elements;
@@ -65,21 +66,31 @@ struct fftnd__batch {
     int shift; /* array axis of transform axis 0 */
 };
 
-/* Grid dimension i of `grid_ndims`, of dims[i] processes, splits the i-th axis first (the halved
- * axis, if it is not the last, moves to the end of that order); one stage for each exchange that is
- * needed. `kept` NULL = all modes; `grid` may be NULL when grid_ndims is 0. */
+/* All axes in their order, but the halved one at the end: it has to be transformed first, so it must be
+ * whole at the start. */
+void fftnd__usual_order(int ndims, int halved, int order[]);
+
+/* Grid dimension i splits axis order[i] first; one stage for each exchange that is needed. The halved
+ * axis is not among those that are split first. `kept` NULL = all modes; `grid` may be NULL when it has no
+ * dimensions. */
 int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
-                       int halved, const redist_grid *grid);
+                       int halved, const int order[], const redist_grid *grid);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
-/* The local array of an alignment; `padded_axis` is made even and two longer as an in-place r2c
- * needs it, -1 = none. */
+/* The local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the
+ * slowest to the fastest; the batch keeps its place. `padded_axis` is made even and two longer as an
+ * in-place r2c needs it, -1 = none. */
 struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
-                                    const struct fftnd__batch *batch, int padded_axis);
+                                    const int memory[], const struct fftnd__batch *batch,
+                                    int padded_axis);
+
+/* With a grid of more dimensions the halved axis would be split first. */
+int fftnd__most_grid_ndims(int ndims, int halved, const int order[]);
 
 /* The smallest number of grid dimensions for which no rank is left without any of these modes, at
- * most d-1. */
-int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, int nranks);
+ * most as many as there may be. */
+int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, const int order[],
+                             int nranks);
 
 #endif

@@ -72,21 +72,36 @@ static int find_lean_route(struct fftnd__pipeline *pipeline,
     return found;
 }
 
-int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
-                          const struct fftnd__transform *transform, int direction) {
+/* Lists the steps, as few apart as there is a way for. */
+static int find_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
+                      int direction, int realigned, int *way) {
     int found = 0, code = REDIST_OK, on_host = transform->library->space == REDIST_SPACE_HOST;
     for (enum fftnd__parting parting = FFTND__TOGETHER;
          parting <= FFTND__WITH_COPY && !found && code == REDIST_OK; parting++) {
         if (parting == FFTND__COPIED && on_host)
             continue; /* a copy costs more there than transforms of other axes first */
         code = redist_agree(transform->comm,
-                            fftnd__list_steps(pipeline, transform, direction, parting));
+                            fftnd__list_steps(pipeline, transform, direction, realigned, parting));
         find_last_steps(pipeline);
         if (code == REDIST_OK && transform->choice.chunks > 1)
             code = find_room(pipeline, transform);
         join_exchanges(pipeline, transform);
         found = code == REDIST_OK && find_lean_route(pipeline, transform);
     }
+    *way = found;
+    return code;
+}
+
+/* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
+int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
+                          const struct fftnd__transform *transform, int direction) {
+    const fftnd_options *options = &transform->options;
+    int realigned = transform->choice.realigned, found;
+    int lean =
+        (options->in_place || options->overwrite_input) && options->realign != FFTND_REALIGN_ALWAYS;
+    int code = find_steps(pipeline, transform, direction, realigned, &found);
+    if (code == REDIST_OK && realigned && (!found || (lean && uses_second_work(pipeline))))
+        code = find_steps(pipeline, transform, direction, 0, &found);
     if (code == REDIST_OK && !found)
         code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
     return code;
@@ -231,6 +246,20 @@ static int plan_boxes(struct fftnd__step *step, const struct fftnd__step *before
                              &step->exchange);
 }
 
+/* An exchange takes the axes as they lie in memory: extents in that order. */
+static void list_extents(const struct fftnd__local *local, int extents[]) {
+    for (int i = 0; i < local->ndims; i++)
+        extents[i] = local->extent[local->order[i]];
+}
+
+/* The place of an axis in that order. */
+static int find_place(const struct fftnd__local *local, int axis) {
+    int place = 0;
+    while (local->order[place] != axis)
+        place++;
+    return place;
+}
+
 int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, struct fftnd__place source,
                          struct fftnd__place destination, enum redist_tiles tiles) {
@@ -241,10 +270,13 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
     int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
     if (code != REDIST_OK)
         return code;
-    return redist_plan_exchange(subcomm, element_type(transform, step->real), step->local.ndims,
-                                before->local.extent, source.array, step->axis_source,
-                                step->local.extent, destination.array, step->axis_destination,
-                                &options, &step->exchange);
+    int extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
+    list_extents(&before->local, extents_a);
+    list_extents(&step->local, extents_b);
+    return redist_plan_exchange(
+        subcomm, element_type(transform, step->real), step->local.ndims, extents_a, source.array,
+        find_place(&before->local, step->axis_source), extents_b, destination.array,
+        find_place(&step->local, step->axis_destination), &options, &step->exchange);
 }
 
 /* By chunks where the methods can, else over whole arrays. Subgroups plan by themselves; the ranks of all

@@ -82,6 +82,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
     plan->engine.transform.options.grid = NULL; /* the user's arrays may go now */
     plan->engine.transform.options.r2r = NULL;
     plan->engine.transform.options.kept = NULL;
+    plan->engine.transform.options.order = NULL;
     *result = plan;
     return REDIST_OK;
 }
@@ -138,7 +139,11 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .exchange_seconds = plan->engine.seconds[1],
                               .fused = plan->engine.is_fused,
                               .tiled = plan->engine.is_fused || choice->tiled,
-                              .threads = plan->engine.transform.options.threads};
+                              .threads = plan->engine.transform.options.threads,
+                              .chunks = plan->engine.is_fused ? 1 : choice->chunks,
+                              .realigned =
+                                  plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
+    memcpy(info->order, choice->order, sizeof info->order);
     info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);

@@ -44,39 +44,71 @@ static int append(char text[TEXT_BYTES], const char *format, ...) {
     return written;
 }
 
-static void print_choice(const struct fftnd__choice *choice, char text[TEXT_BYTES]) {
+static void print_choice(const struct fftnd__choice *choice, int ndims, char text[TEXT_BYTES]) {
     text[0] = '\0';
     for (int i = 0; i < choice->grid_ndims; i++)
         append(text, "%s%d", i > 0 ? "x" : "grid=", choice->grid[i]);
-    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d", choice->fused,
-           choice->tiled, choice->tile_bytes, choice->group_bytes, choice->stream_bytes,
-           choice->chunks);
+    for (int i = 0; i < ndims && choice->grid_ndims > 0; i++)
+        append(text, "%s%d", i > 0 ? "," : " order=", choice->order[i]);
+    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d",
+           choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
+           choice->stream_bytes, choice->chunks, choice->early, choice->realigned);
 }
 
-/* Reads "grid=2x3"; *text moves behind it. Nonzero if `nranks` processes fit it. */
-static int scan_grid(const char **text, int nranks, struct fftnd__choice *choice) {
-    long long product = 1;
-    const char *from = *text + 4;
-    for (choice->grid_ndims = 0; *from == '=' || *from == 'x'; choice->grid_ndims++) {
+/* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
+ * there are, 0 = the name does not stand there, -1 = more than `most`. */
+static int scan_list(const char **text, const char *name, char separator, int most, int list[]) {
+    const char *from = *text + strspn(*text, " ");
+    size_t length = strlen(name);
+    int n = 0;
+    if (strncmp(from, name, length) != 0 || from[length] != '=')
+        return 0;
+    for (from += length; *from == (n > 0 ? separator : '='); n++) {
         char *end;
-        if (choice->grid_ndims == REDIST_MAX_NDIMS)
-            return 0;
-        int dim = (int)strtol(from + 1, &end, 10);
-        choice->grid[choice->grid_ndims] = dim;
-        product *= dim > 0 && dim <= nranks ? dim : 0;
+        if (n == most)
+            return -1;
+        list[n] = (int)strtol(from + 1, &end, 10);
         from = end;
     }
     *text = from;
+    return n;
+}
+
+/* Nonzero if these are all processes of the grid. */
+static int is_grid(int grid_ndims, const int grid[], int nranks) {
+    long long product = 1;
+    for (int i = 0; i < grid_ndims; i++)
+        product *= grid[i] > 0 && grid[i] <= nranks && product <= nranks ? grid[i] : 0;
     return product == nranks;
 }
 
-/* Nonzero if `text` is a choice for so many ranks; without a grid it keeps that of `choice`. */
-static int scan_choice(const char *text, int nranks, struct fftnd__choice *choice) {
-    if (strncmp(text, "grid=", 5) == 0 && !scan_grid(&text, nranks, choice))
+static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
+    int seen[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; i < ndims; i++) {
+        if (order[i] < 0 || order[i] >= ndims || seen[order[i]])
+            return 0;
+        seen[order[i]] = 1;
+    }
+    return grid_ndims <= fftnd__most_grid_ndims(ndims, halved, order);
+}
+
+/* Nonzero if `text` is a choice for the request; what it leaves out stays as it is in `choice`. */
+static int scan_choice(const char *text, const struct fftnd__request *request,
+                       struct fftnd__choice *choice) {
+    int nranks, ndims = request->ndims;
+    MPI_Comm_size(request->comm, &nranks);
+    int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, choice->grid);
+    if (n > 0)
+        choice->grid_ndims = n;
+    int norder = scan_list(&text, "order", ',', ndims, choice->order);
+    if (n < 0 || (n > 0 && !is_grid(n, choice->grid, nranks)) || (norder != 0 && norder != ndims) ||
+        !is_order(ndims, choice->order, fftnd__halved_axis(request), choice->grid_ndims))
         return 0;
-    return sscanf(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d",
-                  &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                  &choice->stream_bytes, &choice->chunks) >= 5 &&
+    return sscanf(
+               text,
+               " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d",
+               &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
+               &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned) >= 5 &&
            choice->chunks >= 1;
 }
 
@@ -103,22 +135,37 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
+    for (int i = 0; i < request->ndims && options->order != NULL; i++)
+        append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
     if (is_on_device(request))
         append(key, "/cuda");
     append(key, "/threads=%d", options->threads);
-    append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/method=%s", options->batch,
-           "fl"[options->batch_place], options -> halved_axis, options -> in_place,
+    append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/realign=%d/method=%s",
+           options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
            options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
-           options -> method != NULL ? options -> method : "auto");
+           (int)options -> realign, options -> method != NULL ? options -> method : "auto");
     return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the guess */
 
-static int halved_axis(const struct fftnd__request *request) {
-    if (request->kind != FFTND_R2C)
-        return -1;
-    return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
+static void guess_grid(const struct fftnd__request *request, int nranks,
+                       struct fftnd__choice *choice) {
+    const fftnd_options *options = &request->options;
+    int halved = fftnd__halved_axis(request);
+    fftnd__usual_order(request->ndims, halved, choice->order);
+    if (options->order != NULL)
+        memcpy(choice->order, options->order, (size_t)request->ndims * sizeof *options->order);
+    if (request->ndims == 1)
+        return;
+    choice->grid_ndims = options->grid_ndims;
+    if (choice->grid_ndims == 0)
+        choice->grid_ndims = fftnd__choose_grid_ndims(
+            request->ndims, options->kept != NULL ? options->kept : request->sizes, halved,
+            choice->order, nranks);
+    else if (options->grid != NULL)
+        memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
+    MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
 }
 
 /* What estimating takes, and where measuring starts. */
@@ -128,13 +175,16 @@ static void guess(struct contest *contest) {
     struct fftnd__choice *choice = &contest->best;
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER,
+    int realigned = options->realign == FFTND_REALIGN_ALWAYS;
+    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER && !realigned,
+                                     .realigned = realigned,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
                                      .stream_bytes = usual_stream_bytes,
                                      .chunks = 1};
     if (is_on_device(request)) {
         choice->fused = 0;
+        choice->early = 1;
         choice->chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
     }
     if (options->tile_bytes != 0)
@@ -143,16 +193,7 @@ static void guess(struct contest *contest) {
         choice->tiled = 1;
         choice->group_bytes = fftnd__cache_bytes() / 2;
     }
-    if (request->ndims == 1)
-        return;
-    choice->grid_ndims = options->grid_ndims;
-    if (choice->grid_ndims == 0)
-        choice->grid_ndims = fftnd__choose_grid_ndims(
-            request->ndims, options->kept != NULL ? options->kept : request->sizes,
-            halved_axis(request), nranks);
-    else if (options->grid != NULL)
-        memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
-    MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
+    guess_grid(request, nranks, choice);
 }
 
 /* ---------------------------------------------------------------- timing */
@@ -228,7 +269,7 @@ static void report(const struct contest *contest, const struct fftnd__choice *ch
     MPI_Comm_rank(contest->comm, &rank);
     if (rank != 0 || !contest->verbose)
         return;
-    print_choice(choice, text);
+    print_choice(choice, contest->request->ndims, text);
     if (seconds >= 0)
         fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
     else
@@ -268,15 +309,15 @@ static int try_choice(struct contest *contest, const struct fftnd__choice *choic
 
 /* ---------------------------------------------------------------- what is tried */
 
-static int same_choice(const struct fftnd__choice *a, const struct fftnd__choice *b) {
+static int is_best(const struct contest *contest, const struct fftnd__choice *choice) {
     char texts[2][TEXT_BYTES];
-    print_choice(a, texts[0]);
-    print_choice(b, texts[1]);
+    print_choice(choice, contest->request->ndims, texts[0]);
+    print_choice(&contest->best, contest->request->ndims, texts[1]);
     return strcmp(texts[0], texts[1]) == 0;
 }
 
 static int try_other(struct contest *contest, const struct fftnd__choice *choice) {
-    if (same_choice(choice, &contest->best) || out_of_time(contest))
+    if (is_best(contest, choice) || out_of_time(contest))
         return REDIST_OK;
     return try_choice(contest, choice);
 }
@@ -290,7 +331,8 @@ static int try_grids(struct contest *contest) {
     struct fftnd__grids *grids = redist_calloc(1, sizeof *grids);
     int code = redist_agree(contest->comm, grids != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
     if (code == REDIST_OK)
-        code = fftnd__grids_find(contest->comm, contest->request, contest->verbose, grids);
+        code = fftnd__grids_find(contest->comm, contest->request, contest->best.order,
+                                 contest->verbose, grids);
     for (int i = 0; code == REDIST_OK && i < grids->count; i++) {
         struct fftnd__choice choice = contest->best;
         choice.grid_ndims = grids->list[i].ndims;
@@ -299,6 +341,40 @@ static int try_grids(struct contest *contest) {
     }
     redist_release(grids);
     return code;
+}
+
+/* With fewer grid dimensions than could be, the last axis may be split in place of the next one: then
+ * the transforms between exchanges are along the slowest axes or along the fastest. */
+static int split_last(struct contest *contest) {
+    const struct fftnd__request *request = contest->request;
+    struct fftnd__choice choice = contest->best;
+    int last = request->ndims - 1, n = choice.grid_ndims, axis = choice.order[last];
+    if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
+        return REDIST_OK;
+    memmove(&choice.order[n + 1], &choice.order[n], (size_t)(last - n) * sizeof *choice.order);
+    choice.order[n] = axis;
+    return try_other(contest, &choice);
+}
+
+static int try_realigned(struct contest *contest) {
+    struct fftnd__choice choice = contest->best;
+    if (contest->request->options.realign != FFTND_REALIGN_AUTO)
+        return REDIST_OK;
+    choice.realigned = !choice.realigned;
+    return try_other(contest, &choice);
+}
+
+static int try_orders(struct contest *contest) {
+    int nranks;
+    MPI_Comm_size(contest->comm, &nranks);
+    if (nranks == 1)
+        return REDIST_OK;
+    int code = split_last(contest);
+    struct fftnd__choice choice = contest->best;
+    choice.early = !choice.early;
+    if (code == REDIST_OK)
+        code = try_other(contest, &choice);
+    return code == REDIST_OK ? try_realigned(contest) : code;
 }
 
 static int try_ways(struct contest *contest) {
@@ -366,6 +442,8 @@ static int measure(struct contest *contest) {
     if (is_on_device(contest->request)) {
         if (code == REDIST_OK)
             code = try_grids(contest);
+        if (code == REDIST_OK)
+            code = try_orders(contest);
         return code == REDIST_OK ? try_chunks(contest) : code;
     }
     if (code == REDIST_OK)
@@ -388,16 +466,15 @@ static int is_verbose(const fftnd_options *options) {
 static int take_dictated(const struct contest *contest, struct fftnd__choice *choice,
                          int *dictated) {
     char text[TEXT_BYTES] = "";
-    int rank, nranks;
+    int rank;
     MPI_Comm_rank(contest->comm, &rank);
-    MPI_Comm_size(contest->comm, &nranks);
     if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
         append(text, "%s", getenv("FFTND_CHOICE"));
     int code = redist_check_mpi(MPI_Bcast(text, TEXT_BYTES, MPI_CHAR, 0, contest->comm));
     *dictated = text[0] != '\0';
-    if (code == REDIST_OK && *dictated && !scan_choice(text, nranks, choice))
+    if (code == REDIST_OK && *dictated && !scan_choice(text, contest->request, choice))
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
-                              "FFTND_CHOICE = \"%s\" is not a choice for %d ranks", text, nranks);
+                              "FFTND_CHOICE = \"%s\" is not a choice for this transform", text);
     return code;
 }
 
@@ -405,11 +482,10 @@ static int recall_or_measure(struct contest *contest, struct fftnd__choice *choi
     const char *file = contest->request->options.wisdom_file;
     char key[TEXT_BYTES], text[TEXT_BYTES] = "";
     struct fftnd__choice remembered = contest->best;
-    int nranks, code = describe(contest, key);
-    MPI_Comm_size(contest->comm, &nranks);
+    int code = describe(contest, key);
     if (code == REDIST_OK)
         code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
-    if (code == REDIST_OK && scan_choice(text, nranks, &remembered)) {
+    if (code == REDIST_OK && scan_choice(text, contest->request, &remembered)) {
         *choice = remembered;
         report(contest, choice, -1, "  <- remembered");
         return REDIST_OK;
@@ -420,7 +496,7 @@ static int recall_or_measure(struct contest *contest, struct fftnd__choice *choi
         return code;
     *choice = contest->best;
     report(contest, choice, contest->best_seconds, "  <- chosen");
-    print_choice(choice, text);
+    print_choice(choice, contest->request->ndims, text);
     return redist_wisdom_store(contest->comm, file, key, text);
 }
 

@@ -7,26 +7,28 @@
 #define FAIL(code, ...) redist_fail_in("fftnd_predict", code, __VA_ARGS__)
 
 struct shape {
-    int ndims, order[REDIST_MAX_NDIMS];
+    int ndims;
+    const int *order;
     int modes[REDIST_MAX_NDIMS]; /* of each axis after its transform */
     int points[REDIST_MAX_NDIMS];
     double item; /* bytes of an element, times the fields of the batch */
 };
 
+static int find_halved(int ndims, enum fftnd_kind kind, const fftnd_options *options) {
+    int given = options->halved_axis;
+    return kind != FFTND_R2C ? -1 : given >= 0 ? given : ndims - 1;
+}
+
 static struct shape find_shape(int ndims, const int sizes[], enum fftnd_kind kind,
-                               enum fftnd_precision precision, const fftnd_options *options) {
-    struct shape shape = {.ndims = ndims};
-    int last = ndims - 1, n = 0;
-    int halved = kind != FFTND_R2C ? -1 : options->halved_axis >= 0 ? options->halved_axis : last;
+                               enum fftnd_precision precision, const fftnd_options *options,
+                               const int order[]) {
+    struct shape shape = {.ndims = ndims, .order = order};
+    int halved = find_halved(ndims, kind, options);
     for (int axis = 0; axis < ndims; axis++) {
         int kept = options->kept != NULL ? options->kept[axis] : sizes[axis];
         shape.points[axis] = sizes[axis];
         shape.modes[axis] = axis == halved ? kept / 2 + 1 : kept;
-        if (axis != halved)
-            shape.order[n++] = axis;
     }
-    if (halved >= 0)
-        shape.order[last] = halved;
     shape.item =
         (precision == FFTND_DOUBLE ? 8.0 : 4.0) * (kind == FFTND_R2R ? 1 : 2) * options->batch;
     return shape;
@@ -55,8 +57,9 @@ static double local_bytes(const struct shape *shape, int grid_ndims, const int g
 
 double fftnd__predict(const redist_model *model, int nranks, int ndims, const int sizes[],
                       enum fftnd_kind kind, enum fftnd_precision precision,
-                      const fftnd_options *options, int grid_ndims, const int grid[]) {
-    const struct shape shape = find_shape(ndims, sizes, kind, precision, options);
+                      const fftnd_options *options, const int order[], int grid_ndims,
+                      const int grid[]) {
+    const struct shape shape = find_shape(ndims, sizes, kind, precision, options, order);
     double seconds = 0;
     for (int dim = grid_ndims - 1, stride = 1; dim >= 0; stride *= grid[dim--])
         if (grid[dim] > 1)
@@ -75,6 +78,18 @@ static int check_shape(int ndims, const int sizes[], enum fftnd_kind kind,
     if (kind == FFTND_R2C && (options->halved_axis < -1 || options->halved_axis >= ndims))
         return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d",
                     options->halved_axis, ndims - 1);
+    return REDIST_OK;
+}
+
+static int check_order(int ndims, const fftnd_options *options) {
+    int seen[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; options->order != NULL && i < ndims; i++) {
+        int axis = options->order[i];
+        if (axis < 0 || axis >= ndims || seen[axis])
+            return FAIL(REDIST_ERR_AXIS, "options->order[%d] = %d is no axis, or there twice", i,
+                        axis);
+        seen[axis] = 1;
+    }
     return REDIST_OK;
 }
 
@@ -105,7 +120,13 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const int si
     if (code == REDIST_OK)
         code = check_grid(nranks, ndims, options);
     if (code == REDIST_OK)
-        *seconds = fftnd__predict(model, nranks, ndims, sizes, kind, precision, options,
-                                  options->grid_ndims, options->grid);
-    return code;
+        code = check_order(ndims, options);
+    if (code != REDIST_OK)
+        return code;
+    int usual[REDIST_MAX_NDIMS];
+    fftnd__usual_order(ndims, find_halved(ndims, kind, options), usual);
+    *seconds = fftnd__predict(model, nranks, ndims, sizes, kind, precision, options,
+                              options->order != NULL ? options->order : usual, options->grid_ndims,
+                              options->grid);
+    return REDIST_OK;
 }

@@ -21,8 +21,8 @@ static void set_array(const struct fftnd__transform *transform, struct fftnd__st
     int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
     step->alignment = *alignment;
     step->real = real;
-    step->local = fftnd__local_of(alignment, transform->chain.ndims, &transform->batch,
-                                  padded ? transform->chain.halved : -1);
+    step->local = fftnd__local_of(alignment, transform->chain.ndims, step->memory,
+                                  &transform->batch, padded ? transform->chain.halved : -1);
 }
 
 /* ---------------------------------------------------------------- listing steps */
@@ -30,6 +30,7 @@ static void set_array(const struct fftnd__transform *transform, struct fftnd__st
 static struct fftnd__step *add_step(struct fftnd__pipeline *pipeline, enum fftnd__step_type type) {
     struct fftnd__step *step = &pipeline->steps[++pipeline->nsteps];
     step->hop = (struct fftnd__hop){.type = type};
+    memcpy(step->memory, step[-1].memory, sizeof step->memory);
     return step;
 }
 
@@ -57,9 +58,33 @@ static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
     return alignment;
 }
 
+/* Moves axes of a list to its front or end; the others stay in order. */
+static void move_axes(int ndims, int list[], const struct fftnd__stage *stage, int to_end) {
+    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - stage->naxes : 0};
+    n[0] = to_end ? 0 : stage->naxes;
+    for (int i = 0; i < ndims; i++) {
+        int is_moved = 0;
+        for (int j = 0; j < stage->naxes; j++)
+            is_moved |= stage->axes[j] == list[i];
+        moved[n[is_moved]++] = list[i];
+    }
+    memcpy(list, moved, (size_t)ndims * sizeof *list);
+}
+
+/* How the array lies in memory after the last transform of a stage. */
+static void turn_memory(const struct fftnd__pipeline *pipeline,
+                        const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+                        int is_last_stage, int memory[]) {
+    int ndims = transform->chain.ndims;
+    for (int axis = 0; axis < ndims && is_last_stage; axis++)
+        memory[axis] = axis;
+    if (!is_last_stage && pipeline->realigned)
+        move_axes(ndims, memory, stage, pipeline->direction == REDIST_BACKWARD);
+}
+
 /* Over axes `first`..`last` - 1 of a stage. */
 static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                       const struct fftnd__stage *stage, int first, int last) {
+                       const struct fftnd__stage *stage, int first, int last, const int memory[]) {
     int backward = pipeline->direction == REDIST_BACKWARD;
     int changes = has_halved(transform, stage) && last == stage->naxes;
     int truncates = is_truncated(&transform->chain, last - first, stage->axes + first);
@@ -68,6 +93,10 @@ static void add_serial(struct fftnd__pipeline *pipeline, const struct fftnd__tra
     step->naxes = last - first;
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->truncates = truncates;
+    if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
+        memcpy(step->memory, memory, sizeof step->memory);
+        step->hop.type = FFTND__CHANGES_LAYOUT;
+    }
     step->hop.ruins_source = changes && backward && step->naxes > 1 && !truncates;
     struct fftnd__alignment after = transformed(&transform->chain, step, backward);
     set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
@@ -105,18 +134,23 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
 }
 
 static void add_stage(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                      const struct fftnd__stage *stage, enum fftnd__parting parting) {
-    int bounds[REDIST_MAX_NDIMS + 1], halved = has_halved(transform, stage);
+                      const struct fftnd__stage *stage, int is_last_stage,
+                      enum fftnd__parting parting) {
+    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS],
+        halved = has_halved(transform, stage);
     int backward = pipeline->direction == REDIST_BACKWARD;
     int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
     int copies = (halved || truncated) && parting == FFTND__WITH_COPY;
     int apart = halved && parting > FFTND__COPIED;
     int n = find_groups(transform, stage, apart, bounds);
+    memcpy(memory, pipeline->steps[pipeline->nsteps].memory, sizeof memory);
+    turn_memory(pipeline, transform, stage, is_last_stage, memory);
     if (backward && (copies || (halved && parting == FFTND__COPIED)))
         add_copy(pipeline);
     for (int i = 0; i < n; i++) {
         int group = backward ? n - 1 - i : i;
-        add_serial(pipeline, transform, stage, bounds[group + 1], bounds[group]);
+        add_serial(pipeline, transform, stage, bounds[group + 1], bounds[group],
+                   i == n - 1 ? memory : NULL);
     }
     if (copies && !backward)
         add_copy(pipeline);
@@ -153,10 +187,42 @@ static const struct fftnd__alignment *spectral_side(const struct fftnd__transfor
                : &chain->stages[chain->nstages - 1].spectral;
 }
 
+/* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
+ * which backward must transform at the very end. */
+static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
+    int whole[REDIST_MAX_NDIMS] = {0};
+    for (int stage = 0; stage < chain->nstages; stage++) {
+        const struct fftnd__stage *at = &chain->stages[stage];
+        if (stage > 0)
+            whole[at->axis_before] = 0;
+        for (int i = 0; i < at->naxes; i++)
+            whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
+        for (int axis = 0; axis < chain->ndims; axis++)
+            if (whole[axis] && axis != chain->halved && chain->kept[axis] == chain->points[axis])
+                last[axis] = stage;
+    }
+}
+
+/* A stage of a backward transform: with the axes that can be transformed in it, and no earlier. */
+static struct fftnd__stage early_stage(const struct fftnd__chain *chain, int stage) {
+    struct fftnd__stage early = chain->stages[stage];
+    int last[REDIST_MAX_NDIMS] = {0};
+    find_last_whole(chain, last);
+    early.naxes = 0;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (last[axis] == stage && axis != chain->halved)
+            early.axes[early.naxes++] = axis;
+    if (chain->halved >= 0 && stage == 0)
+        early.axes[early.naxes++] = chain->halved;
+    return early;
+}
+
 static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
                        enum fftnd__parting parting) {
     const struct fftnd__chain *chain = &transform->chain;
     int backward = pipeline->direction == REDIST_BACKWARD;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        pipeline->steps[0].memory[axis] = axis;
     set_array(transform, &pipeline->steps[0],
               backward ? spectral_side(transform) : &chain->stages[0].physical,
               transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
@@ -168,7 +234,9 @@ static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__tra
             int late = backward ? stage + 1 : stage;
             add_exchange(pipeline, transform, &chain->stages[late - 1], &chain->stages[late]);
         }
-        add_stage(pipeline, transform, &chain->stages[stage], parting);
+        const struct fftnd__stage at =
+            backward && transform->choice.early ? early_stage(chain, stage) : chain->stages[stage];
+        add_stage(pipeline, transform, &at, i == chain->nstages - 1, parting);
     }
     if (!backward)
         add_return(pipeline, transform);
@@ -185,8 +253,11 @@ static int check_bytes(const struct fftnd__pipeline *pipeline) {
 }
 
 int fftnd__list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                      int direction, enum fftnd__parting parting) {
-    *pipeline = (struct fftnd__pipeline){.direction = direction};
+                      int direction, int realigned, enum fftnd__parting parting) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int truncated = memcmp(chain->kept, chain->points, sizeof chain->kept) != 0;
+    *pipeline =
+        (struct fftnd__pipeline){.direction = direction, .realigned = realigned && !truncated};
     list_steps(pipeline, transform, parting);
     return check_bytes(pipeline);
 }

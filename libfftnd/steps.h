@@ -16,9 +16,10 @@ struct fftnd__chunks;
 struct fftnd__step {
     struct fftnd__hop hop;
     struct fftnd__alignment alignment; /* after the step */
-    int real;                          /* the elements after the step are real */
-    struct fftnd__local local;         /* the array after the step */
-    int grid_dim;                      /* exchange: subgroup; -1 = all ranks at once */
+    int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
+    int real;                     /* the elements after the step are real */
+    struct fftnd__local local;    /* the array after the step */
+    int grid_dim;                 /* exchange: subgroup; -1 = all ranks at once */
     int axis_source, axis_destination; /* exchange: array axes that are whole before, after */
     int naxes;                         /* serial: transformed axes, 0 = copy */
     int axes[REDIST_MAX_NDIMS];
@@ -32,6 +33,7 @@ struct fftnd__step {
 
 struct fftnd__pipeline {
     int direction;
+    int realigned; /* each transform puts the lines of the next one side by side in memory */
     int nsteps;
     struct fftnd__step
         steps[FFTND__MOST_HOPS + 2]; /* steps[0] is the input, and the last one is never used */
@@ -40,10 +42,13 @@ struct fftnd__pipeline {
 /* How a plan does its work: what a planner may try. */
 struct fftnd__choice {
     int grid_ndims;
-    int grid[REDIST_MAX_NDIMS]; /* processes along each grid dimension */
-    int fused;                  /* transforms and exchanges are joined in tiles */
-    int tiled;                  /* transforms that are not joined work in tiles too */
-    size_t tile_bytes;          /* of a tile, at most, where the axes allow */
+    int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
+    int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
+    int early; /* backward transforms an axis before an exchange if it is whole before and after it */
+    int realigned; /* transforms over whole arrays turn the axes, so that lines are contiguous */
+    int fused;     /* transforms and exchanges are joined in tiles */
+    int tiled;     /* transforms that are not joined work in tiles too */
+    size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
     size_t stream_bytes; /* stores into arrays larger than this bypass the caches */
@@ -77,9 +82,11 @@ enum fftnd__parting {
     FFTND__WITH_COPY     /* and a copy between two arrays besides, also where modes are dropped */
 };
 
-/* Lists the steps without saying through which arrays they go. Not collective; REDIST_ERR_LIMIT. */
+/* Lists the steps without saying through which arrays they go. `realigned`: the transforms before an
+ * exchange write their own axes as the slowest (backward: the fastest) in memory, so that forward each
+ * line of the next ones is contiguous (Egger, chapter 4). Not collective; REDIST_ERR_LIMIT. */
 int fftnd__list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                      int direction, enum fftnd__parting parting);
+                      int direction, int realigned, enum fftnd__parting parting);
 
 /* The last serial step: the one that scales. 0 = there is none. */
 int fftnd__last_serial(const struct fftnd__pipeline *pipeline);

@@ -33,15 +33,23 @@ static int even_chunk(int n, size_t fit, size_t item) {
     return rounded <= most ? rounded : even;
 }
 
+/* Whether all elements of two axes follow one another in memory. */
+static int are_one(const struct fftnd__local *local, int outer, int inner, int inner_extent) {
+    return local->stride[outer] == local->stride[inner] * inner_extent;
+}
+
 /* Neighbouring axes that are not transformed become one: the outer has 1 element, the inner all. */
-static void merge_axes(struct fftnd__tiling *tiling) {
+static void merge_axes(struct fftnd__tiling *tiling, const struct fftnd__local *before,
+                       const struct fftnd__local *after) {
     for (int i = tiling->ndims - 1; i > 0; i--)
         if (!tiling->whole[i] && !tiling->whole[i - 1]) {
             int inner = i;
             while (inner + 1 < tiling->ndims && !tiling->whole[inner + 1])
                 inner++;
-            long long merged = (long long)tiling->extent_out[inner] * tiling->extent_out[i - 1];
-            if (merged > INT_MAX)
+            int extent = tiling->extent_out[inner];
+            long long merged = (long long)extent * tiling->extent_out[i - 1];
+            if (merged > INT_MAX || !are_one(before, i - 1, inner, extent) ||
+                !are_one(after, i - 1, inner, extent))
                 return;
             tiling->extent_in[inner] = tiling->extent_out[inner] = (int)merged;
             tiling->extent_in[i - 1] = tiling->extent_out[i - 1] = 1;
@@ -109,7 +117,7 @@ void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__trans
         if (tiling->whole[i])
             tile *= (size_t)(wide[i] > 0 ? wide[i] : 1);
     if (cut->local_load && cut->local_store)
-        merge_axes(tiling);
+        merge_axes(tiling, &before->local, &step->local);
     choose_counts(tiling, tile, item, most_bytes(transform, step, cut));
 }
 

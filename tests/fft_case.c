@@ -54,9 +54,9 @@ static void say_options(const fftnd_options *options) {
     say("%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d tile %zu threads %d",
+    say(" method %s effort %d fusion %d realign %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
-        (int)options->fusion, options->tile_bytes, options->threads);
+        (int)options->fusion, (int)options->realign, options->tile_bytes, options->threads);
     if (getenv("FFTND_CHOICE") != NULL) {
         say(" choice%s", getenv("FFTND_CHOICE"));
     }
@@ -78,6 +78,9 @@ const char *fft_case_text(const fft_case *given) {
         say_numbers(" kept ", given->ndims, given->kept);
     }
     say_numbers(" grid ", given->options.grid_ndims, given->grid);
+    if (given->has_order) {
+        say_numbers(" order ", given->ndims, given->order);
+    }
     say_options(&given->options);
     say(" memory %s/%s/%s", memories[given->memory[0]], memories[given->memory[1]],
         memories[given->workspace]);
@@ -91,6 +94,7 @@ int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
     options.kept = given->drops_modes ? given->kept : NULL;
+    options.order = given->has_order ? given->order : NULL;
     return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
                              &options, plan);
 }
@@ -123,9 +127,15 @@ void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
     }
 }
 
-void fft_case_chain(const fft_case *given, int axes[]) {
+void fft_case_chain(const fft_case *given, const fftnd_plan_info *info, int axes[]) {
     const int halved = fft_case_halved_axis(given);
+    const int is_free = given->options.space == REDIST_SPACE_CUDA && given->options.grid_ndims == 0;
     int place = 0;
+    if (given->has_order || is_free) {
+        memcpy(axes, given->has_order ? given->order : info->order,
+               sizeof(axes[0]) * (size_t)given->ndims);
+        return;
+    }
     for (int axis = 0; axis < given->ndims; axis++) {
         if (axis != halved) {
             axes[place++] = axis;
@@ -201,7 +211,7 @@ static void part_of(int n, int nparts, int part, int *start, int *count) {
 static void split(const fft_case *given, const fftnd_plan_info *info, int rank, int nexchanges,
                   int start[], int count[]) {
     int axes[REDIST_MAX_NDIMS];
-    fft_case_chain(given, axes);
+    fft_case_chain(given, info, axes);
     memset(start, 0, sizeof(start[0]) * (size_t)given->ndims);
     for (int i = info->grid_ndims - 1; i >= 0; i--) {
         const int place = i < info->grid_ndims - nexchanges ? i : i + 1;
@@ -220,6 +230,17 @@ void fft_case_part(const fft_case *given, enum fftnd_side side, const fftnd_plan
     split(given, info, rank, nexchanges, start, count);
 }
 
+/* Moves the halved axis to the end, from where transforms begin. */
+static void put_halved_last(const fft_case *given, int axes[]) {
+    const int halved = fft_case_halved_axis(given);
+    for (int i = 0; i + 1 < given->ndims; i++) {
+        if (axes[i] == halved) {
+            axes[i] = axes[i + 1];
+            axes[i + 1] = halved;
+        }
+    }
+}
+
 /* Bytes of the array after `nexchanges` exchanges, when the last `ntransformed` axes of the chain are
  * transformed. The real side in place is as large as the complex one of as many points. */
 static size_t bytes_between(const fft_case *given, const fftnd_plan_info *info, int rank,
@@ -231,7 +252,8 @@ static size_t bytes_between(const fft_case *given, const fftnd_plan_info *info, 
     const enum fftnd_side side = is_real ? FFTND_PHYSICAL : FFTND_SPECTRAL;
     size_t bytes = (size_t)given->options.batch * fft_case_number_bytes(given) *
                    (size_t)fft_case_components(given, side);
-    fft_case_chain(given, axes);
+    fft_case_chain(given, info, axes);
+    put_halved_last(given, axes);
     fft_case_sizes(given, FFTND_PHYSICAL, count);
     if (ntransformed == 0 && !is_real && fft_case_halved_axis(given) >= 0) {
         const int axis = fft_case_halved_axis(given);

@@ -22,11 +22,13 @@ typedef struct fft_case {
     enum fftnd_precision precision;
     int grid[REDIST_MAX_NDIMS];           /**< used when options.grid_ndims is not 0 */
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /**< used for FFTND_R2R */
+    int has_order;                        /**< nonzero: `order` is used */
+    int order[REDIST_MAX_NDIMS];          /**< the axis at each place of the chain */
     int drops_modes;                      /**< nonzero: `kept` is used */
     int kept[REDIST_MAX_NDIMS];           /**< modes along each axis */
     enum fft_memory memory[2];            /**< of the arrays of each side */
     enum fft_memory workspace;            /**< used with options.user_workspace */
-    fftnd_options options;                /**< grid, r2r and kept are filled in by fft_case_plan */
+    fftnd_options options; /**< grid, r2r, order and kept are filled in by fft_case_plan */
 } fft_case;
 
 /** A double precision case on a grid of the library's choice, planned without measuring. */
@@ -63,8 +65,9 @@ int fft_case_kept(const fft_case *given, int axis);
 /** Global extents of one side. */
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]);
 
-/** The axis at each place of the chain: in order, but the halved axis last. */
-void fft_case_chain(const fft_case *given, int axes[]);
+/** The axis at each place of the chain: in the given order, else 0, 1 ... with the halved axis last. On
+ * a device the library may choose, with the grid. */
+void fft_case_chain(const fft_case *given, const fftnd_plan_info *info, int axes[]);
 
 /** Numbers per element of one side: 2 for complex, 1 for real. */
 int fft_case_components(const fft_case *given, enum fftnd_side side);

@@ -51,6 +51,17 @@ static const char *grid_fault(const fft_case *given, MPI_Comm comm, const fftnd_
     return product == nranks ? NULL : fault("a grid of %d for %d ranks", product, nranks);
 }
 
+static const char *order_fault(const fft_case *given, const fftnd_plan_info *info) {
+    int axes[REDIST_MAX_NDIMS];
+    fft_case_chain(given, info, axes);
+    for (int i = 0; i < given->ndims; i++) {
+        if (info->order[i] != axes[i]) {
+            return fault("order[%d] is %d, not %d", i, info->order[i], axes[i]);
+        }
+    }
+    return NULL;
+}
+
 /* Subgroups of one rank need no exchange, all others do. */
 static const char *exchanges_fault(const fft_case *given, const fftnd_plan_info *info) {
     const int back = given->options.alignment == FFTND_ALIGN_INPUT;
@@ -86,7 +97,8 @@ static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
     int rank;
     MPI_Comm_rank(comm, &rank);
     const size_t array = round_up(fft_case_largest_bytes(given, info, rank));
-    const int one_will_do = gives_up_arrays(given) && !given->drops_modes;
+    const int one_will_do = gives_up_arrays(given) && !given->drops_modes &&
+                            given->options.realign != FFTND_REALIGN_ALWAYS;
     const size_t most = (one_will_do ? 1 : 2) * array;
     if (given->options.space == REDIST_SPACE_CUDA) {
         return NULL; /* scratch of cuFFT is not known here */
@@ -115,6 +127,7 @@ static const char *scales_fault(const fft_case *given, const fftnd_plan_info *in
 const char *fft_info_fault(const fft_case *given, MPI_Comm comm, const fftnd_plan_info *info,
                            int has_workspace) {
     const char *found = grid_fault(given, comm, info);
+    found = found != NULL ? found : order_fault(given, info);
     found = found != NULL ? found : exchanges_fault(given, info);
     found = found != NULL ? found : method_fault(given, info, has_workspace);
     found = found != NULL ? found : workspace_fault(given, comm, info);

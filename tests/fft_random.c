@@ -73,20 +73,23 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
     options->method = choose_method(has_nodes);
+    options->realign = (enum fftnd_realign)random_between(0, 2);
     options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
 }
 
 /* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
 static void choose_way(fft_case *given) {
     static const int bytes[] = {100, 300, 1000, 4000};
-    char text[160];
+    char text[200];
     unsetenv("FFTND_CHOICE");
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
-        snprintf(text, sizeof text, " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d",
+        snprintf(text, sizeof text,
+                 " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d early=%d realigned=%d",
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
-                 random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9));
+                 random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
+                 random_between(0, 1), random_between(0, 1));
         setenv("FFTND_CHOICE", text, 1);
     } else if (random_chance(30)) {
         given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
@@ -101,6 +104,9 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     choose_r2r(&given);
     choose_options(&given, has_nodes);
     choose_grid(&given, nranks);
+    if (random_chance(40)) {
+        fft_random_order(&given);
+    }
     choose_way(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
@@ -108,8 +114,25 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     return given;
 }
 
+void fft_random_order(fft_case *given) {
+    const int halved = fft_case_halved_axis(given);
+    const int nsplit =
+        given->options.grid_ndims > 0 || given->ndims == 1 ? given->options.grid_ndims : 1;
+    int *order = given->order;
+    random_permutation(given->ndims, order);
+    given->has_order = 1;
+    for (int i = 0; i < nsplit; i++) {
+        if (order[i] == halved) {
+            const int other = random_between(nsplit, given->ndims - 1);
+            order[i] = order[other];
+            order[other] = halved;
+        }
+    }
+}
+
 void fft_random_kept(fft_case *given) {
     given->drops_modes = 1;
+    given->options.realign = FFTND_REALIGN_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {
         const int n = given->sizes[axis];
         const int close = n > 2 ? n - random_between(1, 2) : n;

@@ -12,4 +12,7 @@ fft_case fft_random_case(int nranks, int has_nodes);
 /** Makes a case keep some modes along each axis: all, nearly all, or any number. */
 void fft_random_kept(fft_case *given);
 
+/** Takes the axes in any order in which the halved one is not split first. */
+void fft_random_order(fft_case *given);
+
 #endif

@@ -17,6 +17,7 @@ typedef struct arguments {
     int precision;
     int grid[REDIST_MAX_NDIMS];
     int r2r[REDIST_MAX_NDIMS];
+    int order[REDIST_MAX_NDIMS];
     fftnd_options options;
     int is_without_sizes;
     int is_without_r2r;
@@ -30,6 +31,7 @@ static arguments good_arguments(enum fftnd_kind kind) {
                       .kind = (int)kind,
                       .precision = FFTND_DOUBLE,
                       .r2r = {FFTND_DCT1, FFTND_DST2, FFTND_DCT4},
+                      .order = {1, 0, 2},
                       .options = defaults};
     made.options.effort = FFTND_ESTIMATE;
     made.options.grid_ndims = 2;
@@ -42,6 +44,8 @@ static int create(arguments *call, fftnd_plan **plan) {
         r2r[axis] = (enum fftnd_r2r)call->r2r[axis];
     }
     call->options.grid = call->grid;
+    const int fits = call->ndims == 3 && call->options.halved_axis != 1;
+    call->options.order = fits ? call->order : NULL;
     call->options.r2r = call->is_without_r2r ? NULL : r2r;
     return fftnd_plan_create(call->comm, call->ndims, call->is_without_sizes ? NULL : call->sizes,
                              (enum fftnd_kind)call->kind, (enum fftnd_precision)call->precision,
@@ -106,8 +110,13 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(options.threads), 0, REDIST_ERR_ARGUMENT, "threads", "0"},
     {FFTND_C2C, AT(options.threads), -1, REDIST_ERR_ARGUMENT, "threads", "-1"},
     {FFTND_C2C, AT(options.fusion), 3, REDIST_ERR_ARGUMENT, "fusion", "3"},
+    {FFTND_C2C, AT(options.realign), 3, REDIST_ERR_ARGUMENT, "realign", "3"},
     {FFTND_R2C, AT(options.halved_axis), 3, REDIST_ERR_AXIS, "halved_axis", "3"},
     {FFTND_R2C, AT(options.halved_axis), -2, REDIST_ERR_AXIS, "halved_axis", "-2"},
+    {FFTND_C2C, AT(order[0]), 0, REDIST_ERR_AXIS, "order[1]", "0"},
+    {FFTND_C2C, AT(order[1]), 3, REDIST_ERR_AXIS, "order[1]", "3"},
+    {FFTND_R2C, AT(order[2]), -1, REDIST_ERR_AXIS, "order[2]", "-1"},
+    {FFTND_R2C, AT(options.halved_axis), 0, REDIST_ERR_AXIS, "order[1]", "0"},
     {FFTND_R2R, AT(r2r[1]), 8, REDIST_ERR_ARGUMENT, "r2r[1]", "8"},
     {FFTND_R2R, AT(r2r[2]), -1, REDIST_ERR_ARGUMENT, "r2r[2]", "-1"},
     {FFTND_R2R, AT(sizes[0]), 1, REDIST_ERR_SIZE, "sizes[0]", "1"},
@@ -321,6 +330,7 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.user_workspace), 1, "user_workspace"},
     {FFTND_C2C, AT(options.threads), 3, "threads"},
     {FFTND_C2C, AT(options.fusion), FFTND_FUSE_NEVER, "fusion"},
+    {FFTND_C2C, AT(options.realign), FFTND_REALIGN_ALWAYS, "realign"},
 };
 
 /* Which rank is named is the library's choice: both the odd one and the others are right. */

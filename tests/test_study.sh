@@ -35,8 +35,8 @@ chmod +x "$run_ranks"
 rows=$folder/tiny-2.csv
 run "$source_root/bench/jobs/tiny.json"
 [ $code -eq 0 ] || fail "the job ended with exit code $code"
-# 4 sizes x 2 grids x 2 methods x 2 kinds x 2 directions x 3 runs, and the heading
-[ "$(wc -l <"$rows")" -eq 193 ] || fail "$(wc -l <"$rows") lines instead of 193"
+# 4 sizes x 3 slabs x 2 methods x 2 kinds x 2 directions x 3 runs, and the heading
+[ "$(wc -l <"$rows")" -eq 289 ] || fail "$(wc -l <"$rows") lines instead of 289"
 awk -F, 'NR == 1 { n = NF; for (i = 1; i <= NF; i++) column[$i] = i }
     NF != n { print "line " NR " has " NF " columns"; bad = 1 }
     NR > 1 { sum = 0
@@ -51,7 +51,7 @@ cp "$rows" "$folder/all"
 head -n 101 "$folder/all" | head -c -9 >"$rows"
 run "$source_root/bench/jobs/tiny.json"
 [ $code -eq 0 ] || fail "the second start ended with exit code $code"
-[ "$(wc -l <"$rows")" -eq 193 ] || fail "$(wc -l <"$rows") lines after the second start"
+[ "$(wc -l <"$rows")" -eq 289 ] || fail "$(wc -l <"$rows") lines after the second start"
 [ "$(head -n 100 "$rows" | cksum)" = "$(head -n 100 "$folder/all" | cksum)" ] ||
     fail "rows that were complete have changed"
 [ "$(cut -d, -f1-16 "$rows" | sort | cksum)" = "$(cut -d, -f1-16 "$folder/all" | sort | cksum)" ] ||

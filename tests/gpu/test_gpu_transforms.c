@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "exchanges.h"
+#include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
 
@@ -25,7 +26,7 @@ static void check_ways(fft_case given) {
     static const int chunks[] = {1, 2, 3, 8};
     given.options.space = REDIST_SPACE_CUDA;
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
-        char text[100];
+        char text[160];
         snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d",
                  SIZE_MAX, chunks[i]);
         setenv("FFTND_CHOICE", text, 1);
@@ -81,6 +82,9 @@ static fft_case choose_case(int nranks) {
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
     options->grid_ndims = random_between(0, ndims - 1);
+    if (random_chance(40)) {
+        fft_random_order(&given);
+    }
     for (int side = 0; side < 2; side++) {
         given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     }
@@ -93,9 +97,11 @@ static fft_case choose_case(int nranks) {
 }
 
 static void choose_chunks(void) {
-    char text[100];
-    snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d", SIZE_MAX,
-             random_between(1, 9));
+    char text[160];
+    snprintf(text, sizeof(text),
+             " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d "
+             "realigned=%d",
+             SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1));
     if (random_chance(60)) {
         setenv("FFTND_CHOICE", text, 1);
     } else {
