@@ -78,6 +78,12 @@ class Plots(unittest.TestCase):
         for tick, known in zip(svg.logarithmic_ticks(1, 30), [1, 2, 5, 10, 20]):
             self.assertAlmostEqual(tick, known)
 
+    def test_labels(self):
+        self.assertEqual([words for _, words in svg.Scale([1.0, 1.01], 0, 1, False).ticks()],
+                         ["1.000", "1.002", "1.004", "1.006", "1.008", "1.010"])
+        self.assertEqual([words for _, words in svg.Scale([1.0, 3.0], 0, 1, False).ticks()],
+                         ["1.0", "1.5", "2.0", "2.5", "3.0"])
+
     def test_words_are_escaped(self):
         drawing = svg.lines("a < b", [("x & y", [(0, 1.0, 0.1)])], "ms", names=["8^3"])
         self.assertIn("a &lt; b", drawing)

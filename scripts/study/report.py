@@ -37,7 +37,7 @@ def case_section(key, results):
     contents = page.heading(2, title)
     for ranks, of_ranks in group(results, lambda result: result.ranks).items():
         for direction, of_direction in group(of_ranks, lambda r: r.key["direction"]).items():
-            contents += page.heading(3, f"{ranks} ranks, {direction}")
+            contents += page.heading(3, f"{ranks} rank{'s' if ranks > 1 else ''}, {direction}")
             contents += comparisons.section(of_direction)
     return contents + scaling.section(results)
 

@@ -102,7 +102,7 @@ def scaling_plots(pairs):
             communication.append((size_text(size), [(p.ranks, p.communication, 0) for p in ordered
                                                     if p.communication > 0]))
     loads = sorted({pair.ranks / pair.points for pair in pairs})
-    weak = [(f"{n} ranks", sorted((pair.ranks / pair.points, 1e3 / pair.total, 0.0)
+    weak = [(f"on {n}", sorted((pair.ranks / pair.points, 1e3 / pair.total, 0.0)
                                   for pair in pairs if pair.ranks == n)) for n in ranks]
     return page.plots([
         svg.lines("Strong scaling: a pair", strong, "ms", places=ranks, across="ranks"),

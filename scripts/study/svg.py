@@ -56,7 +56,13 @@ class Scale:
         self.low, self.high, self.start, self.end = low, high, start, end
 
     def ticks(self):
-        return (logarithmic_ticks if self.logarithmic else linear_ticks)(self.low, self.high)
+        """Pairs of a value and its words, with as many digits as tell linear ticks apart."""
+        if self.logarithmic:
+            return [(tick, number(tick)) for tick in logarithmic_ticks(self.low, self.high)]
+        ticks = linear_ticks(self.low, self.high)
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        return [(tick, f"{tick:.{digits}f}") for tick in ticks]
 
     def __call__(self, value):
         low, high = self.low, self.high
@@ -103,11 +109,11 @@ def axes(vertical, horizontal, labels, width, height, title, unit):
     """`labels` are pairs of a place along the horizontal axis and its words."""
     parts = [text(LEFT, 14, title, "start", ' font-weight="bold"'),
              text(LEFT - 4, TOP - 1, unit, "end", ' fill="#555"')]
-    for tick in vertical.ticks():
+    for tick, words in vertical.ticks():
         y = vertical(tick)
         parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{width - RIGHT}" y2="{y:.1f}" '
                      'stroke="#ddd"/>')
-        parts.append(text(LEFT - 5, y + 4, number(tick), "end"))
+        parts.append(text(LEFT - 5, y + 4, words, "end"))
     floor = height - BOTTOM
     parts.append(f'<line x1="{LEFT}" y1="{floor}" x2="{width - RIGHT}" y2="{floor}" stroke="#333"/>')
     step = math.ceil(len(labels) * 62 / (width - LEFT - RIGHT))
