@@ -270,8 +270,7 @@ typedef struct redist_options {
                               execution begins after all work that it got before, and has completed its
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
-    int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes. Method
-                     nccl then waits on the host after each phase */
+    int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One kernel packs for all peers, one group of ncclSend and ncclRecv moves all messages, one kernel
- * unpacks all; the host only waits for the end. The own part is copied on a lane of its own. NCCL's
- * communicator is made once for each communicator of the user.
+ * unpacks all; the host only waits for the end. Large messages go in pieces, so that one piece is packed and
+ * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
+ * once for each communicator of the user.
  */
 #include "../cuda_space.h"
 #include "../method.h"
@@ -11,14 +12,26 @@
 #include <nccl.h>
 #include <string.h>
 
-enum { OWN_LANE, LANE };
+enum { OWN_LANE, PACK_LANE, UNPACK_LANE };
+
+/* Messages of less than so many bytes go in one piece. */
+enum { PIECES = 4, LEAST_BYTES = 32 << 20 };
+
+/* A piece of each message. */
+struct piece {
+    struct redist__schedule schedule; /* with parts of its own */
+    struct redist__problem problem;
+    struct redist__packing packing[2];
+    cudaEvent_t packed, moved;
+    int is_empty; /* all messages go with other pieces */
+};
 
 struct state {
     const struct redist__problem *problem;
-    struct redist__packing packing[2];
+    struct piece pieces[PIECES];
     struct redist__copy own[2];
     ncclComm_t comm;     /* of the context */
-    cudaStream_t stream; /* of the lane */
+    cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
     void *mark;
 };
 
@@ -35,6 +48,89 @@ static int applies(const struct redist__problem *problem, int variant) {
     return redist__check_copyable(problem->schedule, "nccl");
 }
 
+/* ---------------------------------------------------------------- pieces */
+
+/* The slowest axis that can be cut in all pieces, else the longest: the same at both ends of a message. */
+static int choose_axis(const struct redist__part *part, int ndims) {
+    int longest = 0;
+    for (int i = 0; i < ndims; i++) {
+        if (part->count[i] >= PIECES)
+            return i;
+        if (part->count[i] > part->count[longest])
+            longest = i;
+    }
+    return longest;
+}
+
+static void cut_part(struct redist__part *part, const struct redist__schedule *schedule,
+                     const struct redist__side *side, int piece) {
+    int axis = choose_axis(part, schedule->ndims), n = part->count[axis];
+    int whole = part->elements * schedule->item < LEAST_BYTES;
+    int begin = whole ? 0 : (int)((long long)n * piece / PIECES);
+    int end = whole ? (piece == 0) * n : (int)((long long)n * (piece + 1) / PIECES);
+    if (part->elements == 0)
+        return;
+    part->elements = part->elements / (size_t)n * (size_t)(end - begin);
+    part->start[axis] += begin;
+    part->count[axis] = end - begin;
+    part->offset += (size_t)begin * (size_t)side->stride[axis];
+}
+
+static int create_piece(struct state *state, int which) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__schedule *schedule = problem->schedule;
+    struct piece *piece = &state->pieces[which];
+    size_t size = (size_t)schedule->context->size, bytes = size * sizeof(struct redist__part);
+    int code = REDIST_OK;
+    piece->schedule = *schedule;
+    piece->problem = *problem;
+    piece->problem.schedule = &piece->schedule;
+    piece->is_empty = 1;
+    for (int side = 0; side < 2; side++)
+        piece->schedule.side[side].parts = redist_calloc(size, sizeof(struct redist__part));
+    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+        struct redist__part *parts = piece->schedule.side[side].parts;
+        if (parts == NULL)
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for pieces of messages");
+        memcpy(parts, schedule->side[side].parts, bytes);
+        for (int peer = 0; peer < schedule->context->size; peer++) {
+            cut_part(&parts[peer], schedule, &schedule->side[side], which);
+            piece->is_empty &= parts[peer].elements == 0 || peer == schedule->context->rank;
+        }
+        code = redist__packing_create(&piece->packing[side], &piece->problem, side,
+                                      REDIST__EACH_IN_ARRAY, 0);
+    }
+    if (code == REDIST_OK)
+        code = redist__cuda_check(cudaEventCreateWithFlags(&piece->packed, cudaEventDisableTiming),
+                                  "cudaEventCreateWithFlags");
+    if (code == REDIST_OK)
+        code = redist__cuda_check(cudaEventCreateWithFlags(&piece->moved, cudaEventDisableTiming),
+                                  "cudaEventCreateWithFlags");
+    return code;
+}
+
+static void free_piece(struct piece *piece) {
+    for (int side = 0; side < 2; side++) {
+        if (piece->packing[side].space != NULL)
+            redist__packing_free(&piece->packing[side]);
+        redist_release(piece->schedule.side[side].parts);
+    }
+    if (piece->packed != NULL)
+        (void)cudaEventDestroy(piece->packed);
+    if (piece->moved != NULL)
+        (void)cudaEventDestroy(piece->moved);
+}
+
+static int create_stream(cudaStream_t *stream) {
+    int least = 0, greatest = 0;
+    int code = redist__cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+                                  "cudaDeviceGetStreamPriorityRange");
+    if (code != REDIST_OK)
+        return code;
+    return redist__cuda_check(cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest),
+                              "cudaStreamCreateWithPriority");
+}
+
 static int create(const struct redist__problem *problem, int variant, void **result) {
     (void)variant;
     struct state *state = *result = redist_calloc(1, sizeof *state);
@@ -42,12 +138,11 @@ static int create(const struct redist__problem *problem, int variant, void **res
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
     int code = problem->space->mark_create(&state->mark);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+    for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code =
-            redist__packing_create(&state->packing[side], problem, side, REDIST__EACH_IN_ARRAY, 0);
-    }
-    return code;
+    for (int which = 0; which < PIECES && code == REDIST_OK; which++)
+        code = create_piece(state, which);
+    return code == REDIST_OK ? create_stream(&state->stream) : code;
 }
 
 /* ---------------------------------------------------------------- the communicator */
@@ -115,92 +210,149 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- execution */
 
-static size_t message_bytes(const struct state *state, int side, int peer) {
-    return state->packing[side].side->parts[peer].elements * state->problem->schedule->item;
+static size_t message_bytes(const struct piece *piece, int side, int peer) {
+    return piece->schedule.side[side].parts[peer].elements * piece->schedule.item;
 }
 
-static ncclResult_t exchange_with(struct state *state, int direction, int peer, const void *source,
-                                  void *destination) {
+static ncclResult_t exchange_with(const struct state *state, const struct piece *piece,
+                                  int direction, int peer, const void *source, void *destination) {
     int to = direction, from = !direction;
     ncclResult_t result = ncclSuccess;
-    if (message_bytes(state, to, peer) != 0)
+    if (message_bytes(piece, to, peer) != 0)
         result =
-            ncclSend(redist__packing_message(&state->packing[to], peer, source),
-                     message_bytes(state, to, peer), ncclInt8, peer, state->comm, state->stream);
-    if (result == ncclSuccess && message_bytes(state, from, peer) != 0)
+            ncclSend(redist__packing_message(&piece->packing[to], peer, source),
+                     message_bytes(piece, to, peer), ncclInt8, peer, state->comm, state->stream);
+    if (result == ncclSuccess && message_bytes(piece, from, peer) != 0)
         result =
-            ncclRecv(redist__packing_message(&state->packing[from], peer, destination),
-                     message_bytes(state, from, peer), ncclInt8, peer, state->comm, state->stream);
+            ncclRecv(redist__packing_message(&piece->packing[from], peer, destination),
+                     message_bytes(piece, from, peer), ncclInt8, peer, state->comm, state->stream);
     return result;
 }
 
-static int exchange(struct state *state, int direction, const void *source, void *destination) {
+static int exchange(const struct state *state, const struct piece *piece, int direction,
+                    const void *source, void *destination) {
     const struct redist__context *context = state->problem->schedule->context;
     ncclResult_t result = ncclGroupStart();
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
-        result = exchange_with(state, direction, (context->rank + i) % context->size, source,
+        result = exchange_with(state, piece, direction, (context->rank + i) % context->size, source,
                                destination);
     ncclResult_t ended = ncclGroupEnd();
     return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
-/* Each phase is done before the next one begins, if somebody asks how long they take. */
-static int end_phase(const struct state *state, enum redist__phase next) {
-    const struct redist__problem *problem = state->problem;
-    if (problem->watch == NULL)
-        return REDIST_OK;
-    int code = redist__finish_lane(problem->space, state->mark, LANE, problem->schedule->context);
-    redist__enter(problem->watch, next);
-    return code;
+/* What `later` gets from now on begins after what `earlier` has got. */
+static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
+    int code = redist__cuda_check(cudaEventRecord(event, earlier), "cudaEventRecord");
+    return code == REDIST_OK
+               ? redist__cuda_check(cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent")
+               : code;
 }
 
 /* A rank that fails to pack exchanges all the same, for its peers' sake. */
+static int move_piece(struct state *state, struct piece *piece, int direction, const void *source,
+                      void *destination) {
+    cudaStream_t packing = NULL, unpacking = NULL;
+    int code = redist__cuda_lane(PACK_LANE, &packing);
+    if (code == REDIST_OK)
+        code = redist__cuda_lane(UNPACK_LANE, &unpacking);
+    if (code == REDIST_OK)
+        code = redist__packing_pack_all(&piece->packing[direction], source, PACK_LANE);
+    if (code == REDIST_OK)
+        code = follow(packing, piece->packed, state->stream);
+    int moved = exchange(state, piece, direction, source, destination);
+    if (code == REDIST_OK)
+        code = moved;
+    if (code == REDIST_OK)
+        code = follow(state->stream, piece->moved, unpacking);
+    return code == REDIST_OK
+               ? redist__packing_unpack_all(&piece->packing[!direction], destination, UNPACK_LANE)
+               : code;
+}
+
+/* The own part is copied when all is packed, while the last pieces are under way. */
+static int copy_own(struct state *state, int direction, const void *source, void *destination) {
+    cudaStream_t own = NULL;
+    int code = redist__cuda_lane(OWN_LANE, &own);
+    if (code == REDIST_OK)
+        code = redist__cuda_check(cudaStreamWaitEvent(own, state->pieces[PIECES - 1].packed, 0),
+                                  "cudaStreamWaitEvent");
+    return code == REDIST_OK ? redist__own_copy_run(&state->own[direction], state->problem,
+                                                    direction, source, destination, OWN_LANE)
+                             : code;
+}
+
 static int start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
     int code = redist__finish_stream(problem->space, state->mark, problem->stream,
                                      problem->schedule->context);
+    for (int i = 0; i < PIECES; i++) {
+        struct piece *piece = &state->pieces[i];
+        int moved =
+            piece->is_empty ? REDIST_OK : move_piece(state, piece, direction, source, destination);
+        code = code == REDIST_OK ? moved : code;
+    }
+    return code == REDIST_OK ? copy_own(state, direction, source, destination) : code;
+}
+
+static int wait_event(cudaEvent_t event, const struct redist__context *context) {
+    cudaError_t error = cudaErrorNotReady;
+    for (unsigned poll = 0; (error = cudaEventQuery(event)) == cudaErrorNotReady; poll++)
+        redist__pause(context, poll);
+    return redist__cuda_check(error, "cudaEventQuery");
+}
+
+/* Who asks for phases sees packing until the first piece is packed, and unpacking once the last one has
+ * moved; what is hidden behind the messages between is no phase of its own. */
+static int watch_pieces(const struct state *state) {
+    struct redist__watch *watch = state->problem->watch;
+    const struct redist__context *context = state->problem->schedule->context;
+    const struct piece *first = NULL, *last = NULL;
+    for (int i = 0; i < PIECES && watch != NULL; i++)
+        if (!state->pieces[i].is_empty) {
+            first = first != NULL ? first : &state->pieces[i];
+            last = &state->pieces[i];
+        }
+    if (first == NULL)
+        return REDIST_OK;
+    redist__enter(watch, REDIST__PACK);
+    int code = wait_event(first->packed, context);
+    redist__enter(watch, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
-        code = redist__cuda_lane(LANE, &state->stream);
-    redist__enter(problem->watch, REDIST__PACK);
-    if (code == REDIST_OK)
-        code = redist__packing_pack_all(&state->packing[direction], source, LANE);
-    if (code == REDIST_OK)
-        code = end_phase(state, REDIST__COMMUNICATE);
-    int moved = exchange(state, direction, source, destination);
-    if (moved == REDIST_OK)
-        moved = end_phase(state, REDIST__UNPACK);
-    if (code == REDIST_OK)
-        code = moved;
-    if (code == REDIST_OK)
-        code = redist__packing_unpack_all(&state->packing[!direction], destination, LANE);
-    if (code == REDIST_OK)
-        code = redist__own_copy_run(&state->own[direction], problem, direction, source, destination,
-                                    OWN_LANE);
-    return code; /* the own part is copied beside the unpacking, and has no time of its own */
+        code = wait_event(last->moved, context);
+    redist__enter(watch, REDIST__UNPACK);
+    return code;
 }
 
 static int wait(void *data) {
     const struct state *state = data;
     const struct redist__context *context = state->problem->schedule->context;
-    redist__enter(state->problem->watch, REDIST__UNPACK);
-    int code = redist__finish_lane(state->problem->space, state->mark, LANE, context);
+    int watched = watch_pieces(state);
+    int code = redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context);
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
     int finished = redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context);
-    return code == REDIST_OK ? finished : code;
+    code = code == REDIST_OK ? finished : code;
+    return code == REDIST_OK ? watched : code;
 }
 
 /* ---------------------------------------------------------------- the method */
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    size_t bytes = 0;
+    for (int i = 0; i < 2 * PIECES; i++)
+        bytes += state->pieces[i / 2].packing[i % 2].buffer_bytes;
+    return bytes;
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packing_free(&state->packing[0]);
-    redist__packing_free(&state->packing[1]);
-    state->problem->space->mark_destroy(state->mark);
+    for (int i = 0; i < PIECES; i++)
+        free_piece(&state->pieces[i]);
+    if (state->stream != NULL)
+        (void)cudaStreamDestroy(state->stream);
+    if (state->mark != NULL)
+        state->problem->space->mark_destroy(state->mark);
     redist_release(state);
 }
 

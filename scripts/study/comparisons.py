@@ -89,11 +89,12 @@ def prediction_section(results):
     groups = prediction_groups(results)
     if not groups:
         return ""
-    rows, hits_exchange, hits_total = [], 0, 0
+    rows, hits_exchange, hits_total, by_chance = [], 0, 0, 0.0
     for of_grids in groups:
         right_exchange, right_total, named = names_best(of_grids)
         hits_exchange += right_exchange
         hits_total += right_total
+        by_chance += len(named) / len(of_grids)
         loss = min(result.total for result in named) / best(of_grids).total
         for result in sorted(of_grids, key=lambda result: result.predicted):
             rows.append([size_text(result.size), result.key["method"], result.way,
@@ -106,7 +107,8 @@ def prediction_section(results):
         f"The communication model named the grid with the fastest exchanges in {hits_exchange} of "
         f"{n} comparisons ({100 * hits_exchange / n:.0f} %), and the one with the least total in "
         f"{hits_total} ({100 * hits_total / n:.0f} %). A comparison is one size and method on all "
-        "grids that were measured.")
+        f"grids that were measured. Grids with the same prediction are named together; naming as many "
+        f"at random would have been right in {by_chance:.1f}.")
         + page.folded("predicted beside measured", page.table(
             ["size", "method", "grid", "predicted, ms", "communication, ms", "exchange, ms",
              "total, ms", "named", "best total", "named of best"], rows)))

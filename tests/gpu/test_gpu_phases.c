@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Phases of exchanges on a device, where method nccl goes another way for them; the model of its links. */
+/* Phases of exchanges on a device, and the model of its links. */
 #include "device.h"
 #include "fftnd.h"
 
