@@ -132,6 +132,25 @@ START_TEST(late_rank) {
 }
 END_TEST
 
+/* With three ranks, one of them late, the first message is in long before the last. */
+START_TEST(last_message) {
+    static const char *const methods[] = {"p2p", "p2p-type"};
+    for (int i = 0; i < 2 && harness_nranks > 2; i++) {
+        struct setup setup;
+        harness_case("method %s", methods[i]);
+        check_all(create_plan(&setup, methods[i], 1), "%s", redist_error_message());
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (harness_rank == 0)
+            usleep(120000);
+        check_ok(redist_plan_execute(setup.plan, REDIST_FORWARD));
+        redist_phases phases = read_phases(setup.plan);
+        check_all(harness_rank == 0 || phases.communicate > 0.02, "communication %g s",
+                  phases.communicate);
+        free_setup(&setup);
+    }
+}
+END_TEST
+
 /* Packing methods pack where parts lie across the rows, and unpack on the way back. */
 START_TEST(packing) {
     static const char *const methods[] = {"direct", "p2p", "alltoallv"};
@@ -187,6 +206,6 @@ START_TEST(refused) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {sums, late_rank, packing, off, refused, NULL};
+    const TTest *const tests[] = {sums, late_rank, last_message, packing, off, refused, NULL};
     return harness_run(argc, argv, "test_redist_phases", tests);
 }
