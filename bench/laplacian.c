@@ -49,7 +49,7 @@ void bench_laplacian_begin(bench_laplacian *given) {
 }
 
 void bench_laplacian_end(bench_laplacian *given) {
-    for (int i = 0; i < TERMS * given->layout[FFTND_PHYSICAL].ndims; i++)
+    for (int i = 0; i < TERMS * given->layout[FFTND_PHYSICAL].ndims; i++) /* as far as begun */
         free(given->factors[i % TERMS][i / TERMS]);
 }
 

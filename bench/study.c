@@ -108,42 +108,48 @@ static fftnd_options plan_options(const struct study *study, const bench_config 
     return options;
 }
 
-/* Returns redist's code; if it is none, with the reason in `refusal`. */
-static int create_plan(struct trial *trial, const char **refusal) {
+static int create_plan(struct trial *trial) {
     const struct study *study = trial->study;
     const bench_config *config = trial->config;
     fftnd_options options = plan_options(study, config);
-    int code = fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->sizes,
-                                 (enum fftnd_kind)config->choice[BENCH_KIND],
-                                 (enum fftnd_precision)config->choice[BENCH_PRECISION], &options,
-                                 &trial->plan);
-    *refusal = redist_error_message();
-    return code;
+    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->sizes,
+                             (enum fftnd_kind)config->choice[BENCH_KIND],
+                             (enum fftnd_precision)config->choice[BENCH_PRECISION], &options,
+                             &trial->plan);
 }
 
-static void create_arrays(struct trial *trial) {
+/* A size that does not fit in memory is passed over on all ranks; returns redist's code. */
+static int create_arrays(struct trial *trial) {
+    enum redist_space space =
+        trial->config->choice[BENCH_SPACE] ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
     bench_laplacian *laplacian = &trial->laplacian;
     size_t most = 1;
+    int code = REDIST_OK;
     *laplacian = (bench_laplacian){
         .kind = (enum fftnd_kind)trial->config->choice[BENCH_KIND],
         .precision = (enum fftnd_precision)trial->config->choice[BENCH_PRECISION]};
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         fftnd_layout *layout = &laplacian->layout[side];
         must(fftnd_plan_layout(trial->plan, (enum fftnd_side)side, layout));
-        trial->arrays[side] = trial->space->allocate(MPI_COMM_WORLD, layout->bytes, 1);
+        code = redist_alloc_in(MPI_COMM_WORLD, space, layout->bytes, &trial->arrays[side]);
         most = layout->bytes > most ? layout->bytes : most;
     }
+    if (code != REDIST_OK)
+        return code;
     trial->host = calloc(1, most);
     if (!trial->host)
-        bench_abort("no memory for an array of %zu bytes", most);
-    bench_laplacian_begin(laplacian);
+        code = redist_fail_in("fftnd-bench", REDIST_ERR_MEMORY, "no memory for %zu bytes", most);
+    code = redist_agree(MPI_COMM_WORLD, code);
+    if (code == REDIST_OK)
+        bench_laplacian_begin(laplacian);
+    return code;
 }
 
 static void release(struct trial *trial) {
     bench_laplacian_end(&trial->laplacian);
     free(trial->host);
     for (int side = 0; side < 2; side++)
-        trial->space->release(trial->arrays[side], 1);
+        must(redist_free(&trial->arrays[side]));
     must(fftnd_plan_free(&trial->plan));
 }
 
@@ -299,15 +305,16 @@ static void run_trial(struct study *study, const bench_config *config, const int
         .study = study, .config = config, .space = bench_space_at(config->choice[BENCH_SPACE])};
     char key[BENCH_KEY_BYTES];
     format_key(study, config, missing[0] ? 0 : 1, key);
-    const char *refusal;
-    int code = create_plan(&trial, &refusal);
+    int code = create_plan(&trial);
+    if (code == REDIST_OK)
+        code = create_arrays(&trial);
     if (code != REDIST_OK) {
         study->failures += code != REDIST_ERR_METHOD || !study->job->methods.all;
-        say(study, key, refusal);
+        say(study, key, redist_error_message());
         bench_progress_add(&study->progress, work(study, config), 1, key);
+        release(&trial);
         return;
     }
-    create_arrays(&trial);
     validate(&trial);
     if (!(trial.error <= bench_laplacian_tolerance(&trial.laplacian))) {
         char text[TEXT_BYTES];
