@@ -133,6 +133,12 @@ class Report(unittest.TestCase):
             self.assertEqual(len(named), 2)  # both slabs alike
         self.assertIn("in 4 of 4 comparisons (100 %)", comparisons.prediction_section(of_ranks))
 
+    def test_one_rank_alone(self):
+        alone = [r for r in self.results if r.ranks == 4 and r.key["direction"] == "forward"]
+        others = [r for r in self.results if r.ranks == 8 and r.key["direction"] == "forward"]
+        self.assertIn("one rank", comparisons.section(others, alone))
+        self.assertNotIn("one rank", comparisons.section(others, []))
+
     def test_page(self):
         page = report.report(self.folder)
         self.assertEqual(page.count("<svg"), page.count("</svg>"))

@@ -9,8 +9,11 @@ PHASE_NAMES = ["transforms", "packing", "first message in", "communication", "un
 MOST_BARS = 14
 
 
-def pair_of_plots(title, curves):
-    """Total and relative times over sizes; `curves` maps a name to one result for each size."""
+def pair_of_plots(title, curves, alone=()):
+    """Total and relative times over sizes; `curves` maps a name to one result for each size.
+
+    `alone` are results of a single rank, which the totals show for comparison.
+    """
     sizes = sorted({size_key(result) for results in curves.values() for result in results})
     names = [size_text(size) for _, size in sizes]
     least = {key: min(result.total for results in curves.values() for result in results
@@ -22,6 +25,9 @@ def pair_of_plots(title, curves):
         total.append((name, [(x, r.total, r.band) for x, r in zip(places, ordered)]))
         relative.append((name, [(x, r.total / least[size_key(r)], r.band / least[size_key(r)])
                                 for x, r in zip(places, ordered)]))
+    reference = [(sizes.index(size_key(result)), result.total, result.band)
+                 for result in sorted(alone, key=size_key) if size_key(result) in sizes]
+    total += [("one rank", reference)] if reference else []
     return page.plots([svg.lines(f"{title}: total", total, "ms", names=names),
                        svg.lines(f"{title}: relative", relative, "", names=names,
                                  logarithmic=False)])
@@ -123,7 +129,9 @@ def methods_section(results):
     return contents
 
 
-def section(results):
+def section(results, alone):
+    """`alone` are results of a single rank in the same direction, if there are other ranks' results."""
     curves = best_of_each(results, lambda result: result.way)
-    return (pair_of_plots("Best method of each grid", curves) + best_table(results)
+    best_alone = [best(of_size) for of_size in group(alone, size_key).values()]
+    return (pair_of_plots("Best method of each grid", curves, best_alone) + best_table(results)
             + phase_bars(results) + methods_section(results) + prediction_section(results))

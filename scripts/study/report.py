@@ -38,7 +38,9 @@ def case_section(key, results):
     for ranks, of_ranks in group(results, lambda result: result.ranks).items():
         for direction, of_direction in group(of_ranks, lambda r: r.key["direction"]).items():
             contents += page.heading(3, f"{ranks} rank{'s' if ranks > 1 else ''}, {direction}")
-            contents += comparisons.section(of_direction)
+            alone = [result for result in results if result.ranks == 1 < ranks
+                     and result.key["direction"] == direction]
+            contents += comparisons.section(of_direction, alone)
     return contents + scaling.section(results)
 
 
