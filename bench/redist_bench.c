@@ -396,6 +396,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    bench_space_prepare(argc, argv);
     MPI_Init(&argc, &argv);
     int code = run(argc, argv);
     MPI_Finalize();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "space.h"
 #include "options.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,39 @@ const char *const bench_memories[] = {"alloc", "malloc", "alloc-a", "alloc-b", N
 
 const bench_space *bench_space_at(int index) {
     return spaces[index];
+}
+
+/* The last value of an option of the command line, or "". */
+static const char *find_value(int argc, char **argv, const char *option) {
+    const size_t length = strlen(option);
+    const char *value = "";
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], option) == 0)
+            value = i + 1 < argc ? argv[i + 1] : "";
+        else if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
+            value = argv[i] + length + 1;
+    return value;
+}
+
+/* Whether a line of a job's file has the name in quotes. */
+static int is_in_job(const char *path, const char *name) {
+    char line[1024], quoted[64];
+    int found = 0;
+    FILE *file = fopen(path, "r");
+    snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, quoted) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+void bench_space_prepare(int argc, char **argv) {
+    const char *name = find_value(argc, argv, "--space"), *job = find_value(argc, argv, "--job");
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (spaces[i]->prepare != NULL &&
+            (strcmp(spaces[i]->name, name) == 0 || is_in_job(job, spaces[i]->name)))
+            spaces[i]->prepare();
 }
 
 int bench_mappable(int memory, int array) {

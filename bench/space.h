@@ -8,6 +8,7 @@
 
 typedef struct bench_space {
     const char *name;
+    void (*prepare)(void);      /* called before MPI_Init, if not NULL */
     const char *(*begin)(void); /* why it is not to be had, NULL = it is; collective */
     /* collective on comm; peers can map the array if `mappable`; ends the program without memory */
     void *(*allocate)(MPI_Comm comm, size_t bytes, int mappable);
@@ -26,6 +27,10 @@ extern const bench_space bench_space_cuda;
 extern const char *const bench_spaces[];
 
 const bench_space *bench_space_at(int index);
+
+/* To be called before MPI_Init: prepares the space that the command line or its --job names. What is wrong with the
+ * command line is left to bench_parse. */
+void bench_space_prepare(int argc, char **argv);
 
 /* The choices of --memory. */
 extern const char *const bench_memories[];

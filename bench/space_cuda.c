@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays on CUDA devices, which the ranks of a node take in turn, and how fast these copy. */
+#include "../examples/choose_device.h"
 #include "options.h"
 #include "space.h"
 #include <cuda_runtime_api.h>
@@ -10,17 +11,9 @@ static void check(cudaError_t error, const char *what) {
         bench_abort("%s: %s", what, cudaGetErrorString(error));
 }
 
-static const char *begin(void) {
-    MPI_Comm node;
-    int rank, count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_free(&node);
-    if (error != cudaSuccess || count == 0)
-        return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
-    check(cudaSetDevice(rank % count), "cudaSetDevice");
-    return NULL;
+/* What fails here fails again in `begin`, which can say so. */
+static void prepare(void) {
+    (void)choose_device();
 }
 
 static void *allocate(MPI_Comm comm, size_t bytes, int mappable) {
@@ -139,7 +132,8 @@ static double copy_rate(MPI_Comm comm) {
 
 const bench_space bench_space_cuda = {
     .name = "cuda",
-    .begin = begin,
+    .prepare = prepare,
+    .begin = choose_device,
     .allocate = allocate,
     .release = release,
     .copy = copy,

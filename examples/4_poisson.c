@@ -70,6 +70,15 @@ static void free_transform(struct transform *t) {
 
 typedef double function(double x, double y, double z);
 
+/* Where a local element stands in the local array. */
+static ptrdiff_t place_of(const fftnd_layout *layout, int i, int j, int k) {
+    return i * layout->stride[0] + j * layout->stride[1] + k * layout->stride[2];
+}
+
+static double coordinate(const fftnd_layout *physical, int axis, int index) {
+    return box_coordinate(physical->size[axis], physical->start[axis] + index);
+}
+
 /* Calls `point` for each local grid point with its element and the function's value there; returns
  * the largest result. */
 static double at_each_point(struct transform *t, function *f, double (*point)(double *, double)) {
@@ -78,9 +87,8 @@ static double at_each_point(struct transform *t, function *f, double (*point)(do
     for (int i = 0; i < p->count[0]; i++)
         for (int j = 0; j < p->count[1]; j++)
             for (int k = 0; k < p->count[2]; k++) {
-                double value =
-                    f(box_coordinate(p, 0, i), box_coordinate(p, 1, j), box_coordinate(p, 2, k));
-                largest = larger(largest, point(&t->real[box_place(p, i, j, k)], value));
+                double value = f(coordinate(p, 0, i), coordinate(p, 1, j), coordinate(p, 2, k));
+                largest = larger(largest, point(&t->real[place_of(p, i, j, k)], value));
             }
     return largest_of_all(largest);
 }
@@ -100,10 +108,10 @@ static void multiply_waves(struct transform *t, double (*factor)(double k_square
     for (int i = 0; i < s->count[0]; i++)
         for (int j = 0; j < s->count[1]; j++)
             for (int k = 0; k < s->count[2]; k++) {
-                double kx = box_wavenumber(s, shape[0], 0, i);
-                double ky = box_wavenumber(s, shape[1], 1, j);
-                double kz = box_wavenumber(s, shape[2], 2, k);
-                t->waves[box_place(s, i, j, k)] *= factor(kx * kx + ky * ky + kz * kz);
+                double kx = box_wavenumber(shape[0], s->start[0] + i);
+                double ky = box_wavenumber(shape[1], s->start[1] + j);
+                double kz = box_wavenumber(shape[2], s->start[2] + k);
+                t->waves[place_of(s, i, j, k)] *= factor(kx * kx + ky * ky + kz * kz);
             }
 }
 

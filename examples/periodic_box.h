@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The periodic box [0, 2 pi)^3: what a local index of a transform's array stands for. */
+/* The periodic box [0, 2 pi)^3: what an index along an axis of a transform's array stands for. CUDA
+ * code may call this too. */
 #ifndef PERIODIC_BOX_H
 #define PERIODIC_BOX_H
 
-#include <fftnd.h>
 #include <math.h>
 
-/* Where a local element stands in the local array. */
-static inline ptrdiff_t box_place(const fftnd_layout *layout, int i, int j, int k) {
-    return i * layout->stride[0] + j * layout->stride[1] + k * layout->stride[2];
-}
+#ifdef __CUDACC__
+#define BOX_FUNCTION static __host__ __device__ inline
+#else
+#define BOX_FUNCTION static inline
+#endif
 
-/* The coordinate of a grid point along an axis. */
-static inline double box_coordinate(const fftnd_layout *physical, int axis, int index) {
-    return 2 * M_PI * (physical->start[axis] + index) / physical->size[axis];
+/* The coordinate of a grid point, given its global index. */
+BOX_FUNCTION double box_coordinate(int points, int index) {
+    return 2 * M_PI * index / points;
 }
 
 /* The wavenumber along an axis with so many modes: the upper half of the indices stands for
  * negative ones. */
-static inline int box_wavenumber(const fftnd_layout *spectral, int modes, int axis, int index) {
-    int k = spectral->start[axis] + index;
-    return k <= modes / 2 ? k : k - modes;
+BOX_FUNCTION int box_wavenumber(int modes, int index) {
+    return index <= modes / 2 ? index : index - modes;
 }
 
 #endif

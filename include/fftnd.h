@@ -96,7 +96,7 @@ enum fftnd_batch_place {
 enum fftnd_fusion {
     FFTND_FUSE_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
     FFTND_FUSE_NEVER, /**< one after the other, over whole arrays */
-    FFTND_FUSE_ALWAYS /**< an error where it cannot be done */
+    FFTND_FUSE_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
 };
 
 /** Whether transforms over whole arrays turn the axes in memory, so that the lines of the next transform are

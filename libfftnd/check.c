@@ -180,6 +180,10 @@ static int check_space(const struct fftnd__request *request) {
     if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
                                          "dropped in tiles");
+    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSE_ALWAYS)
+        return FAIL(REDIST_ERR_METHOD,
+                    "options->fusion = FFTND_FUSE_ALWAYS, but there are no tiles "
+                    "on a device");
     return REDIST_OK;
 }
 

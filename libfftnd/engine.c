@@ -86,9 +86,66 @@ static void count_work(struct fftnd__engine *engine) {
     }
 }
 
+/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
+ * space. */
+static size_t largest_bytes(const struct fftnd__engine *engine) {
+    size_t most = 0;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 0; i <= engine->pipelines[direction].nsteps; i++) {
+            size_t bytes =
+                fftnd__step_bytes(&engine->transform, &engine->pipelines[direction].steps[i]);
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
+/* Makes serial plans on two arrays. */
+typedef int planning(struct fftnd__engine *engine, void *const scratch[2]);
+
+static int plan_pipelines(struct fftnd__engine *engine, void *const scratch[2]) {
+    int code = REDIST_OK;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code =
+            fftnd__pipeline_plan_serial(&engine->pipelines[direction], &engine->transform, scratch);
+    return code;
+}
+
+static int plan_fused(struct fftnd__engine *engine, void *const scratch[2]) {
+    int code = REDIST_OK;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = fftnd__fused_plan_whole(&engine->fused[direction], &engine->transform, scratch);
+    return code;
+}
+
+static int plan_in_scratch(struct fftnd__engine *engine, planning *plan) {
+    static char nowhere[2]; /* addresses that nobody uses */
+    void *const apart[2] = {&nowhere[0], &nowhere[1]};
+    if (is_on_device(&engine->transform))
+        return plan(engine, apart);
+    size_t bytes = (largest_bytes(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
+    if (memory == NULL)
+        return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                              "no memory for planning in two arrays of %zu bytes", bytes);
+    char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+    void *const scratch[2] = {first, first + bytes};
+    int code = plan(engine, scratch);
+    redist_release(memory);
+    return code;
+}
+
+/* Collective. */
+static int plan_whole_in_fused(struct fftnd__engine *engine) {
+    const struct fftnd__transform *transform = &engine->transform;
+    if (!fftnd__fused_has_whole(&engine->fused[0], transform) &&
+        !fftnd__fused_has_whole(&engine->fused[1], transform))
+        return REDIST_OK;
+    return redist_agree(transform->comm, plan_in_scratch(engine, plan_fused));
+}
+
 static void free_fused(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
-        fftnd__fused_free(&engine->fused[direction]);
+        fftnd__fused_free(&engine->fused[direction], &engine->transform);
     engine->may_fuse = engine->is_fused = 0;
 }
 
@@ -108,6 +165,8 @@ static int build_fused(struct fftnd__engine *engine) {
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
                               "options->fusion = FFTND_FUSE_ALWAYS, but tiles do not suit these "
                               "sizes and this grid");
+    if (code == REDIST_OK && engine->may_fuse)
+        code = plan_whole_in_fused(engine);
     if (code != REDIST_OK || !engine->may_fuse)
         free_fused(engine);
     return code;
@@ -127,49 +186,11 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     return code;
 }
 
-/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
- * space. */
-static size_t largest_bytes(const struct fftnd__engine *engine) {
-    size_t most = 0;
-    for (int direction = 0; direction < 2; direction++)
-        for (int i = 0; i <= engine->pipelines[direction].nsteps; i++) {
-            size_t bytes =
-                fftnd__step_bytes(&engine->transform, &engine->pipelines[direction].steps[i]);
-            most = bytes > most ? bytes : most;
-        }
-    return most;
-}
-
-static int plan_both(struct fftnd__engine *engine, void *const scratch[2]) {
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__pipeline_plan_serial(&engine->pipelines[direction], &engine->transform, scratch);
-    return code;
-}
-
-static int plan_serial_here(struct fftnd__engine *engine) {
-    static char nowhere[2]; /* addresses that nobody uses */
-    void *const apart[2] = {&nowhere[0], &nowhere[1]};
-    if (is_on_device(&engine->transform))
-        return plan_both(engine, apart);
-    size_t bytes = (largest_bytes(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
-    if (memory == NULL)
-        return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
-                              "no memory for planning in two arrays of %zu bytes", bytes);
-    char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
-    void *const scratch[2] = {first, first + bytes};
-    int code = plan_both(engine, scratch);
-    redist_release(memory);
-    return code;
-}
-
 /* Tiles have plans of their own, so only where whole arrays are transformed. Collective. */
 static int plan_serial(struct fftnd__engine *engine) {
     if (engine->has_serial)
         return REDIST_OK;
-    int code = redist_agree(engine->transform.comm, plan_serial_here(engine));
+    int code = redist_agree(engine->transform.comm, plan_in_scratch(engine, plan_pipelines));
     engine->has_serial = code == REDIST_OK;
     return code;
 }

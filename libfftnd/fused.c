@@ -178,11 +178,42 @@ static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transf
     }
 }
 
+/* A transform from an array of this rank to another, which the serial library may do by itself. */
+static int is_whole(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                    int i) {
+    const struct fftnd__step *step = &fused->list.steps[i];
+    return transform->choice.whole && !is_exchange(step) && !step->truncates &&
+           !step->hop.ruins_source && fused->join[i - 1] != FFTND__PULL &&
+           fused->join[i + 1] != FFTND__PUSH;
+}
+
+int fftnd__fused_has_whole(const struct fftnd__fused *fused,
+                           const struct fftnd__transform *transform) {
+    for (int i = 1; i <= fused->list.nsteps; i++)
+        if (is_whole(fused, transform, i))
+            return 1;
+    return 0;
+}
+
+int fftnd__fused_plan_whole(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                            void *const scratch[2]) {
+    int code = REDIST_OK;
+    for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
+        struct fftnd__step *step = &fused->list.steps[i];
+        if (!is_whole(fused, transform, i) || is_empty(step) || is_empty(step - 1))
+            continue;
+        step->hop.source = fused->buffer[i - 1];
+        step->hop.destination = fused->buffer[i];
+        code = fftnd__plan_whole(step - 1, step, transform, fused->list.direction, scratch);
+    }
+    return code;
+}
+
 static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform) {
     const struct fftnd__step *steps = fused->list.steps;
     int code = REDIST_OK;
     for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
-        if (is_exchange(&steps[i]))
+        if (is_exchange(&steps[i]) || is_whole(fused, transform, i))
             continue;
         const struct fftnd__cut cut = {
             transform->choice.tile_bytes, fused->join[i - 1] != FFTND__PULL,
@@ -296,8 +327,25 @@ static int close_ends(const struct ends *ends) {
     return code;
 }
 
+static int run_whole(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                     int i, void *const buffers[], double scale, double *serial_seconds) {
+    const struct fftnd__step *step = &fused->list.steps[i];
+    const struct fftnd__serial *library = transform->library;
+    void *source = buffers[fused->buffer[i - 1]], *destination = buffers[fused->buffer[i]];
+    double begin = MPI_Wtime();
+    int code =
+        step->serial != NULL ? library->execute(step->serial, source, destination) : REDIST_OK;
+    if (code == REDIST_OK && scale != 1.0)
+        code = library->scale(destination, fftnd__step_bytes(transform, step), transform->precision,
+                              scale, transform->options.stream);
+    *serial_seconds += MPI_Wtime() - begin;
+    return code;
+}
+
 static int run_serial(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                       int i, void *const buffers[], double scale, double *serial_seconds) {
+    if (is_whole(fused, transform, i))
+        return run_whole(fused, transform, i, buffers, scale, serial_seconds);
     const struct ends ends = find_ends(fused, transform, i, buffers);
     int code = open_ends(&ends);
     if (code == REDIST_OK)
@@ -327,10 +375,13 @@ int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__trans
     return code;
 }
 
-void fftnd__fused_free(struct fftnd__fused *fused) {
+void fftnd__fused_free(struct fftnd__fused *fused, const struct fftnd__transform *transform) {
     fftnd__pipeline_free_exchanges(&fused->list);
-    for (int i = 1; i <= fused->list.nsteps; i++)
+    for (int i = 1; i <= fused->list.nsteps; i++) {
         if (fused->tilings[i].library != NULL)
             fftnd__tiling_free(&fused->tilings[i]);
+        if (fused->list.steps[i].serial != NULL)
+            transform->library->destroy(fused->list.steps[i].serial);
+    }
     fused->list.nsteps = 0;
 }

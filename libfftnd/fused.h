@@ -25,6 +25,13 @@ struct fftnd__fused {
 int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                        int direction, int *suits);
 
+/* Whether some transforms are to work on whole arrays, and their plans; scratch as in pipeline.h. Not
+ * collective. */
+int fftnd__fused_has_whole(const struct fftnd__fused *fused,
+                           const struct fftnd__transform *transform);
+int fftnd__fused_plan_whole(struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                            void *const scratch[2]);
+
 /* Bytes that the arrays in `buffer` need. */
 size_t fftnd__fused_bytes(const struct fftnd__fused *fused,
                           const struct fftnd__transform *transform, int buffer);
@@ -37,6 +44,6 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
 int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                      void *const buffers[], double scale, double seconds[2]);
 
-void fftnd__fused_free(struct fftnd__fused *fused);
+void fftnd__fused_free(struct fftnd__fused *fused, const struct fftnd__transform *transform);
 
 #endif

@@ -115,7 +115,7 @@ static int is_in_place(const struct fftnd__step *step, const struct fftnd__trans
             step->hop.destination <= FFTND__OUTPUT);
 }
 
-static int plan_whole(const struct fftnd__step *before, struct fftnd__step *step,
+int fftnd__plan_whole(const struct fftnd__step *before, struct fftnd__step *step,
                       const struct fftnd__transform *transform, int direction,
                       void *const scratch[2]) {
     struct fftnd__serial_problem problem;
@@ -172,7 +172,7 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
     if (step->truncates || (transform->choice.tiled && step->naxes > 0 &&
                             !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
-    return plan_whole(before, step, transform, direction, scratch);
+    return fftnd__plan_whole(before, step, transform, direction, scratch);
 }
 
 int fftnd__pipeline_plan_serial(struct fftnd__pipeline *pipeline,

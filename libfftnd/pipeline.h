@@ -17,6 +17,12 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          const struct fftnd__transform *transform, struct fftnd__place source,
                          struct fftnd__place destination, enum redist_tiles tiles);
 
+/* Makes the plan of a serial step over whole arrays, through which the step's hop says it goes; scratch
+ * arrays have room for both. Not collective. */
+int fftnd__plan_whole(const struct fftnd__step *before, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, int direction,
+                      void *const scratch[2]);
+
 /* Lists the steps and chooses the arrays between them. Collective. */
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction);

@@ -50,9 +50,11 @@ static void print_choice(const struct fftnd__choice *choice, int ndims, char tex
         append(text, "%s%d", i > 0 ? "x" : "grid=", choice->grid[i]);
     for (int i = 0; i < ndims && choice->grid_ndims > 0; i++)
         append(text, "%s%d", i > 0 ? "," : " order=", choice->order[i]);
-    append(text, " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d",
+    append(text,
+           " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d "
+           "whole=%d",
            choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
-           choice->stream_bytes, choice->chunks, choice->early, choice->realigned);
+           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole);
 }
 
 /* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
@@ -104,11 +106,12 @@ static int scan_choice(const char *text, const struct fftnd__request *request,
     if (n < 0 || (n > 0 && !is_grid(n, choice->grid, nranks)) || (norder != 0 && norder != ndims) ||
         !is_order(ndims, choice->order, fftnd__halved_axis(request), choice->grid_ndims))
         return 0;
-    return sscanf(
-               text,
-               " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d",
-               &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-               &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned) >= 5 &&
+    return sscanf(text,
+                  " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
+                  "realigned=%d whole=%d",
+                  &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
+                  &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
+                  &choice->whole) >= 5 &&
            choice->chunks >= 1;
 }
 
@@ -378,12 +381,15 @@ static int try_orders(struct contest *contest) {
 }
 
 static int try_ways(struct contest *contest) {
-    static const struct { int fused, tiled; } ways[] = {{0, 1}, {0, 0}, {1, 0}};
+    static const struct {
+        int fused, tiled, whole;
+    } ways[] = {{0, 1, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}};
     int code = REDIST_OK, fusion = (int)contest->request->options.fusion;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && code == REDIST_OK; i++) {
         struct fftnd__choice choice = contest->best;
         choice.fused = ways[i].fused;
         choice.tiled = ways[i].tiled;
+        choice.whole = ways[i].whole;
         int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSE_ALWAYS;
         if (allowed)
             code = try_other(contest, &choice);

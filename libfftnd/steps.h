@@ -47,6 +47,7 @@ struct fftnd__choice {
     int early; /* backward transforms an axis before an exchange if it is whole before and after it */
     int realigned; /* transforms over whole arrays turn the axes, so that lines are contiguous */
     int fused;     /* transforms and exchanges are joined in tiles */
+    int whole;     /* joined: transforms between arrays of this rank work on whole arrays */
     int tiled;     /* transforms that are not joined work in tiles too */
     size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t

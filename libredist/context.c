@@ -193,26 +193,28 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
-int redist_node_size(MPI_Comm comm, int *node_size) {
-    int code = redist_check_comm(comm);
-    struct redist__context *context;
+/* The context of a communicator of the user, for a look only: its attribute keeps it. */
+static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
+    int code = redist_check_comm_in(function, comm);
     if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    *node_size = context->node_size;
-    redist__context_release(context);
-    return REDIST_OK;
+        code = redist__context_get(comm, context);
+    if (code == REDIST_OK)
+        redist__context_release(*context);
+    return code;
+}
+
+int redist_node_size(MPI_Comm comm, int *node_size) {
+    struct redist__context *context;
+    int code = look_at_context(__func__, comm, &context);
+    if (code == REDIST_OK)
+        *node_size = context->node_size;
+    return code;
 }
 
 int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
-    int code = redist_check_comm(comm);
     struct redist__context *context;
+    int code = look_at_context(__func__, comm, &context);
     if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    *private_comm = context->comm;
-    redist__context_release(context); /* the attribute keeps it */
-    return REDIST_OK;
+        *private_comm = context->comm;
+    return code;
 }

@@ -70,6 +70,14 @@ int redist__mirror_store(struct redist__mirror *mirror, void *array, int lane) {
     return mirror->problem->space->batch_run(&mirror->store, 0, mirror->store.count, lane);
 }
 
-size_t redist__mirror_bytes(const struct redist__mirror *mirror) {
-    return mirror->memory != NULL ? side_of(mirror)->bytes : 0;
+size_t redist__mirrors_bytes(const struct redist__mirror mirrors[2]) {
+    size_t bytes = 0;
+    for (int side = 0; side < 2; side++)
+        bytes += mirrors[side].memory != NULL ? side_of(&mirrors[side])->bytes : 0;
+    return bytes;
+}
+
+int redist__types_preference(const struct redist__problem *problem, int variant) {
+    (void)variant;
+    return problem->space->asynchronous && !problem->staged ? REDIST__BY_NAME : 0;
 }

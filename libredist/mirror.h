@@ -24,6 +24,11 @@ void *redist__mirror_of(const struct redist__mirror *mirror, const void *array);
 int redist__mirror_fetch(struct redist__mirror *mirror, const void *array, int lane);
 int redist__mirror_store(struct redist__mirror *mirror, void *array, int lane);
 
-size_t redist__mirror_bytes(const struct redist__mirror *mirror);
+/* Of both sides. */
+size_t redist__mirrors_bytes(const struct redist__mirror mirrors[2]);
+
+/* How much `auto` likes a method that hands MPI subarray types. MPI copies each contiguous run of a type
+ * on a device by itself, which takes for ever. */
+int redist__types_preference(const struct redist__problem *problem, int variant);
 
 #endif

@@ -153,6 +153,26 @@ void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__sc
                          schedule->item, source->stride, destination->stride);
 }
 
+int redist__packings_create(struct redist__packing packing[2], struct redist__copy own[2],
+                            const struct redist__problem *problem,
+                            const enum redist__in_array in_array[2], int staged) {
+    int code = REDIST_OK;
+    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+        redist__own_copy_prepare(&own[side], problem->schedule, side);
+        code = redist__packing_create(&packing[side], problem, side, in_array[side], staged);
+    }
+    return code;
+}
+
+void redist__packings_free(struct redist__packing packing[2]) {
+    redist__packing_free(&packing[0]);
+    redist__packing_free(&packing[1]);
+}
+
+size_t redist__packings_bytes(const struct redist__packing packing[2]) {
+    return packing[0].buffer_bytes + packing[1].buffer_bytes;
+}
+
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
                          int direction, const void *source, void *destination, int lane) {
     const struct redist__schedule *schedule = problem->schedule;

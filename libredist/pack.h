@@ -32,6 +32,13 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
                            int side, enum redist__in_array in_array, int staged);
 void redist__packing_free(struct redist__packing *packing);
 
+/* Both sides of an exchange, and the copies of the own part in both directions. */
+int redist__packings_create(struct redist__packing packing[2], struct redist__copy own[2],
+                            const struct redist__problem *problem,
+                            const enum redist__in_array in_array[2], int staged);
+void redist__packings_free(struct redist__packing packing[2]);
+size_t redist__packings_bytes(const struct redist__packing packing[2]);
+
 /* Where the message of a peer is. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 

@@ -209,15 +209,17 @@ void redist__cuda_count_plans(int difference) {
 
 /* ---------------------------------------------------------------- redist_alloc_in */
 
-static void note_context(const void *array, struct redist__context *context) {
+/* Returns 0 if the array is not known. */
+static int note_context(const void *array, struct redist__context *context) {
     struct redist__cuda_memory memory;
     if (!redist__cuda_find(array, &memory))
-        return;
+        return 0;
     pthread_mutex_lock(&lock);
     struct export *export = find_export(&memory);
     if (export != NULL)
         export->context = context;
     pthread_mutex_unlock(&lock);
+    return export != NULL;
 }
 
 /* Exported at once, since what says whose the array is, is kept there. */
@@ -227,8 +229,10 @@ static int allocate(struct redist__context *context, size_t bytes, void **array)
     if (code != REDIST_OK)
         return code;
     redist__cuda_place(*array, bytes);
-    note_context(*array, context);
-    return REDIST_OK;
+    if (note_context(*array, context))
+        return REDIST_OK;
+    cudaFree(*array);
+    return redist__fail(REDIST_ERR_MEMORY, "no memory to note whose array this is");
 }
 
 int redist__cuda_create(struct redist__context *context, size_t bytes, void **array) {
@@ -238,7 +242,7 @@ int redist__cuda_create(struct redist__context *context, size_t bytes, void **ar
     if (code == REDIST_OK)
         *array = memory;
     else if (mine == REDIST_OK) {
-        note_context(memory, NULL);
+        (void)note_context(memory, NULL);
         cudaFree(memory);
     }
     return code;

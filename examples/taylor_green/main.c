@@ -43,7 +43,7 @@ struct run {
 static void open_run(struct run *run) {
     flow_create(&run->flow, &run->options, 1 / reynolds_number);
     runge_kutta_create(&run->method, &run->flow);
-    spectrum_create(&run->spectrum, run->options.size);
+    spectrum_create(&run->spectrum, &run->flow);
     run->nsamples = (int)ceil(run->options.time / sampling_interval - 1e-9);
     figures_create(&run->figures, run->options.size);
     run->progress = progress_start(run->options.progress);
@@ -70,8 +70,10 @@ static void print_start(const struct run *run) {
     check(fftnd_plan_get_info(run->flow.plan, &info));
     char grid[64] = "";
     describe_grid(&info, grid, sizeof(grid));
-    printf("Taylor-Green vortex, Re %.0f, %d^3 points to t = %g, process grid %s, exchanges: %s\n",
-           reynolds_number, run->options.size, run->options.time, grid, info.method);
+    printf("Taylor-Green vortex, Re %.0f, %d^3 points to t = %g, process grid %s, exchanges: %s, "
+           "fields in %s memory\n",
+           reynolds_number, run->options.size, run->options.time, grid, info.method,
+           run->flow.space->name);
     history_print_head();
 }
 
@@ -100,7 +102,7 @@ static void take_pictures(struct run *run, int sample) {
         double *plane = plane_gather(&run->flow);
         if (my_rank() == 0)
             figures_add(&run->figures, run->time, plane, &run->spectrum);
-        release(plane);
+        free(plane);
     }
 }
 
@@ -201,12 +203,23 @@ static int prepare_output(const char *folder) {
     return made;
 }
 
+static int start(struct run *run) {
+    if (space_begin(run->options.space) != 0 || !prepare_output(run->options.output))
+        return 1;
+    return compute(run);
+}
+
+/* The options are read first, since a device has to be chosen before MPI_Init. */
 int main(int argc, char *argv[]) {
-    MPI_Init(&argc, &argv);
     struct run run = {0};
     int status = options_read(&run.options, argc, argv);
+    if (status == -1 && run.options.space->prepare != NULL)
+        run.options.space->prepare();
+    MPI_Init(&argc, &argv);
     if (status == -1)
-        status = prepare_output(run.options.output) ? compute(&run) : 1;
+        status = start(&run);
+    else if (my_rank() == 0)
+        options_explain(&run.options);
     MPI_Finalize();
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
-#include "example.h"
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ static const char usage[] =
     "  --method NAME    how the exchanges move data (auto: the library tries what is best)\n"
     "  --output FOLDER  for taylor_green.csv, vorticity.png, spectrum.png (taylor_green_output)\n"
     "  --progress HOW   bar or lines (a bar on a terminal)\n"
+    "  --space SPACE    host, or cuda: fields live on devices, which ranks take in turn (host)\n"
     "  --help           print this and stop\n"
     "The exit status is 1 if the run strays from the reference although the grid resolves it.\n";
 
@@ -67,40 +68,45 @@ static int take(struct options *options, int letter, const char *value) {
         return 1;
     case 'p':
         return read_progress(value, &options->progress);
+    case 'w':
+        return (options->space = space_named(value)) != NULL;
     default:
         return 0;
     }
 }
 
-static int refuse(const char *argument) {
-    if (my_rank() == 0)
-        fprintf(stderr, "5_taylor_green: cannot use '%s'; --help lists what can be said\n",
-                argument);
+static int refuse(struct options *options, const char *argument) {
+    options->refused = argument;
     return 2;
 }
 
+void options_explain(const struct options *options) {
+    if (options->refused == NULL)
+        fputs(usage, stdout);
+    else
+        fprintf(stderr, "5_taylor_green: cannot use '%s'; --help lists what can be said\n",
+                options->refused);
+}
+
 int options_read(struct options *options, int argc, char *argv[]) {
-    static const struct option known[] = {{"size", required_argument, NULL, 's'},
-                                          {"time", required_argument, NULL, 't'},
-                                          {"courant", required_argument, NULL, 'c'},
-                                          {"grid", required_argument, NULL, 'g'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"progress", required_argument, NULL, 'p'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    *options =
-        (struct options){.size = 64, .time = 10, .courant = 1, .output = "taylor_green_output"};
-    opterr = 0; /* only rank 0 complains, below */
+    static const struct option known[] = {
+        {"size", required_argument, NULL, 's'},     {"time", required_argument, NULL, 't'},
+        {"courant", required_argument, NULL, 'c'},  {"grid", required_argument, NULL, 'g'},
+        {"method", required_argument, NULL, 'm'},   {"output", required_argument, NULL, 'o'},
+        {"progress", required_argument, NULL, 'p'}, {"space", required_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    *options = (struct options){.size = 64,
+                                .time = 10,
+                                .courant = 1,
+                                .output = "taylor_green_output",
+                                .space = space_named("host")};
+    opterr = 0; /* only rank 0 complains, later */
     int letter;
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (letter == 'h') {
-            if (my_rank() == 0)
-                fputs(usage, stdout);
+        if (letter == 'h')
             return 0;
-        }
         if (!take(options, letter, optarg))
-            return refuse(argv[optind - 1]);
+            return refuse(options, argv[optind - 1]);
     }
-    return optind == argc ? -1 : refuse(argv[optind]);
+    return optind == argc ? -1 : refuse(options, argv[optind]);
 }

@@ -3,6 +3,8 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include "space.h"
+
 enum progress_style { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LINES };
 
 struct options {
@@ -14,9 +16,15 @@ struct options {
     const char *method; /* how the exchanges move data; NULL = the library tries what is best */
     const char *output; /* folder for the results */
     enum progress_style progress;
+    const struct space *space; /* where the fields live */
+    const char *refused;       /* what makes no sense in the command line */
 };
 
-/* Reads the command line. Returns the program's exit status if it ends here, or -1 to go on. */
+/* Reads the command line. Returns the program's exit status if it ends here, or -1 to go on. MPI need
+ * not run. */
 int options_read(struct options *options, int argc, char *argv[]);
+
+/* Prints why the program ends. */
+void options_explain(const struct options *options);
 
 #endif

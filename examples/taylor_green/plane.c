@@ -37,13 +37,19 @@ static redist_box whole_plane(int size) {
 double *plane_gather(struct flow *flow) {
     int n = flow->size, sizes[4] = {3, n, n, n};
     redist_box part = part_of_plane(&flow->physical), whole = whole_plane(n);
-    double *plane =
-        allocate((size_t)(whole.count[0] * whole.count[2]) * (size_t)n * sizeof(double));
+    size_t bytes = (size_t)(whole.count[0] * whole.count[2]) * (size_t)n * sizeof(double);
+    double *gathered = space_allocate(flow->space, bytes), *plane = malloc(bytes + 1);
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    options.space = flow->space->redist;
     redist_plan *plan;
     check(redist_plan_boxes(MPI_COMM_WORLD, MPI_DOUBLE, 4, sizes, &part, flow->vorticity_at_points,
-                            &whole, plane, NULL, &plan));
+                            &whole, gathered, &options, &plan));
     check(redist_plan_execute(plan, REDIST_FORWARD));
     check(redist_plan_free(&plan));
+    if (plane == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    flow->space->copy(plane, gathered, bytes);
+    release(gathered);
     return plane;
 }
 

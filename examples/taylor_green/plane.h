@@ -12,7 +12,7 @@ static inline int plane_index(int size) {
 }
 
 /* Gathers the plane from flow->vorticity_at_points: on rank 0 three components of size * size
- * points, y slower than z; free it with release(). Collective. */
+ * points, y slower than z, in host memory; freed with free(). Collective. */
 double *plane_gather(struct flow *flow);
 
 /* The magnitude of the vorticity at resolution * resolution places (row 0 at the top, z upwards,

@@ -7,7 +7,7 @@
 
 /* Three spectral work arrays. */
 struct runge_kutta {
-    double complex *start, *stage, *slope;
+    struct amplitude *start, *stage, *slope;
 };
 
 void runge_kutta_create(struct runge_kutta *method, const struct flow *flow);

@@ -11,9 +11,10 @@ struct spectrum {
     double *enstrophy;      /* of each shell */
     double total_energy;    /* per volume: the mean of |velocity|^2 / 2 */
     double total_enstrophy; /* the mean of |vorticity|^2 / 2 */
+    double *sums;           /* of this rank alone, in the flow's space */
 };
 
-void spectrum_create(struct spectrum *spectrum, int size);
+void spectrum_create(struct spectrum *spectrum, const struct flow *flow);
 void spectrum_free(struct spectrum *spectrum);
 
 /* Measures the flow; every rank gets the whole result. */

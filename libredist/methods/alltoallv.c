@@ -50,17 +50,16 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->problem = problem;
     state->schedule = problem->schedule;
     state->element = MPI_DATATYPE_NULL;
+    enum redist__in_array all = problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__ALL_IN_ARRAY;
+    const enum redist__in_array in_array[2] = {all, all};
     int code = redist__element_type(problem->schedule, &state->element);
     if (code == REDIST_OK)
         code = problem->space->mark_create(&state->mark);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code = redist__packing_create(
-            &state->packing[side], problem, side,
-            problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__ALL_IN_ARRAY, problem->staged);
-        if (code == REDIST_OK)
-            code = set_counts(state, side);
-    }
+    if (code == REDIST_OK)
+        code =
+            redist__packings_create(state->packing, state->own, problem, in_array, problem->staged);
+    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+        code = set_counts(state, side);
     return code;
 }
 
@@ -145,13 +144,13 @@ static int execute(void *data, int direction, const void *source, void *destinat
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return redist__packings_bytes(state->packing);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
+    redist__packings_free(state->packing);
     for (int side = 0; side < 2; side++) {
-        redist__packing_free(&state->packing[side]);
         redist_release(state->counts[side]);
         redist_release(state->displacements[side]);
     }

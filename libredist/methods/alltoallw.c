@@ -26,12 +26,6 @@ static int applies(const struct redist__problem *problem, int variant) {
                            : REDIST_OK;
 }
 
-/* MPI copies each contiguous run of a type on a device by itself, which takes for ever. */
-static int preference(const struct redist__problem *problem, int variant) {
-    (void)variant;
-    return problem->space->asynchronous && !problem->staged ? REDIST__BY_NAME : 0;
-}
-
 /* MPI wants a datatype in each place, also where the count is 0. */
 static void fill_empty(struct redist__types *types, MPI_Datatype datatype) {
     for (int peer = 0; peer < types->size; peer++)
@@ -122,7 +116,7 @@ static int wait(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return redist__mirror_bytes(&state->mirrors[0]) + redist__mirror_bytes(&state->mirrors[1]);
+    return redist__mirrors_bytes(state->mirrors);
 }
 
 static void destroy(void *data) {
@@ -139,7 +133,7 @@ const struct redist__method redist__method_alltoallw = {
     .name = "alltoallw",
     .summary = "one MPI_Alltoallw over subarray datatypes; the reference for all others",
     .applies = applies,
-    .preference = preference,
+    .preference = redist__types_preference,
     .create = create,
     .start = start,
     .wait = wait,

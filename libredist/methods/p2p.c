@@ -68,18 +68,18 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->schedule = problem->schedule;
     state->pieces = problem->tiles == REDIST_WHOLE ? 1 : PIECES;
     state->element = MPI_DATATYPE_NULL;
+    enum redist__in_array in_array[2];
+    for (int side = 0; side < 2; side++) {
+        int in_tiles = problem->tiles == (side == 0 ? REDIST_PUT : REDIST_GET);
+        in_array[side] =
+            in_tiles || problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY;
+    }
     int code = create_messages(state);
     if (code == REDIST_OK)
         code = problem->space->mark_create(&state->mark);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        int in_tiles = problem->tiles == (side == 0 ? REDIST_PUT : REDIST_GET);
-        int packs_all = in_tiles || problem->staged;
-        redist__own_copy_prepare(&state->own[side], state->schedule, side);
-        code = redist__packing_create(&state->packing[side], problem, side,
-                                      packs_all ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
-                                      problem->staged);
-    }
-    return code;
+    return code == REDIST_OK ? redist__packings_create(state->packing, state->own, problem,
+                                                       in_array, problem->staged)
+                             : code;
 }
 
 /* ---------------------------------------------------------------- messages */
@@ -423,13 +423,12 @@ static int close_tiles(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return redist__packings_bytes(state->packing);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packing_free(&state->packing[0]);
-    redist__packing_free(&state->packing[1]);
+    redist__packings_free(state->packing);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     state->problem->space->mark_destroy(state->mark);

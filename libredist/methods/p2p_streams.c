@@ -60,14 +60,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method p2p-streams");
     state->problem = problem;
     state->element = MPI_DATATYPE_NULL;
+    enum redist__in_array each = problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY;
+    const enum redist__in_array in_array[2] = {each, each};
     int code = allocate(state);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-        code = redist__packing_create(
-            &state->packing[side], problem, side,
-            problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY, problem->staged);
-    }
-    return code;
+    return code == REDIST_OK ? redist__packings_create(state->packing, state->own, problem,
+                                                       in_array, problem->staged)
+                             : code;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -201,13 +199,12 @@ static int wait(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->packing[0].buffer_bytes + state->packing[1].buffer_bytes;
+    return redist__packings_bytes(state->packing);
 }
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packing_free(&state->packing[0]);
-    redist__packing_free(&state->packing[1]);
+    redist__packings_free(state->packing);
     for (int i = 0; state->marks != NULL && i < context_of(state)->size; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     if (state->element != MPI_DATATYPE_NULL)

@@ -27,12 +27,6 @@ static int applies(const struct redist__problem *problem, int variant) {
                            : REDIST_OK;
 }
 
-/* MPI copies each contiguous run of a type on a device by itself, which takes for ever. */
-static int preference(const struct redist__problem *problem, int variant) {
-    (void)variant;
-    return problem->space->asynchronous && !problem->staged ? REDIST__BY_NAME : 0;
-}
-
 static int create(const struct redist__problem *problem, int variant, void **result) {
     (void)variant;
     const struct redist__schedule *schedule = problem->schedule;
@@ -132,7 +126,7 @@ static int wait(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return redist__mirror_bytes(&state->mirrors[0]) + redist__mirror_bytes(&state->mirrors[1]);
+    return redist__mirrors_bytes(state->mirrors);
 }
 
 static void destroy(void *data) {
@@ -150,7 +144,7 @@ const struct redist__method redist__method_p2p_type = {
     .name = "p2p-type",
     .summary = "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
     .applies = applies,
-    .preference = preference,
+    .preference = redist__types_preference,
     .create = create,
     .start = start,
     .wait = wait,

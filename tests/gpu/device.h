@@ -15,11 +15,11 @@
         exchange_use_staging(REDIST_STAGING_AUTO);                                                 \
     } while (0)
 
+/** harness_run with a device that is the current one before MPI begins. */
+int device_run(int argc, char **argv, const char *program, const TTest *const tests[]);
+
 /** Nonzero if every rank has a device; makes it the current one. Collective over MPI_COMM_WORLD. */
 int device_begin(void);
-
-/** Number of devices that this rank sees. */
-int device_count(void);
 
 /** Memory of redist_alloc_in and cudaMalloc; of redist_alloc_in and a stream-ordered pool. */
 extern const test_device device_memory;

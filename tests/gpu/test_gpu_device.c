@@ -238,5 +238,5 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {one_time_exchange, streams,      together,    large,
                                   out_of_memory,     other_memory, reallocated, NULL};
-    return harness_run(argc, argv, "test_gpu_device", tests);
+    return device_run(argc, argv, "test_gpu_device", tests);
 }

@@ -127,5 +127,5 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {axes, boxes, elements, long_rows, pools, NULL};
-    return harness_run(argc, argv, "test_gpu_exchanges", tests);
+    return device_run(argc, argv, "test_gpu_exchanges", tests);
 }

@@ -106,5 +106,5 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {methods, fitted_model, NULL};
-    return harness_run(argc, argv, "test_gpu_phases", tests);
+    return device_run(argc, argv, "test_gpu_phases", tests);
 }

@@ -12,6 +12,7 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "wave.h"
 
 #define NEEDS_FFT_DEVICE()                                                                         \
     do {                                                                                           \
@@ -230,6 +231,65 @@ START_TEST(like_one_device) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- large arrays */
+
+static wave_block block_of(const fftnd_plan *plan, enum fftnd_side side) {
+    static const int k[3] = {1999, 3, 1024};
+    wave_block block = {.is_spectral = side == FFTND_SPECTRAL};
+    fftnd_layout layout;
+    check_ok(fftnd_plan_layout(plan, side, &layout));
+    for (int axis = 0; axis < 3; axis++) {
+        block.size[axis] = layout.size[axis];
+        block.start[axis] = layout.start[axis];
+        block.count[axis] = layout.count[axis];
+        block.k[axis] = k[axis];
+    }
+    return block;
+}
+
+/* Transforms from one side to the other and looks at the result only. */
+static void check_wave(fftnd_plan *plan, void *const arrays[2], enum fftnd_side from) {
+    const enum fftnd_side to = fft_case_opposite(from);
+    float error = 1;
+    check_all(wave_fill(arrays[from], block_of(plan, from)) == cudaSuccess, "no kernel");
+    check_ok(from == FFTND_PHYSICAL ? fftnd_forward(plan, arrays[0], arrays[1])
+                                    : fftnd_backward(plan, arrays[1], arrays[0]));
+    check_all(wave_error(arrays[to], block_of(plan, to), &error) == cudaSuccess, "no kernel");
+    check_all(error < 1e-4F, "off by %g on the %s side", (double)error,
+              to == FFTND_PHYSICAL ? "physical" : "spectral");
+}
+
+/* More than 2^31 elements in one rank's array, and on two ranks in the global one. */
+START_TEST(large) {
+    NEEDS_FFT_DEVICE();
+    size_t free_bytes = 0, total = 0;
+    if (harness_nranks > 2 || getenv("REDIST_TEST_LARGE") == NULL)
+        skip_test("only on 1 or 2 ranks, with REDIST_TEST_LARGE set");
+    int enough = cudaMemGetInfo(&free_bytes, &total) == cudaSuccess && total >> 30 >= 75;
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!enough)
+        skip_test("a device has less than 75 GiB");
+    fft_case given = FFT_CASE(FFTND_C2C, 2048, 1024, 1025);
+    fftnd_plan *plan = NULL;
+    void *arrays[2];
+    given.precision = FFTND_FLOAT;
+    given.options.space = REDIST_SPACE_CUDA;
+    given.options.scaling = FFTND_SCALE_FORWARD;
+    harness_case("%s", fft_case_text(&given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    for (int side = 0; side < 2; side++) {
+        fftnd_layout layout;
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+        arrays[side] = device_memory.allocate(MPI_COMM_WORLD, layout.bytes, 1);
+    }
+    check_wave(plan, arrays, FFTND_PHYSICAL);
+    check_wave(plan, arrays, FFTND_SPECTRAL);
+    check_ok(fftnd_plan_free(&plan));
+    for (int side = 0; side < 2; side++)
+        device_memory.release(arrays[side], 1);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refusals */
 
 START_TEST(refusals) {
@@ -239,6 +299,9 @@ START_TEST(refusals) {
     given.options.space = REDIST_SPACE_CUDA;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
     given.kind = FFTND_C2C;
+    given.options.fusion = FFTND_FUSE_ALWAYS;
+    check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_METHOD);
+    given.options.fusion = FFTND_FUSE_AUTO;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     double on_host[512];
     check_code(fftnd_forward(plan, on_host, on_host + 256), REDIST_ERR_ARGUMENT);
@@ -247,8 +310,14 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        slabs_and_pencils, dimensions,      random_cases, random_cases_on_one_rank_each,
-        methods,           like_one_device, refusals,     NULL};
-    return harness_run(argc, argv, "test_gpu_transforms", tests);
+    const TTest *const tests[] = {slabs_and_pencils,
+                                  dimensions,
+                                  random_cases,
+                                  random_cases_on_one_rank_each,
+                                  methods,
+                                  like_one_device,
+                                  large,
+                                  refusals,
+                                  NULL};
+    return device_run(argc, argv, "test_gpu_transforms", tests);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts kernels on the default stream: what struct space asks for, with results on the device. Only
+ * files about CUDA include this header. */
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include "formulas.h"
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+cudaError_t kernel_set_vortex(const struct work *work);
+cudaError_t kernel_cut(const struct work *work);
+cudaError_t kernel_curl(const struct work *work);
+cudaError_t kernel_finish_slope(const struct work *work);
+cudaError_t kernel_measure(const struct work *work);
+cudaError_t kernel_cross(ptrdiff_t n, double *velocity, const double *vorticity);
+cudaError_t kernel_move_along(size_t n, double *result, const double *base, double factor,
+                              const double *slope);
+
+/* Waits for the result, which is on the host. */
+cudaError_t kernel_largest_speed(ptrdiff_t n, const double *velocity, double *largest);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

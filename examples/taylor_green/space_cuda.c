@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fields on CUDA devices, which the ranks of a node take in turn. */
+#include "../choose_device.h"
+#include "kernels.h"
+#include "space.h"
+#include <stdio.h>
+
+static void check_cuda(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+#define CHECK(call) check_cuda(call, #call)
+
+/* What fails here fails again in `absent`, which can say so. */
+static void prepare(void) {
+    (void)choose_device();
+}
+
+static void clear(void *array, size_t bytes) {
+    CHECK(cudaMemset(array, 0, bytes));
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+    CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+}
+
+static void start(const struct work *work) {
+    CHECK(kernel_set_vortex(work));
+}
+
+static void cut(const struct work *work) {
+    CHECK(kernel_cut(work));
+}
+
+static void curl(const struct work *work) {
+    CHECK(kernel_curl(work));
+}
+
+static void finish_slope(const struct work *work) {
+    CHECK(kernel_finish_slope(work));
+}
+
+static void measure(const struct work *work) {
+    CHECK(kernel_measure(work));
+}
+
+static void cross(ptrdiff_t n, double *velocity, const double *vorticity) {
+    CHECK(kernel_cross(n, velocity, vorticity));
+}
+
+static double largest_speed(ptrdiff_t n, const double *velocity) {
+    double largest = 0;
+    CHECK(kernel_largest_speed(n, velocity, &largest));
+    return largest;
+}
+
+static void move_along(size_t n, double *result, const double *base, double factor,
+                       const double *slope) {
+    CHECK(kernel_move_along(n, result, base, factor, slope));
+}
+
+const struct space space_cuda = {.name = "cuda",
+                                 .redist = REDIST_SPACE_CUDA,
+                                 .prepare = prepare,
+                                 .absent = choose_device,
+                                 .clear = clear,
+                                 .copy = copy,
+                                 .set_vortex = start,
+                                 .cut = cut,
+                                 .curl = curl,
+                                 .finish_slope = finish_slope,
+                                 .measure = measure,
+                                 .cross = cross,
+                                 .largest_speed = largest_speed,
+                                 .move_along = move_along};
