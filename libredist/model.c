@@ -179,14 +179,22 @@ static double message_seconds(const redist_model *model, int same_node, double b
     return link->bandwidth > 0 ? link->latency + bytes / link->bandwidth : 0;
 }
 
+/* How many of the ranks first, first + stride, ... (`nparts` of them) are on a node. */
+static int count_near(int first, int stride, int nparts, int ranks_per_node, int node) {
+    int low = node * ranks_per_node - first, high = low + ranks_per_node - 1;
+    int begin = low > 0 ? (low + stride - 1) / stride : 0;
+    int end = high >= 0 ? high / stride + 1 : 0;
+    end = end < nparts ? end : nparts;
+    return end > begin ? end - begin : 0;
+}
+
 /* The messages of one rank. */
 static double rank_seconds(const redist_model *model, int rank, int nparts, int stride,
                            double bytes) {
-    int place = rank / stride % nparts, first = rank - place * stride, near = 0;
-    int node = model->ranks_per_node > 0 ? rank / model->ranks_per_node : 0;
-    for (int i = 0; i < nparts; i++)
-        near += i != place && (model->ranks_per_node <= 0 ||
-                               (first + i * stride) / model->ranks_per_node == node);
+    int first = rank - rank / stride % nparts * stride, per_node = model->ranks_per_node;
+    int near = nparts - 1;
+    if (per_node > 0)
+        near = count_near(first, stride, nparts, per_node, rank / per_node) - 1;
     return near * message_seconds(model, 1, bytes) +
            (nparts - 1 - near) * message_seconds(model, 0, bytes);
 }

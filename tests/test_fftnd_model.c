@@ -62,6 +62,10 @@ START_TEST(nodes) {
     check_all(is_near(redist_model_seconds(&model, 8, 4, 1, 32), 3 * near), "4 neighbours");
     check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), far), "one of each node");
     check_all(is_near(redist_model_seconds(&model, 8, 4, 2, 32), near + 2 * far), "every other");
+    model.ranks_per_node = 3; /* nodes 0-2, 3-5, 6-7: rank 7 shares its node with one */
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), near + 6 * far), "8 on 3 nodes");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 2, 32), 3 * far), "1, 3, 5, 7");
+    model.ranks_per_node = 4;
     model.network.bandwidth = 0; /* not measured: the other link stands for it */
     check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), near), "no network");
     check_all(redist_model_seconds(&model, 8, 3, 1, 16) == 0, "no such subgroup");
