@@ -65,7 +65,7 @@ struct request {
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[30];
+    static bench_option options[40];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
@@ -118,6 +118,7 @@ static const bench_program *describe(struct request *request) {
     static bench_program program = {
         "fftnd-bench", "times distributed transforms, forward and backward as a pair", options,
         sizeof table / sizeof table[0], notes};
+    _Static_assert(sizeof table <= sizeof options, "room for the table");
     memcpy(options, table, sizeof table);
     return &program;
 }
