@@ -7,7 +7,7 @@ void bench_predictions_begin(bench_predictions *predictions, const char *path) {
     if (path && !predictions->file)
         bench_abort("%s cannot be written", path);
     if (predictions->file)
-        fputs("space,staging,method,link,latency_s,bytes_per_second\n", predictions->file);
+        fputs("space,staging,method,link,start_s,latency_s,bytes_per_second\n", predictions->file);
 }
 
 void bench_predictions_end(bench_predictions *predictions) {
@@ -18,9 +18,9 @@ void bench_predictions_end(bench_predictions *predictions) {
 static void write_link(const bench_predictions *predictions, const struct bench_fit *fit,
                        const char *name, const redist_link *link) {
     if (link->bandwidth > 0)
-        fprintf(predictions->file, "%s,%s,%s,%s,%.4g,%.4g\n", bench_spaces[fit->space],
-                bench_choice_words[BENCH_STAGING][fit->staging], fit->method, name, link->latency,
-                link->bandwidth);
+        fprintf(predictions->file, "%s,%s,%s,%s,%.4g,%.4g,%.4g\n", bench_spaces[fit->space],
+                bench_choice_words[BENCH_STAGING][fit->staging], fit->method, name, link->start,
+                link->latency, link->bandwidth);
 }
 
 /* Methods that cannot exchange plain messages have no model. */

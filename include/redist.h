@@ -468,8 +468,12 @@ REDIST_API int redist_plan_free(redist_plan **plan);
 
 /* ---------------------------------------------------------------- the communication model */
 
-/** A message of d bytes takes latency + d / bandwidth (Egger, section 2.5.3). */
+/**
+ * An exchange takes `start`, and for each message of d bytes latency + d / bandwidth (Egger, section
+ * 2.5.3, where start is 0).
+ */
 typedef struct redist_link {
+    double start; /**< seconds; what does not grow with the messages, such as waiting for a core */
     double latency;   /**< seconds */
     double bandwidth; /**< bytes per second; 0 = there is no such link, or it was not measured */
 } redist_link;
@@ -484,15 +488,15 @@ typedef struct redist_model {
 
 #define REDIST_MODEL_DEFAULT                                                                       \
     {                                                                                              \
-        sizeof(redist_model), 1, {0.0, 0.0}, {                                                     \
-            0.0, 0.0                                                                               \
+        sizeof(redist_model), 1, {0.0, 0.0, 0.0}, {                                                \
+            0.0, 0.0, 0.0                                                                          \
         }                                                                                          \
     }
 
 /**
  * Measures and fits the model: exchanges of contiguous messages of several sizes, first among the ranks
  * of each node, then among those that have the same place in different nodes, everywhere at the same
- * time. Takes some hundredths of a second.
+ * time; and in pairs of these. Takes some hundredths of a second.
  *   comm     the ranks; same on all
  *   options  method, space and staging of the exchanges; "auto" is not measured but estimated; NULL =
  *            defaults; must agree

@@ -52,9 +52,9 @@ static void describe(const struct fftnd__request *request, int nranks, int node_
 }
 
 static int scan_model(const char *text, redist_model *model) {
-    return sscanf(text, "node=%d %lg %lg network %lg %lg", &model->ranks_per_node,
-                  &model->node.latency, &model->node.bandwidth, &model->network.latency,
-                  &model->network.bandwidth) == 5;
+    return sscanf(text, "node=%d %lg %lg %lg network %lg %lg %lg", &model->ranks_per_node,
+                  &model->node.start, &model->node.latency, &model->node.bandwidth,
+                  &model->network.start, &model->network.latency, &model->network.bandwidth) == 7;
 }
 
 static int measure_model(MPI_Comm comm, const struct fftnd__request *request, const char *key,
@@ -67,9 +67,9 @@ static int measure_model(MPI_Comm comm, const struct fftnd__request *request, co
     int code = redist_model_fit(comm, &options, model);
     if (code != REDIST_OK)
         return code;
-    snprintf(text, sizeof text, "node=%d %.6g %.6g network %.6g %.6g", model->ranks_per_node,
-             model->node.latency, model->node.bandwidth, model->network.latency,
-             model->network.bandwidth);
+    snprintf(text, sizeof text, "node=%d %.6g %.6g %.6g network %.6g %.6g %.6g",
+             model->ranks_per_node, model->node.start, model->node.latency, model->node.bandwidth,
+             model->network.start, model->network.latency, model->network.bandwidth);
     return redist_wisdom_store(comm, request->options.wisdom_file, key, text);
 }
 

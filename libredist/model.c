@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { POINTS = 6, ROUNDS = 6, LEAST_ELEMENTS = 8, GROWTH = 8 };
+enum { POINTS = 6, ROUNDS = 7, LEAST_ELEMENTS = 8, GROWTH = 8 };
 
 /* Of a local array while measuring, and of a size's rounds. */
 static const double most_bytes = 8 << 20;
@@ -46,17 +46,24 @@ static int time_round(const struct group *group, double *seconds) {
     return redist_agree(group->all, code);
 }
 
-/* The best of some rounds after one to warm up. */
-static int time_rounds(const struct group *group, double *best) {
-    double seconds, spent = 0;
-    int code = time_round(group, &seconds);
-    for (int round = 0; round < ROUNDS && spent < most_seconds && code == REDIST_OK; round++) {
+static void insert(int n, double sorted[], double value) {
+    for (; n > 0 && sorted[n - 1] > value; n--)
+        sorted[n] = sorted[n - 1];
+    sorted[n] = value;
+}
+
+/* The median of some rounds after one to warm up. */
+static int time_rounds(const struct group *group, double *median) {
+    double seconds, spent = 0, sorted[ROUNDS];
+    int n = 0, code = time_round(group, &seconds);
+    while (n < ROUNDS && spent < most_seconds && code == REDIST_OK) {
         code = time_round(group, &seconds);
-        if (round == 0 || seconds < *best)
-            *best = seconds;
+        insert(n++, sorted, seconds);
         spent += seconds * group->size; /* the largest group's, or less: the same in all */
         MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all);
     }
+    if (n > 0)
+        *median = sorted[n / 2];
     return code;
 }
 
@@ -90,15 +97,27 @@ static void release(struct group *group) {
             redist_free(&group->arrays[i]);
 }
 
+/* One message each, between neighbours. */
+static int measure_pairs(const struct group *whole, double *seconds) {
+    struct group pair = {.all = whole->all, .options = whole->options};
+    int rank;
+    MPI_Comm_rank(whole->comm, &rank);
+    int code = redist_check_mpi(MPI_Comm_split(whole->comm, rank / 2, rank, &pair.comm));
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_size(pair.comm, &pair.size);
+    code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
+    if (code == REDIST_OK)
+        code = measure_size(&pair, LEAST_ELEMENTS, seconds);
+    release(&pair);
+    MPI_Comm_free(&pair.comm);
+    return code;
+}
+
 /* Sizes grow as long as the largest group has room for them. */
-static int measure_link(struct group *group, redist_link *link) {
+static int measure_sizes(struct group *group, int largest, redist_link *link) {
     double bytes[POINTS], seconds[POINTS];
-    int largest = group->size, n = 0, code = REDIST_OK;
-    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all);
-    *link = (redist_link){0, 0};
-    if (largest == 1)
-        return REDIST_OK;
-    code = allocate(group, (size_t)most_bytes);
+    int n = 0, code = allocate(group, (size_t)most_bytes);
     for (int elements = LEAST_ELEMENTS; n < POINTS && code == REDIST_OK; elements *= GROWTH) {
         bytes[n] = (double)elements * sizeof(double);
         if (n >= 2 && bytes[n] * largest > most_bytes)
@@ -108,6 +127,21 @@ static int measure_link(struct group *group, redist_link *link) {
     release(group);
     if (code == REDIST_OK)
         *link = redist__fit_link(n, bytes, seconds);
+    return code;
+}
+
+static int measure_link(struct group *group, redist_link *link) {
+    double pair = 0;
+    int largest = group->size;
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all);
+    *link = (redist_link){0, 0, 0};
+    if (largest == 1)
+        return REDIST_OK;
+    int code = measure_sizes(group, largest, link);
+    if (code == REDIST_OK && largest > 2)
+        code = measure_pairs(group, &pair);
+    if (code == REDIST_OK)
+        redist__part_latency(link, largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
     return code;
 }
 
@@ -172,11 +206,17 @@ int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model 
     return code;
 }
 
-static double message_seconds(const redist_model *model, int same_node, double bytes) {
+/* So many messages over one link; where it was not measured, over the other. */
+static double link_seconds(const redist_model *model, int same_node, int messages, double bytes) {
     const redist_link *link = same_node ? &model->node : &model->network;
     const redist_link *other = same_node ? &model->network : &model->node;
     link = link->bandwidth > 0 ? link : other;
-    return link->bandwidth > 0 ? link->latency + bytes / link->bandwidth : 0;
+    return link->bandwidth > 0 ? messages * (link->latency + bytes / link->bandwidth) : 0;
+}
+
+static double start_seconds(const redist_model *model, int near, int far) {
+    double node = near > 0 ? model->node.start : 0, network = far > 0 ? model->network.start : 0;
+    return node > network ? node : network;
 }
 
 /* How many of the ranks first, first + stride, ... (`nparts` of them) are on a node. */
@@ -195,8 +235,9 @@ static double rank_seconds(const redist_model *model, int rank, int nparts, int 
     int near = nparts - 1;
     if (per_node > 0)
         near = count_near(first, stride, nparts, per_node, rank / per_node) - 1;
-    return near * message_seconds(model, 1, bytes) +
-           (nparts - 1 - near) * message_seconds(model, 0, bytes);
+    int far = nparts - 1 - near;
+    return start_seconds(model, near, far) + link_seconds(model, 1, near, bytes) +
+           link_seconds(model, 0, far, bytes);
 }
 
 double redist_model_seconds(const redist_model *model, int nranks, int nparts, int stride,

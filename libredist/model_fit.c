@@ -34,5 +34,16 @@ redist_link redist__fit_link(int n, const double bytes[], const double seconds[]
         latency = sums.seconds / sums.one;
         per_byte = seconds[n - 1] / bytes[n - 1];
     }
-    return (redist_link){latency, 1 / per_byte};
+    return (redist_link){0, latency, 1 / per_byte};
+}
+
+/* With one peer start + latency is known, with p peers start / p + latency. */
+void redist__part_latency(redist_link *link, int peers, double bytes, double seconds) {
+    if (peers < 2)
+        return;
+    double alone = seconds - bytes / link->bandwidth;
+    double start = (alone - link->latency) * peers / (peers - 1), most = link->latency * peers;
+    start = start > 0 ? start : 0;
+    link->start = start < most ? start : most;
+    link->latency -= link->start / peers;
 }

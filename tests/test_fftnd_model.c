@@ -17,7 +17,7 @@ static int is_near(double a, double b) {
 static redist_model flat_model(double latency, double bandwidth) {
     redist_model model = REDIST_MODEL_DEFAULT;
     model.ranks_per_node = 1 << 20;
-    model.node = (redist_link){latency, bandwidth};
+    model.node = (redist_link){0, latency, bandwidth};
     return model;
 }
 
@@ -56,7 +56,7 @@ END_TEST
 START_TEST(nodes) {
     redist_model model = flat_model(1, 100);
     model.ranks_per_node = 4;
-    model.network = (redist_link){10, 10};
+    model.network = (redist_link){0, 10, 10};
     double near = 1 + 8.0 / 100, far = 10 + 8.0 / 10;
     check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), 3 * near + 4 * far), "8 of 8");
     check_all(is_near(redist_model_seconds(&model, 8, 4, 1, 32), 3 * near), "4 neighbours");
@@ -68,6 +68,9 @@ START_TEST(nodes) {
     model.ranks_per_node = 4;
     model.network.bandwidth = 0; /* not measured: the other link stands for it */
     check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), near), "no network");
+    model.node.start = 5; /* once for each exchange */
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), 5 + 7 * near), "start");
+    check_all(redist_model_seconds(&model, 8, 1, 1, 64) == 0, "no exchange, no start");
     check_all(redist_model_seconds(&model, 8, 3, 1, 16) == 0, "no such subgroup");
     check_all(redist_model_seconds(NULL, 8, 2, 1, 16) == 0, "no model");
 }
@@ -81,6 +84,15 @@ START_TEST(fits) {
     redist_link link = redist__fit_link(5, bytes, seconds);
     check_all(is_near(link.latency, 3e-6) && is_near(link.bandwidth, 2e9), "%g s, %g B/s",
               link.latency, link.bandwidth);
+    for (int i = 0; i < 5; i++) /* seven peers, and 7 us besides */
+        seconds[i] = 3e-6 + 7e-6 / 7 + bytes[i] / 2e9;
+    link = redist__fit_link(5, bytes, seconds);
+    redist__part_latency(&link, 7, 64, 7e-6 + 3e-6 + 64 / 2e9);
+    check_all(fabs(link.start - 7e-6) < 1e-12 && fabs(link.latency - 3e-6) < 1e-12,
+              "start %g, latency %g", link.start, link.latency);
+    redist__part_latency(&link, 7, 64, 1e-9); /* one message takes less than each of several */
+    check_all(link.start >= 0 && link.latency >= 0, "start %g, latency %g", link.start,
+              link.latency);
     for (int i = 0; i < 5; i++)
         seconds[i] = bytes[i] / 2e9 * (i == 0 ? 0.5 : 1); /* a line would begin below 0 */
     link = redist__fit_link(5, bytes, seconds);
@@ -103,7 +115,8 @@ START_TEST(measures) {
         options.method = methods[i];
         check_ok(redist_model_fit(MPI_COMM_WORLD, &options, &model));
         const redist_link *link = &model.node;
-        int is_link = link->latency >= 0 && link->bandwidth > 0 && isfinite(link->bandwidth);
+        int is_link = link->start >= 0 && link->latency >= 0 && link->bandwidth > 0 &&
+                      isfinite(link->bandwidth);
         check_all(is_link == (harness_nranks > 1), "%g s, %g B/s", link->latency, link->bandwidth);
         check_all(model.network.bandwidth == 0, "a network within a node");
         check_all(model.ranks_per_node == harness_nranks, "%d ranks a node", model.ranks_per_node);
@@ -123,7 +136,7 @@ int fftnd__halved_axis(const struct fftnd__request *request) {
 }
 
 /* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
-static void find_grids(double latency, double bandwidth, struct fftnd__grids *grids) {
+static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
     static const int sizes[3] = {24, 24, 24}, order[3] = {0, 1, 2};
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
     MPI_Comm comm;
@@ -135,7 +148,8 @@ static void find_grids(double latency, double bandwidth, struct fftnd__grids *gr
     check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
     snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
              harness_nranks, harness_nranks);
-    snprintf(text, sizeof text, "node=%d %g %g network 0 0", harness_nranks, latency, bandwidth);
+    snprintf(text, sizeof text, "node=%d %g %g %g network 0 0 0", harness_nranks, start, latency,
+             bandwidth);
     check_ok(redist_wisdom_store(comm, NULL, key, text));
     check_ok(fftnd__grids_find(comm, &request, order, 0, grids));
 }
@@ -172,14 +186,17 @@ static void check_grids(const struct fftnd__grids *grids) {
 START_TEST(promising_grids) {
     struct fftnd__grids grids;
     int composite = count_products() > 2, nranks = harness_nranks;
-    find_grids(1.0, 1e30, &grids);
+    find_grids(0.0, 1.0, 1e30, &grids);
     check_grids(&grids);
     int any_slab = 0;
     for (int i = 0; i < grids.count; i++)
         any_slab |= is_slab(&grids.list[i]);
     check_all(!composite || !is_slab(&grids.list[0]), "a slab is the best of many messages");
     check_all(any_slab == (nranks != 12), "%d slabs of %d ranks", any_slab, nranks);
-    find_grids(0.0, 1.0, &grids);
+    find_grids(1.0, 0.0, 1e30, &grids); /* where an exchange costs whatever is sent, one is best */
+    check_grids(&grids);
+    check_all(is_slab(&grids.list[0]), "a pencil is the best where exchanges are dear");
+    find_grids(0.0, 0.0, 1.0, &grids);
     check_grids(&grids);
     check_all(is_slab(&grids.list[0]), "a pencil is the best of much data");
     check_all(grids.count <= count_products(), "%d grids instead of %d", grids.count,
