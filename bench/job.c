@@ -210,6 +210,7 @@ static const struct key {
     {"model", read_switch, offsetof(bench_job, model)},
     {"effort", read_effort, offsetof(bench_job, effort)},
     {"plan_seconds", read_number, offsetof(bench_job, plan_seconds)},
+    {"most_seconds", read_number, offsetof(bench_job, most_seconds)},
 };
 
 /* What the thesis does, where a job says nothing else. */

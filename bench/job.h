@@ -35,6 +35,7 @@ typedef struct bench_job {
     int threads, warmup, runs, model;
     int effort; /* of fftnd_effort */
     int plan_seconds;
+    int most_seconds; /* for the runs of a configuration; 0 = any */
 } bench_job;
 
 /* Why this build reads no jobs; NULL = it does. */

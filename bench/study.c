@@ -245,7 +245,13 @@ static void write_row(const struct trial *trial, FILE *file, const char *key, in
     fprintf(file, ",%.3g,%.6g\n", trial->error, 1e3 * trial->predicted);
 }
 
-/* Returns the mean of the totals. */
+/* By its first run, all runs of a configuration would take longer than the job allows. */
+static int takes_too_long(const bench_job *job, int run, double seconds) {
+    return run == -job->warmup && job->most_seconds > 0 &&
+           seconds * (job->warmup + job->runs) > job->most_seconds;
+}
+
+/* Returns the mean of the totals; negative if that would take too long. */
 static double time_direction(const struct trial *trial, int direction, const char *key) {
     const bench_job *job = trial->study->job;
     FILE *file = trial->study->rows.file;
@@ -253,6 +259,8 @@ static double time_direction(const struct trial *trial, int direction, const cha
     for (int run = -job->warmup; run < job->runs; run++) {
         double times[TIMES];
         time_run(trial, direction, times);
+        if (takes_too_long(job, run, times[TOTAL]))
+            return -times[TOTAL];
         if (run < 0)
             continue;
         mean += times[TOTAL] / job->runs;
@@ -293,7 +301,9 @@ static void time_trial(struct study *study, const struct trial *trial, const int
             continue;
         format_key(study, trial->config, direction, key);
         double mean = time_direction(trial, direction, key);
-        snprintf(text, sizeof text, "%s: %.3f ms", key, 1e3 * mean);
+        if (mean < 0)
+            say(study, key, "passed over, since its runs would take longer than most_seconds");
+        snprintf(text, sizeof text, "%s: %.3f ms", key, 1e3 * fabs(mean));
         bench_progress_add(&study->progress, work(study, trial->config) / count, 0, text);
     }
 }
