@@ -245,21 +245,22 @@ static void write_row(const struct trial *trial, FILE *file, const char *key, in
     fprintf(file, ",%.3g,%.6g\n", trial->error, 1e3 * trial->predicted);
 }
 
-/* By its first run, all runs of a configuration would take longer than the job allows. */
-static int takes_too_long(const bench_job *job, int run, double seconds) {
-    return run == -job->warmup && job->most_seconds > 0 &&
-           seconds * (job->warmup + job->runs) > job->most_seconds;
+/* Warming up has taken longer than its share of the time that the job allows for all runs. */
+static int takes_too_long(const bench_job *job, double warming) {
+    return job->most_seconds > 0 &&
+           warming * (job->warmup + job->runs) > (double)job->most_seconds * job->warmup;
 }
 
 /* Returns the mean of the totals; negative if that would take too long. */
 static double time_direction(const struct trial *trial, int direction, const char *key) {
     const bench_job *job = trial->study->job;
     FILE *file = trial->study->rows.file;
-    double mean = 0.0;
+    double mean = 0.0, warming = 0.0;
     for (int run = -job->warmup; run < job->runs; run++) {
         double times[TIMES];
         time_run(trial, direction, times);
-        if (takes_too_long(job, run, times[TOTAL]))
+        warming += run < 0 ? times[TOTAL] : 0.0;
+        if (run < 0 && takes_too_long(job, warming))
             return -times[TOTAL];
         if (run < 0)
             continue;
