@@ -51,6 +51,7 @@ static int check_options(const fftnd_options *options) {
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
+        {"options->staging", (int)options->staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER},
     };
     if (!(options->plan_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
@@ -282,7 +283,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
          "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[22 + 5 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[23 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -304,8 +305,9 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->device", options->device},
         {"options->device_bytes", (long long)options->device_bytes},
         {"options->pin_arrays", options->pin_arrays != 0},
+        {"options->staging", options->staging},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 22, valid = code == REDIST_OK;
+    int n = 23, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;
