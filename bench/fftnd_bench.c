@@ -6,6 +6,7 @@
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
+#include "study.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,13 +67,13 @@ struct request {
     int batch, batch_place, threads;
     int in_place, overwrite, compare;
     int device, device_mib, pageable;
-    const char *wisdom;
+    const char *wisdom, *job, *out;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[33];
+    static bench_option options[40];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
@@ -123,11 +124,17 @@ static const bench_program *describe(struct request *request) {
          .help = "arrays go to a device through buffers"},
         {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
+        {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
+         .help = "run the study of a JSON file; of the other options only\n"
+                 "--out counts (docs/study.md)"},
+        {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
+         .help = "where the rows of --job go (.)"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
         "fftnd-bench", "times distributed transforms, forward and backward as a pair", options,
         sizeof table / sizeof table[0], notes};
+    _Static_assert(sizeof table <= sizeof options, "room for the table");
     memcpy(options, table, sizeof table);
     return &program;
 }
@@ -376,14 +383,21 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
+    struct request request = {BENCH_SETTINGS_DEFAULT,
+                              .grid = {1, {0}},
+                              .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE,
+                              .batch = 1,
+                              .threads = 1,
+                              .out = "."};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
+    if (request.job)
+        return bench_study(program, request.job, request.out);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "space.h"
 #include "options.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +53,8 @@ const bench_space *bench_space_at(int index) {
     return spaces[index];
 }
 
-/* What follows an option, "" if it is not there. */
-static const char *value_of(const char *option, int argc, char **argv) {
+/* The last value of an option of the command line, or "". */
+static const char *find_value(int argc, char **argv, const char *option) {
     const size_t length = strlen(option);
     const char *value = "";
     for (int i = 1; i < argc; i++)
@@ -64,12 +65,29 @@ static const char *value_of(const char *option, int argc, char **argv) {
     return value;
 }
 
+/* Whether a line of a job's file has the name in quotes. */
+static int is_in_job(const char *path, const char *name) {
+    char line[1024], quoted[64];
+    int found = 0;
+    FILE *file = fopen(path, "r");
+    snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, quoted) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
 void bench_space_prepare(int argc, char **argv) {
-    const char *names[] = {value_of("--space", argc, argv), value_of("--device", argc, argv)};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
-            if (strcmp(spaces[i]->name, names[j]) == 0 && spaces[i]->prepare != NULL)
-                spaces[i]->prepare();
+    const char *arrays = find_value(argc, argv, "--space");
+    const char *device = find_value(argc, argv, "--device");
+    const char *job = find_value(argc, argv, "--job");
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        const char *name = spaces[i]->name;
+        int named = strcmp(name, arrays) == 0 || strcmp(name, device) == 0 || is_in_job(job, name);
+        if (named && spaces[i]->prepare != NULL)
+            spaces[i]->prepare();
+    }
 }
 
 int bench_mappable(int memory, int array) {

@@ -173,6 +173,8 @@ typedef struct fftnd_options {
                               (they are page-locked) in the first transform of each of them; they
                               have to stay allocated until the plan is freed or has transformed
                               others */
+    enum redist_staging staging; /**< as redist_options.staging */
+    int phases; /**< nonzero: fftnd_plan_get_phases says where the time goes; as in redist_options */
     int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
                       are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
 } fftnd_options;
@@ -181,7 +183,8 @@ typedef struct fftnd_options {
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0, 0          \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
+            REDIST_STAGING_AUTO, 0, 0                                                              \
     }
 
 /** A distributed transform, forward and backward. */
@@ -287,6 +290,37 @@ typedef struct fftnd_plan_info {
 REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info);
 
 /**
+ * Where the time of fftnd_forward and fftnd_backward went, in seconds on this rank, added up since the
+ * plan was made; start with FFTND_PHASES_DEFAULT. The phases (Egger, chapter 5) do not overlap, and
+ * together with `rest` they are `total`.
+ */
+typedef struct fftnd_phases {
+    size_t size;          /**< sizeof(fftnd_phases), so that the structure can grow */
+    long long executions; /**< of either direction */
+    double total;
+    double transform; /**< serial transforms, with scaling and copies between them; in a fused plan
+                           those within tiles, the mean of the threads */
+    double pack; /**< of the exchanges, as in redist_phases; where several threads move tiles, what
+                           they do is part of `rest` */
+    double first_message;
+    double communicate;
+    double unpack;
+    double own_part;
+    double rest; /**< in a fused plan, loading and storing tiles in this rank's own arrays */
+} fftnd_phases;
+
+#define FFTND_PHASES_DEFAULT                                                                       \
+    { sizeof(fftnd_phases), 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
+
+/**
+ * Asks where the time of a plan's transforms went. Unless the plan was made with options.phases, all
+ * is 0.
+ *   phases  in: size; out: the rest
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
+ */
+REDIST_API int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases);
+
+/**
  * Hands work space to a plan made with options.user_workspace; several plans may share it as long as
  * they do not run at the same time.
  *   workspace  at least fftnd_plan_info.workspace_bytes, aligned to 64 bytes (on a device: 256); from
@@ -297,6 +331,21 @@ REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info
  * ERR_STATE, ERR_METHOD, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes);
+
+/**
+ * Predicts how long the exchanges of a transform take in one direction (Egger, section 2.5.3: slab against
+ * pencil grids), on a process grid that need not exist.
+ *   model      from redist_model_fit, or of numbers that are known
+ *   nranks     ranks, in the grid's order
+ *   ndims, sizes, kind, precision  as in fftnd_plan_create
+ *   options    grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order and
+ *              kept count
+ *   seconds    out: of all exchanges together
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.
+ */
+REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims, const int sizes[],
+                             enum fftnd_kind kind, enum fftnd_precision precision,
+                             const fftnd_options *options, double *seconds);
 
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL.

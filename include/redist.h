@@ -279,12 +279,13 @@ typedef struct redist_options {
                               execution begins after all work that it got before, and has completed its
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
+    int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
         sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO                                           \
+            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0                                        \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -438,10 +439,91 @@ typedef struct redist_plan_info {
 REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info);
 
 /**
+ * Where the time of a plan's executions went, in seconds on this rank, added up since the plan was
+ * made; start with REDIST_PHASES_DEFAULT. The phases (Egger, chapter 5) do not overlap, and together
+ * they are `total`. A phase that a method does not have is 0.
+ */
+typedef struct redist_phases {
+    size_t size;          /**< sizeof(redist_phases), so that the structure can grow */
+    long long executions; /**< of either direction, whole or in tiles */
+    double total; /**< inside the calls that execute, start, wait, or move tiles; where tiles are
+                               moved by several threads, only in the calls around these */
+    double pack;  /**< boxes for other ranks copied to messages, to where peers read them, or
+                               from a device to the host */
+    double
+        first_message;  /**< sending and waiting until the first message is in; 0 with methods that
+                               do not see single messages (alltoallw, alltoallv, nccl) */
+    double communicate; /**< the same after that, and all that is no other phase */
+    double unpack;      /**< messages copied to their boxes, or from the host to a device */
+    double own_part;    /**< copying the part that stays on this rank, where it is no message */
+} redist_phases;
+
+#define REDIST_PHASES_DEFAULT                                                                      \
+    { sizeof(redist_phases), 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
+
+/**
+ * Asks where the time of a plan's executions went. All are 0 unless the plan was made with
+ * options.phases.
+ *   phases  in: size; out: the rest
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
+ */
+REDIST_API int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases);
+
+/**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. An execution that is under
  * way is completed first; tiles must have been handed over by then. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
+
+/* ---------------------------------------------------------------- the communication model */
+
+/**
+ * An exchange takes `start`, and for each message of d bytes latency + d / bandwidth (Egger, section
+ * 2.5.3, where start is 0).
+ */
+typedef struct redist_link {
+    double start; /**< seconds; what does not grow with the messages, such as waiting for a core */
+    double latency;   /**< seconds */
+    double bandwidth; /**< bytes per second; 0 = there is no such link, or it was not measured */
+} redist_link;
+
+/** What messages between ranks cost while all ranks exchange. */
+typedef struct redist_model {
+    size_t size;         /**< sizeof(redist_model), so that the structure can grow */
+    int ranks_per_node;  /**< neighbouring ranks, so many of them, share a node */
+    redist_link node;    /**< between ranks of one node */
+    redist_link network; /**< between ranks of different nodes */
+} redist_model;
+
+#define REDIST_MODEL_DEFAULT                                                                       \
+    {                                                                                              \
+        sizeof(redist_model), 1, {0.0, 0.0, 0.0}, {                                                \
+            0.0, 0.0, 0.0                                                                          \
+        }                                                                                          \
+    }
+
+/**
+ * Measures and fits the model: exchanges of contiguous messages of several sizes, first among the ranks
+ * of each node, then among those that have the same place in different nodes, everywhere at the same
+ * time; and in pairs of these. Takes some hundredths of a second.
+ *   comm     the ranks; same on all
+ *   options  method, space and staging of the exchanges; "auto" is not measured but estimated; NULL =
+ *            defaults; must agree
+ *   model    in: size; out: the rest, the same on all ranks
+ * Collective on comm. Errors: those of redist_plan_exchange and redist_alloc_in.
+ */
+REDIST_API int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model *model);
+
+/**
+ * The time of an exchange by the model, in seconds: each rank of a subgroup sends one message to each of
+ * the others; the rank with the most expensive peers counts.
+ *   nranks  ranks in all
+ *   nparts  ranks of a subgroup, those that are `stride` apart; a divisor of nranks / stride
+ *   bytes   of the local array; each message has bytes / nparts
+ * Where a link was not measured, the other one stands for it. Not collective; 0 for bad arguments.
+ */
+REDIST_API double redist_model_seconds(const redist_model *model, int nranks, int nparts,
+                                       int stride, double bytes);
 
 /* ---------------------------------------------------------------- methods */
 

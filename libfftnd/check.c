@@ -51,6 +51,7 @@ static int check_options(const fftnd_options *options) {
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
+        {"options->staging", (int)options->staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER},
     };
     if (!(options->plan_seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
@@ -305,6 +306,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->device", options->device},
         {"options->device_bytes", (long long)options->device_bytes},
         {"options->pin_arrays", options->pin_arrays != 0},
+        {"options->staging", options->staging},
         {"the hash of options->method", redist_hash_text(options->method)}};
     int n = 23, valid = code == REDIST_OK;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {

@@ -249,6 +249,7 @@ static int plan_whole_exchanges(struct fftnd__engine *engine, void *const work[2
 }
 
 static void free_exchanges(struct fftnd__engine *engine) {
+    fftnd__engine_keep_phases(engine);
     for (int direction = 0; direction < 2; direction++) {
         fftnd__pipeline_free_exchanges(&engine->fused[direction].list);
         fftnd__pipeline_free_exchanges(&engine->pipelines[direction]);
@@ -463,6 +464,7 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     void *work[3];
     pin_arrays(engine, direction, in, out);
     work_arrays(engine, work);
+    engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     if (engine->is_fused)
         return fftnd__fused_run(&engine->fused[direction], &engine->transform, buffers,

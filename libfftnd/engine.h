@@ -13,7 +13,9 @@ struct fftnd__engine {
     int may_fuse, is_fused;
     int has_serial; /* the pipelines' serial transforms are planned */
     double scale[2];
-    double seconds[2];    /* serial transforms, exchanges */
+    double seconds[2]; /* serial transforms, exchanges */
+    long long executions;
+    redist_phases past;   /* of exchanges that are gone */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
     char *workspace;
     int has_workspace, owns_workspace;
@@ -41,6 +43,9 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
 /* Bytes that go to a device and back for a forward transform. */
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
+/* Where the time went (phases.c). The latter keeps what the exchanges know before they go. */
+void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases);
+void fftnd__engine_keep_phases(struct fftnd__engine *engine);
 
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);

@@ -212,6 +212,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.space = transform->library->space;
     options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;
+    options.staging = transform->options.staging;
+    options.phases = transform->options.phases;
     return options;
 }
 

@@ -156,6 +156,20 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     return code;
 }
 
+int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && phases == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
+    if (code == REDIST_OK && phases->size != sizeof *phases)
+        code = redist_fail(REDIST_ERR_ARGUMENT,
+                           "phases->size = %zu, but this library knows the size %zu: start from "
+                           "FFTND_PHASES_DEFAULT",
+                           phases->size, sizeof *phases);
+    if (code == REDIST_OK)
+        fftnd__engine_phases(&plan->engine, phases);
+    return code;
+}
+
 /* ---------------------------------------------------------------- work space */
 
 static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t bytes) {

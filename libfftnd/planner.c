@@ -5,6 +5,7 @@
  */
 #include "planner.h"
 #include "cache.h"
+#include "grids.h"
 #include "node_grid.h"
 #include "offload.h"
 
@@ -327,39 +328,24 @@ static int try_other(struct contest *contest, const struct fftnd__choice *choice
     return try_choice(contest, choice);
 }
 
-/* All ways to write `rest` as a product of the grid dimensions from `dim` on. */
-static int try_factors(struct contest *contest, struct fftnd__choice *choice, int dim, int rest) {
-    if (dim == choice->grid_ndims - 1) {
-        choice->grid[dim] = rest;
-        return try_other(contest, choice);
-    }
-    int code = REDIST_OK;
-    for (int factor = 1; factor <= rest && code == REDIST_OK; factor++)
-        if (rest % factor == 0) {
-            choice->grid[dim] = factor;
-            code = try_factors(contest, choice, dim + 1, rest / factor);
-        }
-    return code;
-}
-
-/* Grids that the user left open: any number of dimensions, any factors. A last dimension of one
- * process is the grid without it. */
+/* The grids that have a chance, those first that have most. */
 static int try_grids(struct contest *contest) {
-    const struct fftnd__request *request = contest->request;
-    const fftnd_options *options = &request->options;
-    int most =
-        fftnd__most_grid_ndims(request->ndims, fftnd__halved_axis(request), contest->best.order);
-    int nranks, code = REDIST_OK, least = 1;
+    int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    if (nranks == 1 || options->grid != NULL)
+    if (nranks == 1 || contest->request->options.grid != NULL)
         return REDIST_OK;
-    if (options->grid_ndims != 0)
-        least = most = options->grid_ndims;
-    for (int n = least; n <= most && code == REDIST_OK; n++) {
+    struct fftnd__grids *grids = redist_calloc(1, sizeof *grids);
+    int code = redist_agree(contest->comm, grids != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
+    if (code == REDIST_OK)
+        code = fftnd__grids_find(contest->comm, contest->request, contest->best.order,
+                                 contest->verbose, grids);
+    for (int i = 0; code == REDIST_OK && i < grids->count; i++) {
         struct fftnd__choice choice = contest->best;
-        choice.grid_ndims = n;
-        code = try_factors(contest, &choice, 0, nranks);
+        choice.grid_ndims = grids->list[i].ndims;
+        memcpy(choice.grid, grids->list[i].dims, sizeof choice.grid);
+        code = try_other(contest, &choice);
     }
+    redist_release(grids);
     return code;
 }
 

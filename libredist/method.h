@@ -3,6 +3,7 @@
 #ifndef REDIST__METHOD_H
 #define REDIST__METHOD_H
 
+#include "phases.h"
 #include "schedule.h"
 #include "space.h"
 
@@ -18,6 +19,7 @@ struct redist__problem {
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t stream_bytes;               /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
+    struct redist__watch *watch; /* for redist__enter and redist__arrived; NULL = nobody asks */
 };
 
 enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };

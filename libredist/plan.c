@@ -17,6 +17,7 @@ struct redist_plan {
     struct redist__problem problem;
     struct redist__transport transport;
     struct redist__request request; /* for the checks of later arrays */
+    struct redist__watch watch;     /* of the problem, if it has one */
     int started, opened;            /* an execution is under way: whole, in tiles */
     char method_name[REDIST__NAME_BYTES];
 };
@@ -47,6 +48,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.watch = request->options.phases ? &plan->watch : NULL;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
@@ -332,13 +334,18 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
-    return redist__transport_execute(&plan->transport, direction, arrays[direction],
-                                     arrays[!direction]);
+    redist__watch_begin(plan->problem.watch, 1);
+    int code = redist__transport_execute(&plan->transport, direction, arrays[direction],
+                                         arrays[!direction]);
+    redist__watch_end(plan->problem.watch);
+    return code;
 }
 
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
+    redist__watch_begin(plan->problem.watch, 1);
     int code = plan->transport.choice.method->start(plan->transport.state, direction,
                                                     arrays[direction], arrays[!direction]);
+    redist__watch_end(plan->problem.watch);
     plan->started = code == REDIST_OK;
     return code;
 }
@@ -388,10 +395,20 @@ int redist_plan_wait(redist_plan *plan) {
     if (code != REDIST_OK)
         return code;
     plan->started = 0;
-    return plan->transport.choice.method->wait(plan->transport.state);
+    redist__watch_begin(plan->problem.watch, 0);
+    code = plan->transport.choice.method->wait(plan->transport.state);
+    redist__watch_end(plan->problem.watch);
+    return code;
 }
 
 /* ---------------------------------------------------------------- tiles */
+
+static int open_method(redist_plan *plan, void *array) {
+    redist__watch_begin(plan->problem.watch, 1);
+    int code = plan->transport.choice.method->open(plan->transport.state, array);
+    redist__watch_end(plan->problem.watch);
+    return code;
+}
 
 static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
                       void *array) {
@@ -407,7 +424,7 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_OK)
-        code = plan->transport.choice.method->open(plan->transport.state, array);
+        code = open_method(plan, array);
     if (code == REDIST_OK)
         plan->opened = 1;
     return code;
@@ -441,7 +458,10 @@ static int close_tiles(const char *function, redist_plan *plan, enum redist_tile
     if (code != REDIST_OK)
         return code;
     plan->opened = 0;
-    return plan->transport.choice.method->close(plan->transport.state);
+    redist__watch_begin(plan->problem.watch, 0);
+    code = plan->transport.choice.method->close(plan->transport.state);
+    redist__watch_end(plan->problem.watch);
+    return code;
 }
 
 int redist_plan_put_begin(redist_plan *plan, void *destination) {
@@ -467,9 +487,12 @@ typedef int move_tile(void *state, const struct redist__tile *tile);
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
+    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
+    redist__watch_begin(watch, 0);
     int code = move_one(plan->transport.state, tile);
+    redist__watch_end(watch);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
     return code;
@@ -511,6 +534,20 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
                                .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
                                .concurrent = allows_threads(plan)};
     return REDIST_OK;
+}
+
+int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && phases == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
+    if (code == REDIST_OK && phases->size != sizeof *phases)
+        code = redist_fail(REDIST_ERR_ARGUMENT,
+                           "phases->size = %zu, but this library knows the size %zu: start from "
+                           "REDIST_PHASES_DEFAULT",
+                           phases->size, sizeof *phases);
+    if (code == REDIST_OK)
+        redist__watch_read(&plan->watch, phases);
+    return code;
 }
 
 int redist_plan_free(redist_plan **plan) {

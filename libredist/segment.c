@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { ALIGNMENT = 4096 };
@@ -67,6 +68,19 @@ static int agree_on_key(struct segment *segment) {
  * to a page leads all of them to the same byte. */
 static char *next_page(char *address) {
     return address + (ALIGNMENT - (uintptr_t)address % ALIGNMENT) % ALIGNMENT;
+}
+
+/* Whether the files behind windows have room for this one: Open MPI waits for ever where they have not.
+ * What the node's first rank sees counts for all. */
+static int has_room(const struct segment *segment) {
+    MPI_Comm node = segment->context->node;
+    double bytes = (double)segment->bytes + ALIGNMENT, all = 0;
+    struct statvfs files;
+    MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node);
+    int room = segment->context->node_rank != 0 || statvfs("/dev/shm", &files) != 0 ||
+               all <= (double)files.f_bavail * (double)files.f_frsize;
+    MPI_Bcast(&room, 1, MPI_INT, 0, node);
+    return room;
 }
 
 /* The window's memory is spread over the ranks. */
@@ -147,7 +161,7 @@ static int allocate_plain(struct segment *segment) {
  * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
 static int allocate_memory(struct segment *segment) {
     struct redist__context *context = segment->context;
-    if (context->node_size > 1 && allocate_window(segment) == REDIST_OK)
+    if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
         return agree_on_key(segment);
     int code = redist_agree(context->node, allocate_plain(segment));
     if (code == REDIST_OK && context->node_size == 1)

@@ -123,8 +123,22 @@ START_TEST(products_of_zero) {
 }
 END_TEST
 
+/* More memory than there is: an error on all ranks, or, where the system promises any memory, an array that
+ * nobody touches; never a wait without end. The sanitizer ends programs that ask for so much. */
+START_TEST(arrays_beyond_memory) {
+#if !defined(__SANITIZE_ADDRESS__)
+    void *array = NULL;
+    int code = redist_alloc(MPI_COMM_WORLD, (size_t)1 << 45, &array);
+    check_all(code == REDIST_ERR_MEMORY || code == REDIST_OK, "%s", redist_error_name(code));
+    check_all((array != NULL) == (code == REDIST_OK), "an array in spite of an error, or none");
+    check_ok(redist_free(&array));
+#endif
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {parts_beyond_int, arrays_beyond_addresses,
-                                  padding_beyond_addresses, products_of_zero, NULL};
+    const TTest *const tests[] = {parts_beyond_int,         arrays_beyond_addresses,
+                                  padding_beyond_addresses, products_of_zero,
+                                  arrays_beyond_memory,     NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }

@@ -74,19 +74,25 @@ static int prepare(struct state *state, int direction, const void *source, void 
     state->direction = direction;
     state->destination = destination;
     int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    redist__enter(problem->watch, REDIST__PACK);
     if (code == REDIST_OK)
         code = redist__packing_pack_all(&state->packing[direction], source, 0);
     if (code == REDIST_OK)
         code = redist__finish_lane(problem->space, state->mark, 0, context);
+    redist__enter(problem->watch, REDIST__COMMUNICATE);
     return code;
 }
 
 static int copy_own(struct state *state, const void *source) {
-    return redist__own_copy_run(&state->own[state->direction], state->problem, state->direction,
-                                source, state->destination, 0);
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
+    int code = redist__own_copy_run(&state->own[state->direction], state->problem, state->direction,
+                                    source, state->destination, 0);
+    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
+    return code;
 }
 
 static int complete(struct state *state) {
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     int code =
         redist__packing_unpack_all(&state->packing[!state->direction], state->destination, 0);
     int finished =

@@ -64,18 +64,22 @@ static int prepare(struct state *state, int direction, const void *source, void 
     state->direction = direction;
     state->destination = destination;
     int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    redist__enter(problem->watch, REDIST__PACK);
     if (code == REDIST_OK)
         code = redist__mirror_fetch(&state->mirrors[direction], source, 0);
     if (code == REDIST_OK && problem->staged)
         code = redist__finish_lane(problem->space, state->mark, 0, context);
+    redist__enter(problem->watch, REDIST__OWN_PART);
     if (code == REDIST_OK)
         code = redist__own_copy_run(&state->own[direction], problem, direction, source, destination,
                                     0);
+    redist__enter(problem->watch, REDIST__COMMUNICATE);
     return code;
 }
 
 static int complete(struct state *state) {
     const struct redist__problem *problem = state->problem;
+    redist__enter(problem->watch, REDIST__UNPACK);
     int code = redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0);
     int finished = redist__finish_lane(problem->space, state->mark, 0, problem->schedule->context);
     return code == REDIST_OK ? finished : code;

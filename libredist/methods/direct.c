@@ -214,6 +214,7 @@ static const void *shared_array(const struct redist__direct *state) {
 static void stage_source(const struct redist__direct *state) {
     const struct redist__schedule *schedule = state->problem->schedule;
     const struct redist__side *side = &schedule->side[state->direction];
+    redist__enter(state->problem->watch, REDIST__PACK);
     for (int peer = 0; peer < schedule->context->size; peer++) {
         const struct redist__part *part = &side->parts[peer];
         if (peer == schedule->context->rank || part->elements == 0)
@@ -235,6 +236,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     state->number = redist__slot_next(&state->slot);
     if (state->routes[direction].mode == REDIST__STAGE)
         stage_source(state);
+    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
     mine->place = state->routes[direction].mode == REDIST__STAGE
                       ? redist__segment_place(state->stage, 1)
@@ -284,12 +286,17 @@ static void wait_done(const struct redist__direct *state, int peer) {
 
 void redist__direct_finish(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
+    struct redist__watch *watch = state->problem->watch;
+    redist__enter(watch, REDIST__FIRST_MESSAGE);
     redist__stream_fence();
     struct redist__line *mine = redist__direct_line(state, context->rank);
     atomic_store_explicit(&mine->done, state->number, memory_order_release);
     for (int peer = 0; peer < context->size; peer++)
-        if (redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer))
+        if (redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer)) {
             wait_done(state, peer);
+            if (peer != context->rank)
+                redist__arrived(watch);
+        }
 }
 
 /* In host memory every execution is its thread's own. */
@@ -304,6 +311,7 @@ static int wait(void *data) {
     struct redist__direct *state = data;
     const struct redist__context *context = state->problem->schedule->context;
     int before = state->left, left = before;
+    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     for (unsigned poll = 0; left != 0; poll++) {
         left = advance(state);
         if (left == before)

@@ -63,12 +63,14 @@ static int issue_one(struct redist__direct *state, int peer) {
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
     state->copies[peer] = REDIST__RUNS;
     state->turn += !own;
+    redist__enter(state->problem->watch, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
     int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     if (code == REDIST_OK && batch->copies[peer].run != 0)
         code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
                            copier, lane);
     if (code == REDIST_OK && space->asynchronous)
         code = space->mark_lane(state->marks[peer], lane);
+    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     return code;
 }
 
@@ -110,6 +112,8 @@ static int try_to_end(struct redist__direct *state, int peer) {
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
     state->left--;
+    if (distance(state, peer) != 0 && state->routes[state->direction].mode != REDIST__PUSH)
+        redist__arrived(state->problem->watch);
     if (state->traits->paced && distance(state, peer) != 0)
         end_turn(state);
     return code;

@@ -92,8 +92,10 @@ int redist__direct_tile(void *data, const struct redist__tile *tile) {
     const struct redist__direct *state = data;
     const struct redist__context *context = state->problem->schedule->context;
     int code = REDIST_OK;
-    for (int i = 0; i < context->size && code == REDIST_OK; i++)
+    for (int i = 0; i < context->size && code == REDIST_OK; i++) {
+        redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+    }
     int streams = state->traits->copier == REDIST__STREAMING;
     if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && streams)
         redist__stream_fence(); /* a thread has to do this for its own stores */

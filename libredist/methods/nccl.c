@@ -295,12 +295,44 @@ static int start(void *data, int direction, const void *source, void *destinatio
     return code == REDIST_OK ? copy_own(state, direction, source, destination) : code;
 }
 
+static int wait_event(cudaEvent_t event, const struct redist__context *context) {
+    cudaError_t error = cudaErrorNotReady;
+    for (unsigned poll = 0; (error = cudaEventQuery(event)) == cudaErrorNotReady; poll++)
+        redist__pause(context, poll);
+    return redist__cuda_check(error, "cudaEventQuery");
+}
+
+/* Who asks for phases sees packing until the first piece is packed, and unpacking once the last one has
+ * moved; what is hidden behind the messages between is no phase of its own. */
+static int watch_pieces(const struct state *state) {
+    struct redist__watch *watch = state->problem->watch;
+    const struct redist__context *context = state->problem->schedule->context;
+    const struct piece *first = NULL, *last = NULL;
+    for (int i = 0; i < PIECES && watch != NULL; i++)
+        if (!state->pieces[i].is_empty) {
+            first = first != NULL ? first : &state->pieces[i];
+            last = &state->pieces[i];
+        }
+    if (first == NULL)
+        return REDIST_OK;
+    redist__enter(watch, REDIST__PACK);
+    int code = wait_event(first->packed, context);
+    redist__enter(watch, REDIST__COMMUNICATE);
+    if (code == REDIST_OK)
+        code = wait_event(last->moved, context);
+    redist__enter(watch, REDIST__UNPACK);
+    return code;
+}
+
 static int wait(void *data) {
     const struct state *state = data;
     const struct redist__context *context = state->problem->schedule->context;
+    int watched = watch_pieces(state);
     int code = redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context);
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
     int finished = redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context);
-    return code == REDIST_OK ? finished : code;
+    code = code == REDIST_OK ? finished : code;
+    return code == REDIST_OK ? watched : code;
 }
 
 /* ---------------------------------------------------------------- the method */

@@ -161,6 +161,7 @@ static int pack_all(struct state *state) {
     const struct redist__space *space = state->problem->space;
     if (!space->asynchronous)
         return REDIST_OK;
+    redist__enter(state->problem->watch, REDIST__PACK);
     int code = redist__packing_pack_all(&state->packing[state->direction], state->source, 0);
     int finished = redist__finish_lane(space, state->mark, 0, state->schedule->context);
     return code == REDIST_OK ? finished : code;
@@ -171,8 +172,10 @@ static int pack_and_send(struct state *state) {
     int result = MPI_SUCCESS, code = pack_all(state), at_once = state->problem->space->asynchronous;
     for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
         int peer = (context->rank + i) % context->size;
+        redist__enter(state->problem->watch, REDIST__PACK);
         if (!at_once)
             redist__packing_pack(&state->packing[state->direction], peer, state->source, 0);
+        redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
         result = post_pieces(state, state->direction, peer, send_piece);
     }
     return code == REDIST_OK ? redist_check_mpi(result) : code;
@@ -194,6 +197,7 @@ static int start(void *data, int direction, const void *source, void *destinatio
     int code = post_receives(state);
     if (code == REDIST_OK)
         code = pack_and_send(state);
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
     if (code == REDIST_OK)
         code = redist__own_copy_run(&state->own[direction], state->problem, direction, source,
                                     destination, 0);
@@ -234,12 +238,17 @@ static int wait(void *data) {
     struct state *state = data;
     int n = state->schedule->context->size * state->pieces, i, result, unpacked = REDIST_OK;
     do {
+        redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
         result = MPI_Waitany(n, state->receives, &i, MPI_STATUS_IGNORE);
+        redist__arrived(state->problem->watch);
+        redist__enter(state->problem->watch, REDIST__UNPACK);
         if (result == MPI_SUCCESS && i != MPI_UNDEFINED && unpacked == REDIST_OK)
             unpacked = unpack_received(state, i);
     } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
+    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
     if (result == MPI_SUCCESS)
         result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     int finished =
         redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
     int code = redist_check_mpi(result);
@@ -312,7 +321,9 @@ static int put_peer(struct state *state, const struct redist__tile *tile, int pe
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
     if (!overlap(state, tile, part, start, count))
         return MPI_SUCCESS;
+    redist__enter(state->problem->watch, REDIST__PACK);
     copy_peer_tile(state, tile, peer, start, count);
+    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct pieces pieces = cut(state, part);
     size_t across = 1;
     for (int i = 0; i < state->schedule->ndims; i++)
@@ -333,10 +344,13 @@ static int get_peer(struct state *state, const struct redist__tile *tile, int pe
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
     if (!overlap(state, tile, part, start, count))
         return MPI_SUCCESS;
+    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct pieces pieces = cut(state, part);
     for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
         if (indices_in_piece(part, &pieces, piece, start[pieces.axis], count[pieces.axis]) != 0)
             result = MPI_Wait(request_of(state, state->receives, peer, piece), MPI_STATUS_IGNORE);
+    redist__arrived(state->problem->watch);
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     if (result == MPI_SUCCESS)
         copy_peer_tile(state, tile, peer, start, count);
     return result;
@@ -346,6 +360,7 @@ static int move_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     const struct redist__context *context = state->schedule->context;
     int result = MPI_SUCCESS;
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
     copy_own_tile(state, tile);
     for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
         int peer = (context->rank + i) % context->size;

@@ -144,9 +144,12 @@ static int start(void *data, int direction, const void *source, void *destinatio
     int ready = redist__finish_stream(problem->space, state->marks[context->rank], problem->stream,
                                       context);
     int code = post_receives(state);
+    redist__enter(problem->watch, REDIST__PACK);
     int packed = pack_parts(state);
+    redist__enter(problem->watch, REDIST__OWN_PART);
     int copied =
         redist__own_copy_run(&state->own[direction], problem, direction, source, destination, 0);
+    redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
     int sent = send_packed(state);
     code = ready != REDIST_OK ? ready : code;
     code = code != REDIST_OK ? code : packed;
@@ -160,9 +163,12 @@ static int unpack_arrived(struct state *state, int *left) {
     do {
         code = redist_check_mpi(
             MPI_Testany(context_of(state)->size, state->receives, &i, &arrived, MPI_STATUS_IGNORE));
-        if (code == REDIST_OK && arrived && i != MPI_UNDEFINED)
+        if (code == REDIST_OK && arrived && i != MPI_UNDEFINED) {
+            redist__arrived(state->problem->watch);
+            redist__enter(state->problem->watch, REDIST__UNPACK);
             code = redist__packing_unpack(&state->packing[!state->direction], i, state->destination,
                                           0);
+        }
     } while (code == REDIST_OK && arrived && i != MPI_UNDEFINED);
     *left = !arrived;
     return code;
@@ -174,12 +180,16 @@ static int wait(void *data) {
     int left = 1, code = REDIST_OK;
     for (unsigned poll = 0; code == REDIST_OK && (left || state->to_send != 0); poll++) {
         code = send_packed(state);
+        redist__enter(state->problem->watch,
+                      state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
         if (code == REDIST_OK)
             code = unpack_arrived(state, &left);
         redist__pause(context, poll);
     }
+    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
         code = redist_check_mpi(MPI_Waitall(context->size, state->sends, MPI_STATUSES_IGNORE));
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     int finished =
         redist__finish_lane(state->problem->space, state->marks[context->rank], 0, context);
     return code == REDIST_OK ? finished : code;

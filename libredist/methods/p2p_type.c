@@ -18,7 +18,7 @@ struct state {
     void *destination;
     struct redist__copy own[2];
     MPI_Request *requests;
-    int nrequests;
+    int nrequests, nreceives; /* the receives come first */
 };
 
 static int applies(const struct redist__problem *problem, int variant) {
@@ -53,10 +53,12 @@ static int prepare(struct state *state, const void *source) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = state->schedule->context;
     int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    redist__enter(problem->watch, REDIST__PACK);
     if (code == REDIST_OK)
         code = redist__mirror_fetch(&state->mirrors[state->direction], source, 0);
     if (code == REDIST_OK && problem->staged)
         code = redist__finish_lane(problem->space, state->mark, 0, context);
+    redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
     return code;
 }
 
@@ -73,6 +75,7 @@ static int exchange(struct state *state, const void *source, void *destination) 
             result = MPI_Irecv(destination, 1, to->types[peer], peer, state->problem->tag,
                                schedule->context->comm, &state->requests[state->nrequests++]);
     }
+    state->nreceives = state->nrequests;
     for (int i = own; i < size && result == MPI_SUCCESS; i++) {
         int peer = (rank + i) % size;
         if (from->counts[peer] != 0)
@@ -89,16 +92,31 @@ static int start(void *data, int direction, const void *source, void *destinatio
     int prepared = prepare(state, source);
     int code = exchange(state, redist__mirror_of(&state->mirrors[direction], source),
                         redist__mirror_of(&state->mirrors[!direction], destination));
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
     if (code == REDIST_OK && redist__schedule_copyable(state->schedule))
         code = redist__own_copy_run(&state->own[direction], state->problem, direction, source,
                                     destination, 0);
     return prepared == REDIST_OK ? code : prepared;
 }
 
+/* Only somebody who asks for phases wants to know which message is the first. */
+static int wait_first(const struct state *state) {
+    struct redist__watch *watch = state->problem->watch;
+    int i, result = MPI_SUCCESS;
+    redist__enter(watch, REDIST__FIRST_MESSAGE);
+    if (watch != NULL)
+        result = MPI_Waitany(state->nreceives, state->requests, &i, MPI_STATUS_IGNORE);
+    redist__arrived(watch);
+    return redist_check_mpi(result);
+}
+
 static int wait(void *data) {
     struct state *state = data;
-    int code =
-        redist_check_mpi(MPI_Waitall(state->nrequests, state->requests, MPI_STATUSES_IGNORE));
+    int code = wait_first(state);
+    if (code == REDIST_OK)
+        code =
+            redist_check_mpi(MPI_Waitall(state->nrequests, state->requests, MPI_STATUSES_IGNORE));
+    redist__enter(state->problem->watch, REDIST__UNPACK);
     if (code == REDIST_OK)
         code = redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0);
     int finished =

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The configurations of a job, in the order in which they are measured. */
+#ifndef BENCH_SWEEP_H
+#define BENCH_SWEEP_H
+
+#include "job.h"
+
+enum { BENCH_MOST_GRIDS = 512 };
+
+/* One configuration but for the direction: what one plan serves. */
+typedef struct bench_config {
+    const int *sizes;
+    const int *order;          /* of the chain's axes; NULL = the usual one */
+    bench_list grid;           /* count 0 = the library chooses */
+    const char *method;        /* of bench_methods */
+    int choice[BENCH_CHOICES]; /* but for the direction: places in the tables of words */
+} bench_config;
+
+typedef struct bench_sweep {
+    const bench_job *job;
+    int nranks;
+    int ngrids;
+    bench_list grids[BENCH_MOST_GRIDS];
+    int last_second[BENCH_MOST_GRIDS]; /* the last axis takes the second place of the order */
+    int order[REDIST_MAX_NDIMS];       /* that order */
+} bench_sweep;
+
+/*
+ * Expands the words of a job's grids for so many ranks:
+ *   slab-2d-1d  the first axis is split before, the second one behind
+ *   slab-1d-2d  the first axis is split before, the last one behind
+ *   slab-late   the last but one is split before, the last one behind
+ *   pencil      every P1 x P2 with both above 1
+ *   higher      every grid with three dimensions or more, all above 1
+ *   all         all of these
+ *   auto        what the library chooses
+ *   2x4 ...     that grid, if it has so many ranks
+ * 0 with a reason in `fault` if a word is not known, or no grid is left.
+ */
+int bench_sweep_create(const bench_job *job, int nranks, bench_sweep *sweep, size_t bytes,
+                       char fault[]);
+
+/* The number of configurations, and one of them; 0 if it is one that an earlier one covers (staging of
+ * arrays in host memory). */
+int bench_sweep_count(const bench_sweep *sweep);
+int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config);
+
+/* "slab-2d-1d", "slab-1d-2d", "slab-late", "pencil", "higher", "single" or "auto". */
+const char *bench_decomposition(const bench_config *config);
+
+/* "128x64", or "auto" for no numbers. */
+const char *bench_times(int count, const int values[], size_t bytes, char text[]);
+
+#endif

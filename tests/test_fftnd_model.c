@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communication model: its formulas beside the thesis', fits to known numbers and to this machine. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../libfftnd/grids.h"
+#include "../libredist/model.h"
+#include "harness.h"
+#include "redist_support.h"
+
+static int is_near(double a, double b) {
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* One link for all pairs of ranks. */
+static redist_model flat_model(double latency, double bandwidth) {
+    redist_model model = REDIST_MODEL_DEFAULT;
+    model.ranks_per_node = 1 << 20;
+    model.node = (redist_link){0, latency, bandwidth};
+    return model;
+}
+
+static double predict(const redist_model *model, int n, int p1, int p2) {
+    const int sizes[3] = {n, n, n}, grid[2] = {p1, p2};
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    double seconds = -1;
+    options.grid_ndims = p2 > 1 ? 2 : 1;
+    options.grid = grid;
+    check_ok(fftnd_predict(model, p1 * p2, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &seconds));
+    return seconds;
+}
+
+/* Egger, section 2.5.3: T_S and T_P, with s = 8 for double precision. */
+START_TEST(formulas) {
+    const double latency = 2e-5, bandwidth = 25e9;
+    const redist_model model = flat_model(latency, bandwidth);
+    for (int n = 64; n <= 256; n += 64) {
+        double bytes = 2.0 * 8 * n * n * n, p = 16;
+        double slab = (p - 1) * bytes / (p * p * bandwidth) + (p - 1) * latency;
+        check_all(is_near(predict(&model, n, 16, 1), slab), "slab of %d", n);
+        for (int p1 = 2; p1 < 16; p1 *= 2) {
+            int p2 = 16 / p1;
+            double pencil = slab + (p1 - 1) * (p2 - 1) * (bytes / (p * p * bandwidth) - latency);
+            check_all(is_near(predict(&model, n, p1, p2), pencil), "%d x %d of %d: %g, not %g", p1,
+                      p2, n, predict(&model, n, p1, p2), pencil);
+        }
+    }
+    /* its example: with these numbers pencils are faster below N = 200 */
+    check_all(predict(&model, 192, 4, 4) < predict(&model, 192, 16, 1), "pencil at 192");
+    check_all(predict(&model, 208, 4, 4) > predict(&model, 208, 16, 1), "slab at 208");
+}
+END_TEST
+
+/* Eight ranks on nodes of four: messages of neighbours stay in the node. */
+START_TEST(nodes) {
+    redist_model model = flat_model(1, 100);
+    model.ranks_per_node = 4;
+    model.network = (redist_link){0, 10, 10};
+    double near = 1 + 8.0 / 100, far = 10 + 8.0 / 10;
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), 3 * near + 4 * far), "8 of 8");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 1, 32), 3 * near), "4 neighbours");
+    check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), far), "one of each node");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 2, 32), near + 2 * far), "every other");
+    model.ranks_per_node = 3; /* nodes 0-2, 3-5, 6-7: rank 7 shares its node with one */
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), near + 6 * far), "8 on 3 nodes");
+    check_all(is_near(redist_model_seconds(&model, 8, 4, 2, 32), 3 * far), "1, 3, 5, 7");
+    model.ranks_per_node = 4;
+    model.network.bandwidth = 0; /* not measured: the other link stands for it */
+    check_all(is_near(redist_model_seconds(&model, 8, 2, 4, 16), near), "no network");
+    model.node.start = 5; /* once for each exchange */
+    check_all(is_near(redist_model_seconds(&model, 8, 8, 1, 64), 5 + 7 * near), "start");
+    check_all(redist_model_seconds(&model, 8, 1, 1, 64) == 0, "no exchange, no start");
+    check_all(redist_model_seconds(&model, 8, 3, 1, 16) == 0, "no such subgroup");
+    check_all(redist_model_seconds(NULL, 8, 2, 1, 16) == 0, "no model");
+}
+END_TEST
+
+START_TEST(fits) {
+    const double bytes[5] = {64, 512, 4096, 32768, 262144};
+    double seconds[5];
+    for (int i = 0; i < 5; i++)
+        seconds[i] = 3e-6 + bytes[i] / 2e9;
+    redist_link link = redist__fit_link(5, bytes, seconds);
+    check_all(is_near(link.latency, 3e-6) && is_near(link.bandwidth, 2e9), "%g s, %g B/s",
+              link.latency, link.bandwidth);
+    for (int i = 0; i < 5; i++) /* seven peers, and 7 us besides */
+        seconds[i] = 3e-6 + 7e-6 / 7 + bytes[i] / 2e9;
+    link = redist__fit_link(5, bytes, seconds);
+    redist__part_latency(&link, 7, 64, 7e-6 + 3e-6 + 64 / 2e9);
+    check_all(fabs(link.start - 7e-6) < 1e-12 && fabs(link.latency - 3e-6) < 1e-12,
+              "start %g, latency %g", link.start, link.latency);
+    redist__part_latency(&link, 7, 64, 1e-9); /* one message takes less than each of several */
+    check_all(link.start >= 0 && link.latency >= 0, "start %g, latency %g", link.start,
+              link.latency);
+    for (int i = 0; i < 5; i++)
+        seconds[i] = bytes[i] / 2e9 * (i == 0 ? 0.5 : 1); /* a line would begin below 0 */
+    link = redist__fit_link(5, bytes, seconds);
+    check_all(link.latency == 0 && link.bandwidth > 1e9 && link.bandwidth < 5e9, "%g s, %g B/s",
+              link.latency, link.bandwidth);
+    for (int i = 0; i < 5; i++)
+        seconds[i] = 1e-5 - 1e-6 * i; /* a line would fall */
+    link = redist__fit_link(5, bytes, seconds);
+    check_all(link.latency > 0 && link.bandwidth > 0 && isfinite(link.bandwidth), "%g s, %g B/s",
+              link.latency, link.bandwidth);
+}
+END_TEST
+
+/* On this machine: positive, finite, and the same on all ranks. */
+START_TEST(measures) {
+    redist_model model = REDIST_MODEL_DEFAULT;
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    static const char *const methods[] = {NULL, "p2p", "direct"};
+    for (int i = 0; i < 3; i++) {
+        options.method = methods[i];
+        check_ok(redist_model_fit(MPI_COMM_WORLD, &options, &model));
+        const redist_link *link = &model.node;
+        int is_link = link->start >= 0 && link->latency >= 0 && link->bandwidth > 0 &&
+                      isfinite(link->bandwidth);
+        check_all(is_link == (harness_nranks > 1), "%g s, %g B/s", link->latency, link->bandwidth);
+        check_all(model.network.bandwidth == 0, "a network within a node");
+        check_all(model.ranks_per_node == harness_nranks, "%d ranks a node", model.ranks_per_node);
+        double first[2] = {link->latency, link->bandwidth};
+        MPI_Bcast(first, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        check_all(first[0] == link->latency && first[1] == link->bandwidth,
+                  "another model than rank 0's");
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- what the planner tries */
+
+/* Stands in for the one of check.c: all requests here are complex to complex. */
+int fftnd__halved_axis(const struct fftnd__request *request) {
+    return request->kind == FFTND_R2C ? request->ndims - 1 : -1;
+}
+
+/* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
+static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
+    static const int sizes[3] = {24, 24, 24}, order[3] = {0, 1, 2};
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
+    MPI_Comm comm;
+    struct fftnd__request request = {.comm = MPI_COMM_WORLD,
+                                     .ndims = 3,
+                                     .sizes = sizes,
+                                     .kind = FFTND_C2C,
+                                     .options = FFTND_OPTIONS_DEFAULT};
+    check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
+    snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
+             harness_nranks, harness_nranks);
+    snprintf(text, sizeof text, "node=%d %g %g %g network 0 0 0", harness_nranks, start, latency,
+             bandwidth);
+    check_ok(redist_wisdom_store(comm, NULL, key, text));
+    check_ok(fftnd__grids_find(comm, &request, order, 0, grids));
+}
+
+static int is_slab(const struct fftnd__grid *grid) {
+    int above = 0;
+    for (int i = 0; i < grid->ndims; i++)
+        above += grid->dims[i] > 1;
+    return above < 2;
+}
+
+/* Ways to write the number of ranks as a product of two numbers, 1 among them. */
+static int count_products(void) {
+    int count = 0;
+    for (int i = 1; i <= harness_nranks; i++)
+        count += harness_nranks % i == 0;
+    return count;
+}
+
+static void check_grids(const struct fftnd__grids *grids) {
+    for (int i = 0; i < grids->count; i++) {
+        int product = 1;
+        for (int dim = 0; dim < grids->list[i].ndims; dim++)
+            product *= grids->list[i].dims[dim];
+        check_all(product == harness_nranks, "grid %d is of %d ranks", i, product);
+        check_all(i == 0 || grids->list[i].seconds >= grids->list[i - 1].seconds,
+                  "grid %d is better than the one before", i);
+        check_all(grids->list[i].seconds <= 2 * grids->list[0].seconds, "grid %d is hopeless", i);
+    }
+}
+
+/* Where messages cost only latency, grids with fewer peers come first, and slabs are left out if they have
+ * more than twice as many; where they cost only bandwidth, slabs come first. */
+START_TEST(promising_grids) {
+    struct fftnd__grids grids;
+    int composite = count_products() > 2, nranks = harness_nranks;
+    find_grids(0.0, 1.0, 1e30, &grids);
+    check_grids(&grids);
+    int any_slab = 0;
+    for (int i = 0; i < grids.count; i++)
+        any_slab |= is_slab(&grids.list[i]);
+    check_all(!composite || !is_slab(&grids.list[0]), "a slab is the best of many messages");
+    check_all(any_slab == (nranks != 12), "%d slabs of %d ranks", any_slab, nranks);
+    find_grids(1.0, 0.0, 1e30, &grids); /* where an exchange costs whatever is sent, one is best */
+    check_grids(&grids);
+    check_all(is_slab(&grids.list[0]), "a pencil is the best where exchanges are dear");
+    find_grids(0.0, 0.0, 1.0, &grids);
+    check_grids(&grids);
+    check_all(is_slab(&grids.list[0]), "a pencil is the best of much data");
+    check_all(grids.count <= count_products(), "%d grids instead of %d", grids.count,
+              count_products());
+    redist_forget_wisdom();
+}
+END_TEST
+
+START_TEST(refused) {
+    redist_model model = REDIST_MODEL_DEFAULT, wrong = {0};
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    check_code(redist_model_fit(MPI_COMM_WORLD, NULL, NULL), REDIST_ERR_NULL);
+    check_code(redist_model_fit(MPI_COMM_WORLD, NULL, &wrong), REDIST_ERR_ARGUMENT);
+    check_code(redist_model_fit(MPI_COMM_NULL, NULL, &model), REDIST_ERR_COMM);
+    options.method = "pigeon";
+    int code = harness_nranks > 1 ? REDIST_ERR_METHOD : REDIST_OK; /* alone, nothing is measured */
+    check_code(redist_model_fit(MPI_COMM_WORLD, &options, &model), code);
+
+    const int sizes[2] = {4, 4}, grid[1] = {3};
+    fftnd_options grids = FFTND_OPTIONS_DEFAULT;
+    double seconds;
+    check_code(fftnd_predict(&model, 1, 2, sizes, FFTND_C2C, FFTND_DOUBLE, NULL, &seconds),
+               REDIST_ERR_NULL);
+    check_code(fftnd_predict(&model, 4, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_GRID);
+    grids.grid_ndims = 1;
+    grids.grid = grid;
+    check_code(fftnd_predict(&model, 4, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_GRID);
+    check_ok(fftnd_predict(&model, 3, 2, sizes, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds));
+    grids.halved_axis = 2;
+    check_code(fftnd_predict(&model, 3, 2, sizes, FFTND_R2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_AXIS);
+    const int none[2] = {4, 0};
+    check_code(fftnd_predict(&model, 3, 2, none, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
+               REDIST_ERR_SIZE);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {formulas, nodes, fits, measures, promising_grids, refused, NULL};
+    return harness_run(argc, argv, "test_fftnd_model", tests);
+}
