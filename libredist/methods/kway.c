@@ -179,6 +179,9 @@ static void note_mpi(struct state *state, int result) {
 /* Runs the moves of some messages. */
 static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
                 const char *from, char *to, int lane) {
+    struct redist__watch *watch = state->shape.problem->watch;
+    redist__enter(watch,
+                  moves == &state->routes[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
     int first = moves->first[message], count = moves->first[message + nmessages] - first;
     for (int i = first; i < first + count; i++) {
         const struct redist__move *move = &moves->list[i];
@@ -191,6 +194,7 @@ static void run(struct state *state, struct redist__moves *moves, int message, i
     }
     if (count != 0 && moves->batch.space != NULL)
         note(state, moves->batch.space->batch_run(&moves->batch, first, count, lane));
+    redist__enter(watch, REDIST__COMMUNICATE);
 }
 
 static void post_receives(struct state *state, int stage) {
@@ -306,8 +310,10 @@ static int start(void *data, int direction, const void *source, void *destinatio
                                           problem->stream, context_of(state));
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
+    redist__enter(problem->watch, REDIST__OWN_PART);
     note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
                                      destination, UNPACKING));
+    redist__enter(problem->watch, REDIST__COMMUNICATE);
     return REDIST_OK; /* a failure is told by `wait`, when the peers have what they wait for */
 }
 
