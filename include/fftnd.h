@@ -175,6 +175,8 @@ typedef struct fftnd_options {
                               others */
     enum redist_staging staging; /**< as redist_options.staging */
     int phases; /**< nonzero: fftnd_plan_get_phases says where the time goes; as in redist_options */
+    int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
+                      are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -182,7 +184,7 @@ typedef struct fftnd_options {
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
-            REDIST_STAGING_AUTO, 0                                                                 \
+            REDIST_STAGING_AUTO, 0, 0                                                              \
     }
 
 /** A distributed transform, forward and backward. */
@@ -190,7 +192,9 @@ typedef struct fftnd_plan fftnd_plan;
 
 /**
  * Plans a distributed transform.
- *   comm       the ranks; same on all. They are arranged in rank order, last grid dimension fastest
+ *   comm       the ranks; same on all. They are arranged in rank order, last grid dimension fastest,
+ *              unless options->by_node says otherwise. A grid over several nodes that is left open is
+ *              one with which ranks send least between nodes
  *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; d = 1 needs a communicator of one rank
  *   sizes      global extents in points (of the real array for FFTND_R2C), each >= 1
  *   kind       what maps to what

@@ -127,6 +127,15 @@ typedef struct redist_grid redist_grid;
 REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
 
 /**
+ * The same, but the ranks of a node follow one another whatever their numbers are: first those of the node
+ * of rank 0, in the order of their numbers. Where the last dimensions divide the ranks of a node, their
+ * subgroups stay inside it.
+ * Collective on comm. Errors: as redist_grid_create.
+ */
+REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[],
+                                          redist_grid **grid);
+
+/**
  * Gives a grid back and sets *grid to NULL; plans made on its subgroups stay valid.
  * Collective on the grid's communicator. Errors: ERR_NULL, ERR_STATE.
  */

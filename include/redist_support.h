@@ -105,6 +105,15 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 
 /**
+ * The nodes that the ranks of `comm` are on, numbered by their lowest ranks.
+ *   by_node  nonzero: as if the ranks were arranged by node, as redist_grid_create_by_node does it
+ *   nnodes   out: how many
+ *   node_of  out: that of each rank; the array lives as long as the communicator
+ * Collective on comm the first time. Errors: ERR_COMM, ERR_STATE, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of);
+
+/**
  * Copies a box between two arrays of this process.
  *   ndims               axes, 1..REDIST_MAX_NDIMS
  *   count               elements along each axis; any 0 = nothing

@@ -302,6 +302,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->space", options->space},
         {"options->threads", options->threads},
         {"options->realign", options->realign},
+        {"options->by_node", options->by_node != 0},
         {"options->device", options->device},
         {"options->device_bytes", (long long)options->device_bytes},
         {"options->pin_arrays", options->pin_arrays != 0},

@@ -50,8 +50,8 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
         return redist_private_comm(request->comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->choice.grid, sizeof dims);
-    int code =
-        redist_grid_create(request->comm, transform->choice.grid_ndims, dims, &transform->grid);
+    int code = (request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
+        request->comm, transform->choice.grid_ndims, dims, &transform->grid);
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 

@@ -6,6 +6,7 @@
 #include "planner.h"
 #include "cache.h"
 #include "grids.h"
+#include "node_grid.h"
 #include "offload.h"
 
 #include <stdarg.h>
@@ -143,7 +144,7 @@ static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
         append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
     if (is_on_device(request))
         append(key, "/cuda");
-    append(key, "/threads=%d", options->threads);
+    append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
     append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/realign=%d/method=%s",
            options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
            options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
@@ -170,6 +171,7 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
     MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
+    fftnd__align_grid(request, nranks, choice);
 }
 
 /* What estimating takes, and where measuring starts. */

@@ -67,7 +67,7 @@ static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
     const struct redist__context *context = problem->schedule->context;
     const struct redist__space *space = problem->space;
-    struct redist__place *places = redist_calloc(2 * (size_t)context->size, sizeof *places);
+    struct redist__place *places = redist_calloc(2 * (size_t)context->node_size, sizeof *places);
     int code = redist_agree(
         context->comm,
         places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
@@ -76,9 +76,9 @@ static int find_reachable(const struct redist__request *request,
         for (int side = 0; side < 2; side++)
             mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
         code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->comm));
+                                              MPI_BYTE, context->node));
     }
-    for (int i = 0; i < 2 * context->size && code == REDIST_OK; i++)
+    for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
         if (places[i].key != 0 && space->address(&places[i]) == NULL)
             reachable[i % 2] = 0;
     redist_release(places);
@@ -90,7 +90,7 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
     const struct redist__context *context = problem->schedule->context;
     const redist_options *options = &request->options;
     const int later[2] = {options->later_a, options->later_b};
-    int mapped[3] = {0, 0, 1}, agreed[3], code = REDIST_OK;
+    int mapped[3] = {0, 0, 1}, agreed[3];
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->schedule->side[side].bytes;
@@ -99,8 +99,7 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
         mapped[2] &= later[side] || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
-    if (context->node_size == context->size)
-        code = find_reachable(request, problem, mapped);
+    int code = find_reachable(request, problem, mapped);
     if (code == REDIST_OK)
         code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
     if (code == REDIST_OK)

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
@@ -28,6 +29,15 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
+static void release(struct redist__context *context) {
+    if (context != NULL) {
+        redist_release(context->node_ranks);
+        redist_release(context->node_of);
+        redist_release(context->nodes_sorted);
+    }
+    redist_release(context);
+}
+
 static void destroy(struct redist__context *context) {
     if (!unlink_context(context))
         return;
@@ -39,8 +49,7 @@ static void destroy(struct redist__context *context) {
         MPI_Comm_free(&context->node);
     if (context->comm != MPI_COMM_NULL)
         MPI_Comm_free(&context->comm);
-    redist_release(context->node_ranks);
-    redist_release(context);
+    release(context);
 }
 
 void redist__context_release(struct redist__context *context) {
@@ -106,6 +115,27 @@ static int split_node(struct redist__context *context) {
     return redist_check_mpi(result);
 }
 
+static int compare_nodes(const void *left, const void *right) {
+    int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
+/* Every rank tells the lowest one of its node. */
+static int number_nodes(struct redist__context *context) {
+    int leader = 0;
+    while (context->node_ranks[leader] < 0)
+        leader++;
+    int code = redist_check_mpi(
+        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm));
+    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
+        leader = context->node_of[rank];
+        context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
+    }
+    memcpy(context->nodes_sorted, context->node_of, (size_t)context->size * sizeof(int));
+    qsort(context->nodes_sorted, (size_t)context->size, sizeof(int), compare_nodes);
+    return code;
+}
+
 static int find_node_ranks(struct redist__context *context) {
     MPI_Group all, node;
     MPI_Comm_group(context->comm, &all);
@@ -117,7 +147,7 @@ static int find_node_ranks(struct redist__context *context) {
     }
     MPI_Group_free(&all);
     MPI_Group_free(&node);
-    return REDIST_OK;
+    return number_nodes(context);
 }
 
 /* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
@@ -148,8 +178,10 @@ static struct redist__context *allocate(MPI_Comm comm) {
         return NULL;
     context->comm = context->node = MPI_COMM_NULL;
     context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
-    if (context->node_ranks == NULL) {
-        redist_release(context);
+    context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
+    context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
+    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL) {
+        release(context);
         return NULL;
     }
     return context;
@@ -162,9 +194,7 @@ static int create(MPI_Comm comm, struct redist__context **result) {
                    : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
     code = redist_agree(comm, code);
     if (code != REDIST_OK) {
-        if (context != NULL)
-            redist_release(context->node_ranks);
-        redist_release(context);
+        release(context);
         return code;
     }
     pthread_mutex_lock(&lock);
@@ -209,6 +239,19 @@ int redist_node_size(MPI_Comm comm, int *node_size) {
     if (code == REDIST_OK)
         *node_size = context->node_size;
     return code;
+}
+
+int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
+    int code = redist_check_comm(comm);
+    struct redist__context *context;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    *nnodes = context->nnodes;
+    *node_of = by_node ? context->nodes_sorted : context->node_of;
+    redist__context_release(context); /* the attribute keeps it */
+    return REDIST_OK;
 }
 
 int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {

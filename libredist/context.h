@@ -13,7 +13,9 @@ struct redist__context {
     MPI_Comm node; /* its ranks that share memory with this one */
     int rank, size;
     int node_rank, node_size;
-    int *node_ranks;                  /* rank in node of each rank in comm, -1 elsewhere */
+    int *node_ranks;      /* rank in node of each rank in comm, -1 elsewhere */
+    int nnodes, *node_of; /* nodes, numbered by their lowest ranks, and that of each rank */
+    int *nodes_sorted;    /* the same, in ascending order */
     struct redist__grid_entry *grids; /* grids made from this communicator, by grid.c */
     struct redist__control *controls; /* shared flags, by direct_control.c */
     void *attached;                   /* of a method's own library; NULL = nothing */

@@ -53,7 +53,8 @@ static int map_lines(const struct redist__context *context, struct redist__contr
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
         control->lines[place.rank] = (void *)redist__segment_address(&place);
     if (place.key == 0)
-        return redist__fail(REDIST_ERR_MEMORY, "this node offers no memory to share");
+        return redist__fail(REDIST_ERR_METHOD,
+                            "the ranks of this node share no memory through this MPI");
     return REDIST_OK;
 }
 

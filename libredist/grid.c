@@ -8,7 +8,7 @@
 
 /* The communicators of one grid shape; made once for each (communicator, dims). */
 struct redist__grid_entry {
-    int ndims;
+    int ndims, by_node;
     int dims[REDIST_MAX_NDIMS];
     int coords[REDIST_MAX_NDIMS];
     MPI_Comm comm;
@@ -51,17 +51,18 @@ static int check_dims(const char *function, int size, int ndims, const int dims[
     return REDIST_OK;
 }
 
-static int agree_on_grid(const char *function, MPI_Comm comm, int code, int ndims,
+static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_node, int ndims,
                          const int dims[]) {
     static const char *const names[REDIST_MAX_NDIMS] = {
         "dims[0]",  "dims[1]",  "dims[2]",  "dims[3]", "dims[4]",  "dims[5]",
         "dims[6]",  "dims[7]",  "dims[8]",  "dims[9]", "dims[10]", "dims[11]",
         "dims[12]", "dims[13]", "dims[14]", "dims[15]"};
-    redist_shared_value values[1 + REDIST_MAX_NDIMS] = {{"ndims", ndims}};
+    redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
+        {"ndims", ndims}, {"the choice of redist_grid_create_by_node", by_node}};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
-        values[1 + i] =
+        values[2 + i] =
             (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};
-    return redist_agree_values_in(function, comm, code, 1 + REDIST_MAX_NDIMS, values);
+    return redist_agree_values_in(function, comm, code, 2 + REDIST_MAX_NDIMS, values);
 }
 
 /* ---------------------------------------------------------------- communicators */
@@ -100,7 +101,7 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
     if (code == REDIST_OK && subcomms == NULL)
         code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
     int dims[REDIST_MAX_NDIMS] = {0}, size;
-    code = agree_on_grid(__func__, comm, code, ndims, dims);
+    code = agree_on_grid(__func__, comm, code, 0, ndims, dims);
     if (code != REDIST_OK)
         return code;
     MPI_Comm_size(comm, &size);
@@ -117,34 +118,50 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
 
 /* ---------------------------------------------------------------- remembered grids */
 
-static struct redist__grid_entry *find_entry(const struct redist__context *context, int ndims,
-                                             const int dims[]) {
+static struct redist__grid_entry *find_entry(const struct redist__context *context, int by_node,
+                                             int ndims, const int dims[]) {
     struct redist__grid_entry *entry = context->grids;
-    while (entry != NULL &&
-           (entry->ndims != ndims || memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
+    while (entry != NULL && (entry->ndims != ndims || entry->by_node != by_node ||
+                             memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
         entry = entry->next;
     return entry;
 }
 
+/* On the ranks in order of their nodes: those of a node keep theirs. */
+static int create_comms_by_node(const struct redist__context *context,
+                                struct redist__grid_entry *entry) {
+    MPI_Comm sorted;
+    int code = redist_check_mpi(
+        MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
+    if (code != REDIST_OK)
+        return code;
+    code = create_comms(sorted, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
+    MPI_Comm_free(&sorted);
+    return code;
+}
+
 static int connect_entry(struct redist__context *context, struct redist__grid_entry *entry) {
-    int code =
-        create_comms(context->comm, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
+    int rank, code = entry->by_node ? create_comms_by_node(context, entry)
+                                    : create_comms(context->comm, entry->ndims, entry->dims,
+                                                   &entry->comm, entry->subcomms);
     if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Cart_coords(entry->comm, context->rank, entry->ndims, entry->coords));
+        code = redist_check_mpi(MPI_Comm_rank(entry->comm, &rank));
+    if (code == REDIST_OK)
+        code = redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
     if (code != REDIST_OK)
         free_comms(entry->ndims, &entry->comm, entry->subcomms);
     return code;
 }
 
 /* Makes the communicators unless they are there; `spare` becomes the entry then. */
-static int provide_entry(struct redist__context *context, int ndims, const int dims[],
+static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
                          struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
-    *entry = find_entry(context, ndims, dims);
+    *entry = find_entry(context, by_node, ndims, dims);
     if (*entry != NULL)
         return REDIST_OK;
     struct redist__grid_entry *fresh = *spare;
     fresh->ndims = ndims;
+    fresh->by_node = by_node;
     memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
     fresh->comm = MPI_COMM_NULL;
     int code = connect_entry(context, fresh);
@@ -175,7 +192,7 @@ static int allocate_grid(struct redist_grid **grid, struct redist__grid_entry **
     return REDIST_OK;
 }
 
-static int build_grid(struct redist__context *context, int ndims, int dims[],
+static int build_grid(struct redist__context *context, int by_node, int ndims, int dims[],
                       redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
@@ -183,7 +200,7 @@ static int build_grid(struct redist__context *context, int ndims, int dims[],
     if (code == REDIST_OK)
         code = choose_dims(context->size, ndims, dims);
     if (code == REDIST_OK)
-        code = provide_entry(context, ndims, dims, &spare, &entry);
+        code = provide_entry(context, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
     if (code != REDIST_OK) {
         redist_handle_remove(grid);
@@ -195,17 +212,18 @@ static int build_grid(struct redist__context *context, int ndims, int dims[],
     return REDIST_OK;
 }
 
-int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
-    int code = redist_check_comm(comm), size;
+static int create_grid(const char *function, MPI_Comm comm, int by_node, int ndims,
+                       const int dims[], redist_grid **grid) {
+    int code = redist_check_comm_in(function, comm), size;
     if (code != REDIST_OK)
         return code;
     MPI_Comm_size(comm, &size);
-    code = check_ndims(__func__, ndims);
+    code = check_ndims(function, ndims);
     if (code == REDIST_OK)
-        code = check_dims(__func__, size, ndims, dims);
+        code = check_dims(function, size, ndims, dims);
     if (code == REDIST_OK && grid == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "grid = NULL");
-    code = agree_on_grid(__func__, comm, code, ndims, dims);
+        code = redist_fail_in(function, REDIST_ERR_NULL, "grid = NULL");
+    code = agree_on_grid(function, comm, code, by_node, ndims, dims);
     struct redist__context *context;
     if (code == REDIST_OK)
         code = redist__context_get(comm, &context);
@@ -213,10 +231,18 @@ int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid *
         return code;
     int chosen[REDIST_MAX_NDIMS];
     memcpy(chosen, dims, (size_t)ndims * sizeof *dims);
-    code = build_grid(context, ndims, chosen, grid);
+    code = build_grid(context, by_node, ndims, chosen, grid);
     if (code != REDIST_OK)
         redist__context_release(context);
     return code;
+}
+
+int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
+    return create_grid(__func__, comm, 0, ndims, dims, grid);
+}
+
+int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid) {
+    return create_grid(__func__, comm, 1, ndims, dims, grid);
 }
 
 static int check_grid(const char *function, const redist_grid *grid) {

@@ -25,7 +25,7 @@ struct redist__problem {
 enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };
 
 /* A preference for choices that are so slow, or so like others, that only those get them who name
- * them. */
+ * them. Lower ones rank what a name stands for that covers several. */
 enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
@@ -88,6 +88,8 @@ struct redist__method {
     X(p2p)                                                                                         \
     X(p2p_streams)                                                                                 \
     X(alltoallv)                                                                                   \
+    X(kway)                                                                                        \
+    X(hier)                                                                                        \
     X(nccl)
 
 #define REDIST__DECLARE_METHOD(name) extern const struct redist__method redist__method_##name;

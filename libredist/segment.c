@@ -83,26 +83,66 @@ static int has_room(const struct segment *segment) {
     return room;
 }
 
-/* The window's memory is spread over the ranks, each part with room to begin on a page. */
-static int allocate_window(struct segment *segment) {
+/* The window's memory is spread over the ranks. */
+static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int result = MPI_Win_allocate_shared((MPI_Aint)(segment->bytes + ALIGNMENT), 1, info,
-                                         segment->context->node, &segment->base, &segment->window);
+    int result = MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, segment->context->node,
+                                         &segment->base, &segment->window);
     MPI_Info_free(&info);
     int code = redist_check_mpi(result);
     if (code != REDIST_OK)
         segment->window = MPI_WIN_NULL;
-    code = redist_agree(segment->context->node, code);
+    return redist_agree(segment->context->node, code);
+}
+
+static int find_bases(struct segment *segment) {
+    int code = REDIST_OK;
     for (int rank = 0; rank < segment->context->node_size && code == REDIST_OK; rank++) {
         MPI_Aint bytes;
         int unit;
         code = redist_check_mpi(
             MPI_Win_shared_query(segment->window, rank, &bytes, &unit, &segment->bases[rank]));
-        segment->bases[rank] = next_page(segment->bases[rank]);
     }
-    segment->base = segment->bases[segment->context->node_rank];
+    return code;
+}
+
+/* SimGrid's MPI (3.32) places the parts as if all were as large as the own one, and then says that all
+ * are where that of rank 0 is: there they have to be equal, and each rank tells where its own begins. */
+static int correct_bases(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    uint64_t bytes = segment->bytes + ALIGNMENT;
+    int code = redist_check_mpi(
+        MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node));
+    MPI_Win_free(&segment->window);
+    if (code == REDIST_OK)
+        code = create_window(segment, bytes);
+    if (code == REDIST_OK)
+        code = find_bases(segment);
+    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++) {
+        int64_t behind = segment->base - segment->bases[0];
+        code = redist_check_mpi(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node));
+        segment->bases[rank] = segment->bases[0] + behind;
+    }
+    return code;
+}
+
+/* Each part has room to begin on a page. */
+static int allocate_window(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    int code = create_window(segment, segment->bytes + ALIGNMENT);
+    if (code != REDIST_OK)
+        return code;
+    code = find_bases(segment);
+    int seen[2] = {code, segment->bases[context->node_rank] != segment->base};
+    int result = MPI_Allreduce(MPI_IN_PLACE, seen, 2, MPI_INT, MPI_MAX, context->node);
+    code = result == MPI_SUCCESS ? seen[0] : redist_check_mpi(result);
+    if (code == REDIST_OK && seen[1])
+        code = correct_bases(segment);
+    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
+        segment->bases[rank] = next_page(segment->bases[rank]);
+    segment->base = segment->bases[context->node_rank];
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;

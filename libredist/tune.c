@@ -53,13 +53,16 @@ static void keep_preferred(struct contest *contest) {
     contest->count = count;
 }
 
-/* What nobody asked for by name does not compete, if anything else does. */
+/* What nobody asked for by name does not compete, if anything else does; if nothing does, what the
+ * method itself thinks best. */
 static void drop_by_name(struct contest *contest) {
-    int count = 0;
+    int count = 0, most = preference(contest, 0);
+    for (int i = 1; i < contest->count; i++)
+        most = preference(contest, i) > most ? preference(contest, i) : most;
     for (int i = 0; i < contest->count; i++)
-        if (preference(contest, i) > REDIST__BY_NAME)
+        if (preference(contest, i) > REDIST__BY_NAME || preference(contest, i) == most)
             contest->candidates[count++] = contest->candidates[i];
-    contest->count = count > 0 ? count : contest->count;
+    contest->count = count;
 }
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {

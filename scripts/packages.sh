@@ -5,8 +5,9 @@
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
     libfftw3-dev libfftw3-mpi-dev libhwloc-dev libpng-dev libcjson-dev)
 bench_packages=(gnuplot-nox python3-mpi4py-fft)
+simulate_packages=(libsimgrid-dev gnuplot-nox)
 test_packages=(g++ check libmpich-dev mpich clang clang-format valgrind shellcheck
-    doxygen)
+    doxygen iproute2)
 
 missing_packages() { # packages
     local package

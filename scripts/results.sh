@@ -14,14 +14,17 @@ start_results() {
     : >"$results"
 }
 
-# One check that passes or fails as a whole.
+# One check that passes or fails as a whole; exit code 77 skips it, for the reason in its last line.
 check() { # name, command
-    local name=$1 log
+    local name=$1 log code=0
     shift
     log=out/test/${name//[^A-Za-z0-9]/_}.txt
-    if "$@" >"$log" 2>&1 </dev/null; then
+    "$@" >"$log" 2>&1 </dev/null || code=$?
+    if [ "$code" -eq 0 ]; then
         record passed 1 "$name"
         echo "ok      $name"
+    elif [ "$code" -eq 77 ]; then
+        record skipped 1 "$name: $(tail -n 1 "$log")"
     else
         record failed 1 "$name"
         echo "FAILED  $name:"

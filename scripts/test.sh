@@ -31,7 +31,9 @@ build_pass() { # pass, options of meson setup
 
 # All tests, examples and short benchmarks on all their numbers of ranks.
 pass_gcc() {
-    build_pass gcc -Dmpi=openmpi -Dwerror=true && run_tests gcc build-test/gcc .
+    build_pass gcc -Dmpi=openmpi -Dwerror=true || return
+    run_tests gcc build-test/gcc .
+    check "two nodes over TCP, in network namespaces" bash scripts/netns.sh build-test/gcc
 }
 
 # Another compiler's warnings, and its code on a few ranks.

@@ -118,7 +118,8 @@ static int is_later(const exchange_way *way) {
  * cannot be staged. */
 static int may_be_refused_on_device(const exchange *given, const exchange_way *way) {
     return !given->element->copyable || !strcmp(way->method, "nccl") ||
-           (!strncmp(way->method, "direct", 6) && is_later(way));
+           ((!strncmp(way->method, "direct", 6) || !strncmp(way->method, "hier", 4)) &&
+            is_later(way));
 }
 
 int may_be_refused(const exchange *given, const exchange_way *way) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who owns what and how it lies in memory, compared with the promises: see fft_layout.h. */
 #include "fft_layout.h"
+#include "redist_support.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -92,10 +93,25 @@ static const char *method_fault(const fft_case *given, const fftnd_plan_info *in
     return strcmp(info->method, "none") != 0 ? NULL : fault("no method for an exchange");
 }
 
+/* Where a rank is in the grid: with by_node, behind all ranks of nodes whose lowest rank is lower. */
+static int place_in_grid(const fft_case *given, MPI_Comm comm) {
+    const int *node_of;
+    int rank, size, nnodes, place = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (!given->options.by_node || redist_nodes(comm, 0, &nnodes, &node_of) != REDIST_OK) {
+        return rank;
+    }
+    for (int other = 0; other < size; other++) {
+        place +=
+            node_of[other] < node_of[rank] || (node_of[other] == node_of[rank] && other < rank);
+    }
+    return place;
+}
+
 static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
                                    const fftnd_plan_info *info) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = place_in_grid(given, comm);
     const size_t array = round_up(fft_case_largest_bytes(given, info, rank));
     const int one_will_do = gives_up_arrays(given) && !given->drops_modes &&
                             given->options.realign != FFTND_REALIGN_ALWAYS;
@@ -148,8 +164,7 @@ static const char *part_fault(const fft_case *given, MPI_Comm comm, const fftnd_
     int size[REDIST_MAX_NDIMS];
     int start[REDIST_MAX_NDIMS];
     int count[REDIST_MAX_NDIMS];
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = place_in_grid(given, comm);
     const int is_end = side == FFTND_SPECTRAL && given->options.alignment == FFTND_ALIGN_CHAIN;
     fft_case_sizes(given, side, size);
     fft_case_part(given, side, info, rank, is_end ? info->grid_ndims : 0, start, count);
@@ -172,8 +187,7 @@ static const char *part_fault(const fft_case *given, MPI_Comm comm, const fftnd_
 
 static const char *bytes_fault(const fft_case *given, MPI_Comm comm, const fftnd_plan_info *info,
                                const fft_walk *walk) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+    const int rank = place_in_grid(given, comm);
     const size_t bytes = walk->layout->bytes;
     const size_t least = walk->nelements * (size_t)walk->nfields * walk->layout->element_bytes;
     const size_t most =

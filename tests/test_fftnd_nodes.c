@@ -72,9 +72,58 @@ START_TEST(methods_that_do_not_apply) {
 }
 END_TEST
 
+/* Peers of a rank on other nodes, for each piece of its array that all its peers get one of. */
+static double sent_between_nodes(const int dims[2]) {
+    double sent = 0;
+    for (int rank = 0; rank < harness_nranks; rank++) {
+        int row = rank / dims[1], column = rank % dims[1];
+        for (int i = 0; i < dims[0]; i++)
+            sent += (double)((i * dims[1] + column) / node_size != rank / node_size) / dims[0];
+        for (int i = 0; i < dims[1]; i++)
+            sent += (double)((row * dims[1] + i) / node_size != rank / node_size) / dims[1];
+    }
+    return sent;
+}
+
+/* An open grid is one of those that send least between nodes. */
+START_TEST(grids_know_nodes) {
+    fft_case given = FFT_CASE(FFTND_C2C, 12, 12, 12);
+    fftnd_plan *plan;
+    fftnd_plan_info info;
+    given.options.grid_ndims = 2;
+    given.options.effort = FFTND_ESTIMATE;
+    harness_case("%s", fft_case_text(&given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_ok(fftnd_plan_free(&plan));
+    double sent = sent_between_nodes(info.grid);
+    for (int rows = 2; rows <= harness_nranks / 2; rows++) {
+        const int dims[2] = {rows, harness_nranks / rows};
+        if (harness_nranks % rows == 0)
+            check_all(sent <= sent_between_nodes(dims) + 1e-9, "grid %dx%d, but %dx%d is better",
+                      info.grid[0], info.grid[1], dims[0], dims[1]);
+    }
+}
+END_TEST
+
+/* Ranks that are dealt out to the nodes like cards */
+START_TEST(arranged_by_node) {
+    MPI_Comm dealt;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, harness_rank % node_size, &dealt);
+    for (int i = 0; i < NKINDS; i++) {
+        fft_case given = FFT_CASE(kinds[i], 9, 8, 10);
+        given.options.by_node = 1;
+        given.options.grid_ndims = 1 + (i != 1);
+        fft_check(dealt, &given);
+    }
+    MPI_Comm_free(&dealt);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_grid, every_method_but_direct, methods_that_do_not_apply,
-                                  NULL};
+    const TTest *const tests[] = {
+        every_grid,       every_method_but_direct, methods_that_do_not_apply,
+        grids_know_nodes, arranged_by_node,        NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);
     setenv("REDIST_NODE_SIZE", text, 1);

@@ -4,6 +4,7 @@
  * with the same code, nothing is lost, and the next try works. Objects are counted.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
@@ -155,11 +156,16 @@ START_TEST(arrays_of_alloc) {
 }
 END_TEST
 
+/* One way: of several that compete, one that fails would drop out. */
+static const char *way_of(const char *method) {
+    return strcmp(method, "kway") != 0 ? method : "kway:2";
+}
+
 START_TEST(plans) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
     for (int i = 0; i < host_method_count(); i++) {
-        const struct job job = {
-            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+        const char *way = way_of(host_method_name(i));
+        const struct job job = {way, run_plan, way, {MEMORY_PLAIN, MEMORY_PLAIN}};
         starve_all(&job);
     }
     exchange_free_arrays(arrays);
@@ -222,12 +228,28 @@ static void fail_types(const struct job *job, enum victims victims) {
 START_TEST(datatypes) {
     begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
     for (int i = 0; i < host_method_count(); i++) {
-        const struct job job = {
-            host_method_name(i), run_plan, host_method_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}};
+        const char *way = way_of(host_method_name(i));
+        const struct job job = {way, run_plan, way, {MEMORY_PLAIN, MEMORY_PLAIN}};
         for (int victims = ALL; victims < VICTIMS; victims++)
             fail_types(&job, (enum victims)victims);
     }
     exchange_free_arrays(arrays);
+}
+END_TEST
+
+/* On nodes of two ranks */
+START_TEST(plans_between_nodes) {
+    static const char *const ways[] = {"hier:ranks", "hier:nodes"};
+    setenv("REDIST_NODE_SIZE", "2", 1);
+    begin_exchange(MEMORY_PLAIN, MEMORY_PLAIN);
+    for (int i = 0; i < 2 && harness_nranks < 8; i++) {
+        const struct job job = {ways[i], run_plan, ways[i], {MEMORY_PLAIN, MEMORY_PLAIN}};
+        check_ok(job.run(&job));
+        starve(&job, LAST);
+        fail_types(&job, LAST);
+    }
+    exchange_free_arrays(arrays);
+    unsetenv("REDIST_NODE_SIZE");
 }
 END_TEST
 
@@ -240,6 +262,7 @@ int main(int argc, char **argv) {
                                   exchange_without_plan,
                                   automatic_plan,
                                   datatypes,
+                                  plans_between_nodes,
                                   NULL};
     counters_begin();
     return harness_run(argc, argv, "test_redist_failures", tests);

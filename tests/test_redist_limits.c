@@ -50,8 +50,8 @@ static void check_same(int code) {
 /* More than 2^31 one-byte elements to each peer: the methods that count elements in an MPI int refuse
  * by name, those that send one object of a datatype accept. */
 START_TEST(parts_beyond_int) {
-    static const char *const counting[] = {"alltoallv", "p2p"}, *const typed[] = {"alltoallw",
-                                                                                  "p2p-type"};
+    static const char *const counting[] = {"alltoallv", "p2p", "kway"};
+    static const char *const typed[] = {"alltoallw", "p2p-type"};
     char *space = take_space();
     const int rows = 65536 * harness_nranks, sizes[2] = {rows, 40000 * harness_nranks};
     check_all(space != NULL, "no address space");
@@ -59,7 +59,7 @@ START_TEST(parts_beyond_int) {
         munmap(space, space_bytes);
         skip_test("for 2 or 3 ranks");
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], counting[i]);
         int code = plan_large(counting[i], MPI_CHAR, sizes, space);
         check_same(code);
@@ -67,6 +67,8 @@ START_TEST(parts_beyond_int) {
                   redist_error_message());
         check_all(strstr(redist_error_message(), counting[i]) != NULL, "no method in: %s",
                   redist_error_message());
+    }
+    for (int i = 0; i < 2; i++) {
         harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], typed[i]);
         check_ok(plan_large(typed[i], MPI_CHAR, sizes, space));
     }

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const methods[] = {"direct:engines",  "direct:kernel", "direct:paced",
-                                      "direct:lockstep", "p2p",           "p2p-streams",
-                                      "alltoallv",       "auto",          "nccl"};
+static const char *const methods[] = {"direct:engines",
+                                      "direct:kernel",
+                                      "direct:paced",
+                                      "direct:lockstep",
+                                      "p2p",
+                                      "p2p-streams",
+                                      "alltoallv",
+                                      "kway:2",
+                                      "kway",
+                                      "auto",
+                                      "nccl"};
 enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 /* An exchange of a three-dimensional array of bytes between axes 1 and 0. */

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several nodes: the exchange is cut in two, one among the ranks of each node, which `direct` carries
+ * out, and one between nodes, by packed messages that leave as soon as they are packed.
+ *
+ *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`
+ *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
+ */
+#include "hier.h"
+#include "../pack.h"
+
+#include <string.h>
+
+enum variant { RANKS, NODES };
+
+static const char *const variants[] = {"ranks", "nodes", NULL};
+
+/* A part of the exchange: a description with fewer parts, and the method that serves it. */
+struct share {
+    struct redist__schedule schedule;
+    struct redist__problem problem;
+    struct redist__transport transport;
+};
+
+struct state {
+    const struct redist__problem *problem;
+    enum variant variant;
+    struct redist__context *node; /* the context of this node's ranks */
+    struct share inside, between;
+    struct redist__node_messages *messages; /* for NODES, in place of `between` */
+};
+
+static int applies(const struct redist__problem *problem, int variant) {
+    int code = redist__check_copyable(problem->schedule, "hier");
+    if (code == REDIST_OK && problem->space->asynchronous &&
+        (variant == NODES || (!problem->mapped[0] && !problem->mapped[1])))
+        code = redist__fail(REDIST_ERR_METHOD,
+                            variant == NODES
+                                ? "method hier:nodes is for host memory"
+                                : "method hier needs device memory that the ranks of a node can "
+                                  "map");
+    return code == REDIST_OK ? redist__check_counts(problem->schedule, "hier", 0) : code;
+}
+
+/* On one node it is direct. */
+static int preference(const struct redist__problem *problem, int variant) {
+    const struct redist__context *context = problem->schedule->context;
+    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - variant;
+}
+
+static int create(const struct redist__problem *problem, int variant, void **result) {
+    struct state *state = *result = redist_calloc(1, sizeof *state);
+    if (state == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
+    state->problem = problem;
+    state->variant = (enum variant)variant;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- shares */
+
+static int create_parts(struct share *share, const struct redist__problem *problem,
+                        struct redist__context *context) {
+    share->problem = *problem;
+    share->schedule = *problem->schedule;
+    share->schedule.context = context;
+    share->problem.schedule = &share->schedule;
+    for (int side = 0; side < 2; side++) {
+        share->schedule.side[side].elements = 0;
+        share->schedule.side[side].parts =
+            redist_calloc((size_t)context->size, sizeof(struct redist__part));
+    }
+    if (share->schedule.side[0].parts == NULL || share->schedule.side[1].parts == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
+                            context->size);
+    return REDIST_OK;
+}
+
+static void take_part(struct share *share, const struct redist__schedule *whole, int rank,
+                      int place) {
+    for (int side = 0; side < 2; side++) {
+        share->schedule.side[side].parts[place] = whole->side[side].parts[rank];
+        share->schedule.side[side].elements += whole->side[side].parts[rank].elements;
+    }
+}
+
+/* The choice that a method makes for itself. */
+static int choose(const struct share *share, const char *method, struct redist__choice *choice) {
+    struct redist__choice choices[REDIST__MOST_CHOICES];
+    int n = redist__choices(method, REDIST__MOST_CHOICES, choices), found = 0, reason = REDIST_OK;
+    for (int i = 0, most = 0; i < n; i++) {
+        const struct redist__method *one = choices[i].method;
+        int code = one->applies(&share->problem, choices[i].variant);
+        reason = reason == REDIST_OK ? code : reason;
+        if (code != REDIST_OK)
+            continue;
+        int likes =
+            one->preference != NULL ? one->preference(&share->problem, choices[i].variant) : 0;
+        if (!found || likes > most) {
+            *choice = choices[i];
+            most = likes;
+        }
+        found = 1;
+    }
+    return found ? REDIST_OK : reason;
+}
+
+/* Collective on the share's communicator. */
+static int connect_share(struct share *share, const char *method) {
+    struct redist__choice choice = {NULL, 0};
+    int code = choose(share, method, &choice);
+    code = redist_agree(share->schedule.context->comm, code);
+    return code == REDIST_OK ? redist__transport_create(&share->problem, &choice, &share->transport)
+                             : code;
+}
+
+static int connect_inside(struct state *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int code = redist__context_get(context->node, &state->node);
+    if (code != REDIST_OK) {
+        state->node = NULL;
+        return code;
+    }
+    code = create_parts(&state->inside, state->problem, state->node);
+    code = redist_agree(state->node->comm, code);
+    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
+        if (context->node_ranks[rank] >= 0)
+            take_part(&state->inside, state->problem->schedule, rank, context->node_ranks[rank]);
+    return code == REDIST_OK ? connect_share(&state->inside, "direct") : code;
+}
+
+static int connect_between(struct state *state) {
+    struct redist__context *context = state->problem->schedule->context;
+    int code = create_parts(&state->between, state->problem, context);
+    code = redist_agree(context->comm, code);
+    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
+        if (context->node_ranks[rank] < 0)
+            take_part(&state->between, state->problem->schedule, rank, rank);
+    if (code != REDIST_OK)
+        return code;
+    return connect_share(&state->between,
+                         state->problem->space->asynchronous ? "p2p-streams" : "p2p");
+}
+
+static int connect(void *data) {
+    struct state *state = data;
+    int code = redist_agree(state->problem->schedule->context->comm, connect_inside(state));
+    if (code != REDIST_OK)
+        return code;
+    return state->variant == NODES ? redist__node_messages_create(state->problem, &state->messages)
+                                   : connect_between(state);
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static int start_share(struct share *share, int direction, const void *source, void *destination) {
+    struct redist__transport *transport = &share->transport;
+    return transport->choice.method->start(transport->state, direction, source, destination);
+}
+
+static int wait_share(struct share *share) {
+    return share->transport.choice.method->wait(share->transport.state);
+}
+
+/* Messages first: they travel while the ranks of the node copy. */
+static int start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    int between = REDIST_OK;
+    if (state->variant == NODES)
+        redist__node_messages_start(state->messages, direction, source, destination);
+    else
+        between = start_share(&state->between, direction, source, destination);
+    int inside = start_share(&state->inside, direction, source, destination);
+    return between != REDIST_OK ? between : inside;
+}
+
+static int wait(void *data) {
+    struct state *state = data;
+    if (state->variant == NODES)
+        (void)redist__node_messages_advance(state->messages);
+    int inside = wait_share(&state->inside);
+    int between = state->variant == NODES ? redist__node_messages_wait(state->messages)
+                                          : wait_share(&state->between);
+    return inside != REDIST_OK ? inside : between;
+}
+
+/* ---------------------------------------------------------------- the method */
+
+static size_t share_workspace(const struct share *share) {
+    const struct redist__transport *transport = &share->transport;
+    return transport->state != NULL ? transport->choice.method->workspace(transport->state) : 0;
+}
+
+static size_t workspace(const void *data) {
+    const struct state *state = data;
+    return share_workspace(&state->inside) + share_workspace(&state->between) +
+           redist__node_messages_bytes(state->messages);
+}
+
+static void destroy_share(struct share *share) {
+    redist__transport_destroy(&share->transport);
+    redist__schedule_free(&share->schedule);
+}
+
+static void destroy(void *data) {
+    struct state *state = data;
+    redist__node_messages_free(state->messages);
+    destroy_share(&state->between);
+    destroy_share(&state->inside);
+    if (state->node != NULL)
+        redist__context_release(state->node);
+    redist_release(state);
+}
+
+const struct redist__method redist__method_hier = {
+    .name = "hier",
+    .summary = "direct copies inside each node, packed messages between nodes",
+    .variants = variants,
+    .applies = applies,
+    .preference = preference,
+    .create = create,
+    .connect = connect,
+    .start = start,
+    .wait = wait,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of method hier share: hier.c and hier_nodes.c, one message for each pair of nodes. */
+#ifndef REDIST__HIER_H
+#define REDIST__HIER_H
+
+#include "../method.h"
+
+struct redist__node_messages;
+
+/* Sets *messages also if it fails, so that they can be freed. Collective, the same result on all
+ * ranks. */
+int redist__node_messages_create(const struct redist__problem *problem,
+                                 struct redist__node_messages **messages);
+/* Collective; NULL is allowed. */
+void redist__node_messages_free(struct redist__node_messages *messages);
+
+void redist__node_messages_start(struct redist__node_messages *messages, int direction,
+                                 const void *source, void *destination);
+
+/* Does what can be done without waiting, and says whether anything is left. */
+int redist__node_messages_advance(struct redist__node_messages *messages);
+
+/* Waits for the rest. */
+int redist__node_messages_wait(struct redist__node_messages *messages);
+
+size_t redist__node_messages_bytes(const struct redist__node_messages *messages);
+
+#endif

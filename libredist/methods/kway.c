@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The all-to-all in stages (AccFFT's k-way): ceil(log_k P) of them, in each of which a rank sends at most
+ * k - 1 messages; each message carries all blocks that go the same way, also those of other ranks. Fewer
+ * messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
+ * of its way that is not 0.
+ *
+ * The own blocks of a message are packed straight from the array, those that came by are copied from the
+ * buffer of the stage before; a block that has arrived is unpacked straight into the array while the next
+ * stage's messages travel. On a device each message is packed on a lane of its own and sent when that is
+ * done, and what the array has for the next stage is packed while this one's messages travel; if MPI
+ * cannot take device memory, blocks stay in pinned host memory from their first stage to their last.
+ *
+ * Buffers hold at most what the rank has under way at a time: those of even and odd stages take turns.
+ */
+#include "kway.h"
+#include "../pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const variants[] = {"2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
+                                       "10", "12", "16", "24", "32", "64", NULL};
+
+/* One lane unpacks, the others pack a message each. */
+enum { UNPACKING = 0, PACKING = 1 };
+
+struct state {
+    struct redist__kway_shape shape;
+    struct redist__kway_route routes[2];
+    struct redist__copy own[2];
+    MPI_Datatype element; /* the item's bytes */
+    char *out[2], *in[2]; /* buffers of even and odd stages */
+    size_t out_bytes[2], in_bytes[2];
+    MPI_Request *sends, *receives; /* of a stage */
+    void **marks;                  /* of each message of a stage: it is packed */
+    char *is_sent;
+    int to_send;   /* messages of the stage that are not sent */
+    int direction; /* of the execution under way */
+    const char *source;
+    char *destination;
+    int failed; /* the first failure of the execution: peers get their messages all the same */
+};
+
+static int radix_of(int variant) {
+    return atoi(variants[variant]);
+}
+
+static int applies(const struct redist__problem *problem, int variant) {
+    (void)variant;
+    int code = redist__check_copyable(problem->schedule, "kway");
+    return code == REDIST_OK ? redist__check_counts(problem->schedule, "kway", 0) : code;
+}
+
+/* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
+ * are the same. Among ranks that map each other's arrays nothing is gained by fewer messages. Where
+ * nothing is measured, it is the smallest k with two stages. */
+static int preference(const struct redist__problem *problem, int variant) {
+    const struct redist__context *context = problem->schedule->context;
+    int k = radix_of(variant), ranks = context->size;
+    int smaller = variant > 0 ? radix_of(variant - 1) : 1;
+    if (k >= ranks || (ranks % k != 0 && (k & (k - 1)) != 0))
+        return REDIST__BY_NAME - 1 - (k < ranks || (variant > 0 && smaller >= ranks));
+    if (context->node_size == ranks && problem->mapped[0] && problem->mapped[1])
+        return REDIST__BY_NAME;
+    return k * k >= ranks && smaller * smaller < ranks ? -2 : -3;
+}
+
+/* ---------------------------------------------------------------- making */
+
+static const struct redist__context *context_of(const struct state *state) {
+    return state->shape.problem->schedule->context;
+}
+
+static void describe_stages(struct redist__kway_shape *shape, int k) {
+    shape->nstages = redist__kway_stages(shape->problem->schedule->context->size, k, shape->stages);
+    for (int i = 0; i < shape->nstages; i++) {
+        int most = redist__kway_most(&shape->stages[i]);
+        shape->width = most > shape->width ? most : shape->width;
+    }
+}
+
+static int create_messages(struct state *state) {
+    size_t n = (size_t)state->shape.width + 1;
+    state->sends = redist_calloc(n, sizeof(MPI_Request));
+    state->receives = redist_calloc(n, sizeof(MPI_Request));
+    state->marks = redist_calloc(n, sizeof *state->marks);
+    state->is_sent = redist_calloc(n, 1);
+    if (state->sends == NULL || state->receives == NULL || state->marks == NULL ||
+        state->is_sent == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
+    int code = redist__element_type(state->shape.problem->schedule, &state->element);
+    for (size_t i = 0; i < n && code == REDIST_OK; i++)
+        code = state->shape.problem->space->mark_create(&state->marks[i]);
+    return code;
+}
+
+static int create(const struct redist__problem *problem, int variant, void **result) {
+    struct state *state = *result = redist_calloc(1, sizeof *state);
+    if (state == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method kway");
+    state->element = MPI_DATATYPE_NULL;
+    state->shape.problem = problem;
+    state->shape.wire = problem->staged ? redist__space_at(REDIST_SPACE_HOST) : problem->space;
+    describe_stages(&state->shape, radix_of(variant));
+    for (int direction = 0; direction < 2; direction++)
+        redist__own_copy_prepare(&state->own[direction], problem->schedule, direction);
+    return create_messages(state);
+}
+
+static void *allocate(const struct redist__problem *problem, size_t bytes) {
+    return problem->staged ? problem->space->allocate_staging(bytes)
+                           : problem->space->allocate(bytes);
+}
+
+static int create_buffers(struct state *state) {
+    for (int i = 0; i < 2; i++) {
+        for (int direction = 0; direction < 2; direction++) {
+            const struct redist__kway_route *route = &state->routes[direction];
+            if (route->out_bytes[i] > state->out_bytes[i])
+                state->out_bytes[i] = route->out_bytes[i];
+            if (route->in_bytes[i] > state->in_bytes[i])
+                state->in_bytes[i] = route->in_bytes[i];
+        }
+        state->out[i] = allocate(state->shape.problem, state->out_bytes[i]);
+        state->in[i] = allocate(state->shape.problem, state->in_bytes[i]);
+        if (state->out[i] == NULL || state->in[i] == NULL)
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for buffers of %zu and %zu bytes",
+                                state->out_bytes[i], state->in_bytes[i]);
+    }
+    return REDIST_OK;
+}
+
+/* How large the blocks are that come by is known to their owners only. */
+static int connect_with(struct state *state, uint64_t elements[], uint64_t scratch[]) {
+    size_t table = (size_t)(state->shape.nstages + 1) * (size_t)context_of(state)->size;
+    int code = REDIST_OK;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = redist__kway_ask(&state->shape, direction, elements + (size_t)direction * table,
+                                scratch);
+    if (code != REDIST_OK)
+        return code;
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = redist__kway_route_create(&state->routes[direction], &state->shape, direction,
+                                         elements + (size_t)direction * table);
+    if (code == REDIST_OK)
+        code = create_buffers(state);
+    return redist_agree(context_of(state)->comm, code);
+}
+
+static int connect(void *data) {
+    struct state *state = data;
+    size_t size = (size_t)context_of(state)->size;
+    uint64_t *elements =
+        redist_calloc(2 * size * (size_t)(state->shape.nstages + 1), sizeof *elements);
+    uint64_t *scratch = redist_calloc(2 * size, sizeof *scratch);
+    int code = elements != NULL && scratch != NULL
+                   ? REDIST_OK
+                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the sizes of blocks");
+    code = redist_agree(context_of(state)->comm, code);
+    if (code == REDIST_OK)
+        code = connect_with(state, elements, scratch);
+    redist_release(elements);
+    redist_release(scratch);
+    return code;
+}
+
+/* ---------------------------------------------------------------- one stage */
+
+static void note(struct state *state, int code) {
+    if (state->failed == REDIST_OK)
+        state->failed = code;
+}
+
+static void note_mpi(struct state *state, int result) {
+    note(state, redist_check_mpi(result));
+}
+
+/* Runs the moves of some messages. */
+static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
+                const char *from, char *to, int lane) {
+    int first = moves->first[message], count = moves->first[message + nmessages] - first;
+    for (int i = first; i < first + count; i++) {
+        const struct redist__move *move = &moves->list[i];
+        if (moves->batch.space == NULL) {
+            memcpy(to + move->to, from + move->from, move->bytes);
+            continue;
+        }
+        moves->batch.sources[i] = from + move->from;
+        moves->batch.destinations[i] = to + move->to;
+    }
+    if (count != 0 && moves->batch.space != NULL)
+        note(state, moves->batch.space->batch_run(&moves->batch, first, count, lane));
+}
+
+static void post_receives(struct state *state, int stage) {
+    const struct redist__kway_shape *shape = &state->shape;
+    for (int i = 0; i < shape->width; i++) {
+        const struct redist__message *message =
+            &state->routes[state->direction].messages[stage * shape->width + i];
+        state->receives[i] = MPI_REQUEST_NULL;
+        if (message->received != 0)
+            note_mpi(state, MPI_Irecv(state->in[stage % 2] + message->receive_at, message->received,
+                                      state->element, message->from, shape->problem->tag,
+                                      context_of(state)->comm, &state->receives[i]));
+    }
+}
+
+static void send(struct state *state, int stage, int i) {
+    const struct redist__message *message =
+        &state->routes[state->direction].messages[stage * state->shape.width + i];
+    state->is_sent[i] = 1;
+    state->to_send--;
+    if (message->sent != 0)
+        note_mpi(state, MPI_Isend(state->out[stage % 2] + message->send_at, message->sent,
+                                  state->element, message->to, state->shape.problem->tag,
+                                  context_of(state)->comm, &state->sends[i]));
+}
+
+/* What cannot be told to be packed is sent too. */
+static void send_if_packed(struct state *state, int stage, int i) {
+    int reached = 1;
+    if (state->shape.problem->space->asynchronous) {
+        int code = state->shape.problem->space->mark_reached(state->marks[i], &reached);
+        note(state, code);
+        reached |= code != REDIST_OK;
+    }
+    if (reached)
+        send(state, stage, i);
+}
+
+static void pack(struct state *state, int stage, int i) {
+    run(state, &state->routes[state->direction].pack, stage * state->shape.width + i, 1,
+        state->source, state->out[stage % 2], PACKING + i);
+}
+
+/* Messages leave as soon as they are packed; the array's blocks for the first stage are packed here,
+ * those for the others while the messages of the stage before travel. */
+static void fill_messages(struct state *state, int stage) {
+    const struct redist__space *space = state->shape.problem->space;
+    int width = state->shape.width;
+    state->to_send = width;
+    for (int i = 0; i < width; i++) {
+        state->sends[i] = MPI_REQUEST_NULL;
+        state->is_sent[i] = 0;
+        if (stage == 0)
+            pack(state, 0, i);
+        run(state, &state->routes[state->direction].forward, stage * width + i, 1,
+            state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
+        if (space->asynchronous)
+            note(state, space->mark_lane(state->marks[i], PACKING + i));
+        send_if_packed(state, stage, i);
+    }
+}
+
+static void begin_stage(struct state *state, int stage) {
+    int width = state->shape.width;
+    struct redist__moves *keep = &state->routes[state->direction].keep;
+    if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
+        note(state, redist__finish_lane(state->shape.problem->space, state->marks[width], UNPACKING,
+                                        context_of(state)));
+    post_receives(state, stage);
+    fill_messages(state, stage);
+    for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
+        pack(state, stage + 1, i);
+    run(state, keep, stage * width, width, state->in[(stage + 1) % 2], state->in[stage % 2],
+        UNPACKING);
+}
+
+static void unpack(struct state *state, int stage, int i) {
+    run(state, &state->routes[state->direction].unpack, stage * state->shape.width + i, 1,
+        state->in[stage % 2], state->destination, UNPACKING);
+}
+
+static void send_rest(struct state *state, int stage) {
+    for (unsigned poll = 0; state->to_send != 0; poll++) {
+        redist__pause(context_of(state), poll);
+        for (int i = 0; i < state->shape.width; i++)
+            if (!state->is_sent[i])
+                send_if_packed(state, stage, i);
+    }
+}
+
+/* The last stage's blocks are unpacked as they arrive. */
+static void end_stage(struct state *state, int stage) {
+    int width = state->shape.width, i, result, last = stage == state->shape.nstages - 1;
+    send_rest(state, stage);
+    do {
+        result = MPI_Waitany(width, state->receives, &i, MPI_STATUS_IGNORE);
+        if (result == MPI_SUCCESS && i != MPI_UNDEFINED && last)
+            unpack(state, stage, i);
+    } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
+    note_mpi(state, result);
+    note_mpi(state, MPI_Waitall(width, state->sends, MPI_STATUSES_IGNORE));
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static int start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    const struct redist__problem *problem = state->shape.problem;
+    state->direction = direction;
+    state->source = source;
+    state->destination = destination;
+    state->failed = redist__finish_stream(problem->space, state->marks[state->shape.width],
+                                          problem->stream, context_of(state));
+    if (state->shape.nstages > 0)
+        begin_stage(state, 0);
+    note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                     destination, UNPACKING));
+    return REDIST_OK; /* a failure is told by `wait`, when the peers have what they wait for */
+}
+
+static int wait(void *data) {
+    struct state *state = data;
+    for (int stage = 0; stage < state->shape.nstages; stage++) {
+        end_stage(state, stage);
+        if (stage + 1 == state->shape.nstages)
+            break;
+        begin_stage(state, stage + 1);
+        for (int i = 0; i < state->shape.width; i++)
+            unpack(state, stage, i);
+    }
+    note(state, redist__finish_lane(state->shape.problem->space, state->marks[state->shape.width],
+                                    UNPACKING, context_of(state)));
+    return state->failed;
+}
+
+/* ---------------------------------------------------------------- the method */
+
+static size_t workspace(const void *data) {
+    const struct state *state = data;
+    return state->out_bytes[0] + state->out_bytes[1] + state->in_bytes[0] + state->in_bytes[1];
+}
+
+static void free_buffers(struct state *state) {
+    const struct redist__problem *problem = state->shape.problem;
+    void (*release)(void *memory) =
+        problem->staged ? problem->space->release_staging : problem->space->release;
+    for (int i = 0; i < 2; i++) {
+        release(state->out[i]);
+        release(state->in[i]);
+    }
+}
+
+static void destroy(void *data) {
+    struct state *state = data;
+    redist__kway_route_free(&state->routes[0]);
+    redist__kway_route_free(&state->routes[1]);
+    free_buffers(state);
+    for (int i = 0; state->marks != NULL && i <= state->shape.width; i++)
+        state->shape.problem->space->mark_destroy(state->marks[i]);
+    if (state->element != MPI_DATATYPE_NULL)
+        MPI_Type_free(&state->element);
+    redist_release(state->marks);
+    redist_release(state->is_sent);
+    redist_release(state->sends);
+    redist_release(state->receives);
+    redist_release(state);
+}
+
+const struct redist__method redist__method_kway = {
+    .name = "kway",
+    .summary = "in log_k P stages, each of at most k - 1 messages; for many ranks and small parts",
+    .variants = variants,
+    .applies = applies,
+    .preference = preference,
+    .create = create,
+    .connect = connect,
+    .start = start,
+    .wait = wait,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes tables of the simulated exchanges.
+
+usage: simulate_report.py FOLDER
+
+Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
+redist-bench prints it, with the platform. Writes times.txt, a table for people, and for gnuplot
+PLATFORM-RANKS.dat (time against bytes for each peer) and PLATFORM-BYTES-bytes.dat (time against
+ranks), all in FOLDER. Fails if an element was wrong.
+"""
+import json
+import sys
+from pathlib import Path
+
+
+def read(folder, kind):
+    """The runs of one kind, each with the bytes for each peer."""
+    runs = [json.loads(line) for path in sorted(folder.glob(f"{kind}-*.json"))
+            for line in path.read_text(encoding="utf-8").splitlines() if line]
+    for run in runs:
+        run["part"] = 16 * run["shape"][2]
+    return runs
+
+
+def methods_of(runs):
+    """The names of the methods: those of one stage by name, then kway by k."""
+    names = {run["method"] for run in runs}
+    return sorted(names, key=lambda name: (int(f"0{name.partition(':')[2]}"), name))
+
+
+def rows(runs, key):
+    """Microseconds by a key, then by method."""
+    table = {}
+    for run in runs:
+        table.setdefault(run[key], {})[run["method"]] = 1e3 * run["ms_median"]
+    return sorted(table.items())
+
+
+def write_data(path, heading, table, methods):
+    """One line for each row, NaN where a method was not run."""
+    lines = [" ".join([heading] + [f'"{name}"' for name in methods])]
+    for value, times in table:
+        lines.append(" ".join([str(value)] + [f"{times.get(name, float('nan')):.3f}" for name in methods]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_table(runs, path):
+    """Every run, the fastest marked by a star."""
+    methods = methods_of(runs)
+    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] + [f"{m:>10}" for m in methods])]
+    for platform in dict.fromkeys(run["platform"] for run in runs):
+        for ranks in sorted({run["ranks"] for run in runs}):
+            here = [run for run in runs if run["platform"] == platform and run["ranks"] == ranks]
+            for part, times in rows(here, "part"):
+                best = min(times.values())
+                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "-"
+                         for m in methods]
+                lines.append(" ".join([f"{platform:10} {ranks:5} {part:6}"] +
+                                      [f"{cell:>10}" for cell in cells]))
+    path.write_text("microseconds for one exchange, simulated; * = fastest\n" +
+                    "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    """Writes all tables."""
+    folder = Path(sys.argv[1])
+    runs = read(folder, "exchange")
+    write_table(runs, folder / "times.txt")
+    methods = methods_of(runs)
+    for platform in {run["platform"] for run in runs}:
+        mine = [run for run in runs if run["platform"] == platform]
+        for ranks in {run["ranks"] for run in mine}:
+            table = rows([run for run in mine if run["ranks"] == ranks], "part")
+            write_data(folder / f"{platform}-{ranks}.dat", "bytes", table, methods)
+        for part in {run["part"] for run in mine}:
+            table = rows([run for run in mine if run["part"] == part], "ranks")
+            write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
+    runs += read(folder, "check")
+    wrong = [run for run in runs if run["wrong"] != 0]
+    for run in wrong:
+        print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")
+    print(f"{len(runs)} exchanges on {min(r['ranks'] for r in runs)} to "
+          f"{max(r['ranks'] for r in runs)} ranks, {len(wrong)} of them wrong")
+    sys.exit(1 if wrong else 0)
+
+
+main()
