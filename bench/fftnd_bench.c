@@ -65,7 +65,7 @@ struct request {
     bench_list grid, order;
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
-    int in_place, overwrite, compare;
+    int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable;
     const char *wisdom, *job, *out;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
@@ -124,6 +124,8 @@ static const bench_program *describe(struct request *request) {
          .help = "arrays go to a device through buffers"},
         {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
+        {.name = "--unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
+         .help = "do not check the results, which takes long for\nlarge arrays"},
         {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
          .help = "run the study of a JSON file; of the other options only\n"
                  "--out counts (docs/study.md)"},
@@ -233,6 +235,7 @@ static int plan_transform(const struct request *request, const bench_problem *pr
                                    .ordering = alignments[request->alignment],
                                    .in_place = request->in_place,
                                    .space = problem->space,
+                                   .unchecked = request->unchecked,
                                    .growth = bench_unscaled_growth(problem),
                                    .plan_ms = 1e3 * (MPI_Wtime() - begin),
                                    .plans = {plan},
