@@ -109,7 +109,8 @@ START_TEST(pools) {
         exchange_say(&given, &way);
         exchange_arrays(&given, way.memory, arrays);
         int code = exchange_plan(&given, &way, arrays, &plan);
-        int is_mapped = !strncmp(way.method, "direct", 6) || !strcmp(way.method, "nccl");
+        int is_mapped = !strncmp(way.method, "direct", 6) || !strncmp(way.method, "hier", 4) ||
+                        !strcmp(way.method, "nccl");
         check_all(code == REDIST_OK || (is_mapped && code == REDIST_ERR_METHOD), "%s",
                   redist_error_message());
         check_all(harness_nranks == 1 || strncmp(way.method, "direct", 6) || !plan,
