@@ -5,11 +5,11 @@
  */
 #include "planner.h"
 #include "cache.h"
+#include "choice.h"
 #include "grids.h"
 #include "node_grid.h"
 #include "offload.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const double worthwhile = 0.97;
 static const size_t usual_stream_bytes = (size_t)16 << 20;
 
 enum { USUAL_CHUNKS = 4 };
-enum { ROUNDS = 4, TEXT_BYTES = REDIST_WISDOM_BYTES };
+enum { ROUNDS = 4 };
 
 struct contest {
     MPI_Comm comm;
@@ -33,123 +33,8 @@ struct contest {
     int verbose, patient;
 };
 
-/* ---------------------------------------------------------------- choices as text */
-
-static int append(char text[TEXT_BYTES], const char *format, ...) REDIST_PRINTF(2, 3);
-
-static int append(char text[TEXT_BYTES], const char *format, ...) {
-    size_t length = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    int written = vsnprintf(text + length, TEXT_BYTES - length, format, arguments);
-    va_end(arguments);
-    return written;
-}
-
-static void print_choice(const struct fftnd__choice *choice, int ndims, char text[TEXT_BYTES]) {
-    text[0] = '\0';
-    for (int i = 0; i < choice->grid_ndims; i++)
-        append(text, "%s%d", i > 0 ? "x" : "grid=", choice->grid[i]);
-    for (int i = 0; i < ndims && choice->grid_ndims > 0; i++)
-        append(text, "%s%d", i > 0 ? "," : " order=", choice->order[i]);
-    append(text,
-           " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d "
-           "whole=%d",
-           choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
-           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole);
-}
-
-/* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
- * there are, 0 = the name does not stand there, -1 = more than `most`. */
-static int scan_list(const char **text, const char *name, char separator, int most, int list[]) {
-    const char *from = *text + strspn(*text, " ");
-    size_t length = strlen(name);
-    int n = 0;
-    if (strncmp(from, name, length) != 0 || from[length] != '=')
-        return 0;
-    for (from += length; *from == (n > 0 ? separator : '='); n++) {
-        char *end;
-        if (n == most)
-            return -1;
-        list[n] = (int)strtol(from + 1, &end, 10);
-        from = end;
-    }
-    *text = from;
-    return n;
-}
-
-/* Nonzero if these are all processes of the grid. */
-static int is_grid(int grid_ndims, const int grid[], int nranks) {
-    long long product = 1;
-    for (int i = 0; i < grid_ndims; i++)
-        product *= grid[i] > 0 && grid[i] <= nranks && product <= nranks ? grid[i] : 0;
-    return product == nranks;
-}
-
-static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
-    int seen[REDIST_MAX_NDIMS] = {0};
-    for (int i = 0; i < ndims; i++) {
-        if (order[i] < 0 || order[i] >= ndims || seen[order[i]])
-            return 0;
-        seen[order[i]] = 1;
-    }
-    return grid_ndims <= fftnd__most_grid_ndims(ndims, halved, order);
-}
-
-/* Nonzero if `text` is a choice for the request; what it leaves out stays as it is in `choice`. */
-static int scan_choice(const char *text, const struct fftnd__request *request,
-                       struct fftnd__choice *choice) {
-    int nranks, ndims = request->ndims;
-    MPI_Comm_size(request->comm, &nranks);
-    int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, choice->grid);
-    if (n > 0)
-        choice->grid_ndims = n;
-    int norder = scan_list(&text, "order", ',', ndims, choice->order);
-    if (n < 0 || (n > 0 && !is_grid(n, choice->grid, nranks)) || (norder != 0 && norder != ndims) ||
-        !is_order(ndims, choice->order, fftnd__halved_axis(request), choice->grid_ndims))
-        return 0;
-    return sscanf(text,
-                  " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
-                  "realigned=%d whole=%d",
-                  &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                  &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
-                  &choice->whole) >= 5 &&
-           choice->chunks >= 1;
-}
-
 static int is_on_device(const struct fftnd__request *request) {
     return fftnd__serial_for(request->options.space)->space != REDIST_SPACE_HOST;
-}
-
-/* Everything that decides how fast a choice is. */
-static int describe(const struct contest *contest, char key[TEXT_BYTES]) {
-    const struct fftnd__request *request = contest->request;
-    const fftnd_options *options = &request->options;
-    int nranks, node_size;
-    int code = redist_node_size(request->comm, &node_size);
-    if (code != REDIST_OK)
-        return code;
-    MPI_Comm_size(contest->comm, &nranks);
-    key[0] = '\0';
-    append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", nranks, node_size,
-           (int)request->kind, (int)request->precision);
-    for (int i = 0; i < request->ndims; i++)
-        append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
-    for (int i = 0; i < request->ndims && options->kept != NULL; i++)
-        append(key, "%s%d", i > 0 ? "x" : "/kept=", options->kept[i]);
-    append(key, "/grid=%d", options->grid_ndims);
-    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
-        append(key, "x%d", options->grid[i]);
-    for (int i = 0; i < request->ndims && options->order != NULL; i++)
-        append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
-    if (is_on_device(request))
-        append(key, "/cuda");
-    append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
-    append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/realign=%d/method=%s",
-           options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
-           options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
-           (int)options -> realign, options -> method != NULL ? options -> method : "auto");
-    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the guess */
@@ -270,12 +155,12 @@ static int time_engine(struct contest *contest, struct fftnd__engine *engine, do
 
 static void report(const struct contest *contest, const struct fftnd__choice *choice,
                    double seconds, const char *remark) {
-    char text[TEXT_BYTES];
+    char text[FFTND__CHOICE_BYTES];
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
     if (rank != 0 || !contest->verbose)
         return;
-    print_choice(choice, contest->request->ndims, text);
+    fftnd__choice_print(choice, contest->request->ndims, text);
     if (seconds >= 0)
         fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
     else
@@ -316,9 +201,9 @@ static int try_choice(struct contest *contest, const struct fftnd__choice *choic
 /* ---------------------------------------------------------------- what is tried */
 
 static int is_best(const struct contest *contest, const struct fftnd__choice *choice) {
-    char texts[2][TEXT_BYTES];
-    print_choice(choice, contest->request->ndims, texts[0]);
-    print_choice(&contest->best, contest->request->ndims, texts[1]);
+    char texts[2][FFTND__CHOICE_BYTES];
+    fftnd__choice_print(choice, contest->request->ndims, texts[0]);
+    fftnd__choice_print(&contest->best, contest->request->ndims, texts[1]);
     return strcmp(texts[0], texts[1]) == 0;
 }
 
@@ -474,14 +359,14 @@ static int is_verbose(const fftnd_options *options) {
 /* The environment's choice, which is rank 0's; for tests, and to have one again. Collective. */
 static int take_dictated(const struct contest *contest, struct fftnd__choice *choice,
                          int *dictated) {
-    char text[TEXT_BYTES] = "";
+    char text[FFTND__CHOICE_BYTES] = "";
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
     if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
-        append(text, "%s", getenv("FFTND_CHOICE"));
-    int code = redist_check_mpi(MPI_Bcast(text, TEXT_BYTES, MPI_CHAR, 0, contest->comm));
+        snprintf(text, sizeof text, "%s", getenv("FFTND_CHOICE"));
+    int code = redist_check_mpi(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm));
     *dictated = text[0] != '\0';
-    if (code == REDIST_OK && *dictated && !scan_choice(text, contest->request, choice))
+    if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
                               "FFTND_CHOICE = \"%s\" is not a choice for this transform", text);
     return code;
@@ -489,12 +374,12 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
 
 static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice) {
     const char *file = contest->request->options.wisdom_file;
-    char key[TEXT_BYTES], text[TEXT_BYTES] = "";
+    char key[FFTND__CHOICE_BYTES], text[FFTND__CHOICE_BYTES] = "";
     struct fftnd__choice remembered = contest->best;
-    int code = describe(contest, key);
+    int code = fftnd__choice_key(contest->comm, contest->request, key);
     if (code == REDIST_OK)
         code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
-    if (code == REDIST_OK && scan_choice(text, contest->request, &remembered)) {
+    if (code == REDIST_OK && fftnd__choice_scan(text, contest->request, &remembered)) {
         *choice = remembered;
         report(contest, choice, -1, "  <- remembered");
         return REDIST_OK;
@@ -505,7 +390,7 @@ static int recall_or_measure(struct contest *contest, struct fftnd__choice *choi
         return code;
     *choice = contest->best;
     report(contest, choice, contest->best_seconds, "  <- chosen");
-    print_choice(choice, contest->request->ndims, text);
+    fftnd__choice_print(choice, contest->request->ndims, text);
     return redist_wisdom_store(contest->comm, file, key, text);
 }
 
