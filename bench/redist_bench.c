@@ -39,7 +39,7 @@ struct exchange {
     bench_settings settings;
     bench_list axes;
     int type;
-    int unchecked;
+    int unchecked, model;
     int nranks;
     const bench_space *space;
     bench_block block_a, block_b;
@@ -54,7 +54,7 @@ struct entry {
     const char *name;
     const bench_space *space;
     redist_plan *plan;
-    double plan_ms;
+    double plan_ms, model_ms;
     long long workspace_bytes;
     long long wrong;
 };
@@ -88,6 +88,10 @@ static const bench_program *describe(struct exchange *exchange) {
          .kind = BENCH_FLAG,
          .value = &exchange->unchecked,
          .help = "do not check the contents, which takes long for\nlarge arrays; wrong is -1"},
+        {.name = "--model",
+         .kind = BENCH_FLAG,
+         .value = &exchange->model,
+         .help = "fit the communication model to each method and\nprint what it predicts"},
         BENCH_COMMON_OPTIONS(&exchange->settings),
     };
     static bench_program program = {
@@ -163,6 +167,18 @@ static void release_arrays(struct exchange *exchange) {
     exchange->space->release(exchange->b, bench_mappable(memory, 1));
 }
 
+/* Milliseconds that the communication model, fitted for the method, predicts; 0 = there is none. */
+static double predict(const struct exchange *exchange, const char *method) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_model model = REDIST_MODEL_DEFAULT;
+    options.method = method;
+    options.space = exchange->settings.space ? REDIST_SPACE_CUDA : REDIST_SPACE_HOST;
+    if (!exchange->model || redist_model_fit(MPI_COMM_WORLD, &options, &model) != REDIST_OK)
+        return 0;
+    return 1e3 * redist_model_seconds(&model, exchange->nranks, exchange->nranks, 1,
+                                      (double)exchange->most_bytes);
+}
+
 /* Makes the plan of one method; returns redist's code. */
 static int make_plan(const struct exchange *exchange, struct entry *entry) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -180,6 +196,7 @@ static int make_plan(const struct exchange *exchange, struct entry *entry) {
     if (redist_plan_get_info(entry->plan, &info) != REDIST_OK)
         bench_abort("%s", redist_error_message());
     entry->workspace_bytes = most_of_ranks((long long)info.workspace_bytes);
+    entry->model_ms = predict(exchange, entry->name);
     return REDIST_OK;
 }
 
@@ -276,6 +293,8 @@ static void print_json(const struct exchange *exchange, const struct entry *entr
     if (exchange->copy_rate > 0)
         bench_json_number("copy_rate_gb_per_s", exchange->copy_rate);
     bench_json_number("memcpy_ms_median", bench_median_ms(copy, BENCH_WHOLE));
+    if (entry->model_ms > 0)
+        bench_json_number("model_ms", entry->model_ms);
     bench_json_number("plan_ms", entry->plan_ms);
     bench_json_integer("workspace_bytes", entry->workspace_bytes);
     bench_json_integer("wrong", entry->wrong);
@@ -301,17 +320,21 @@ static void print_heading(const struct exchange *exchange, const bench_candidate
     if (exchange->copy_rate > 0)
         printf("copy engines, all ranks to all others at once: %.1f GB/s out of each\n\n",
                exchange->copy_rate);
-    printf("%-18s %10s %10s %8s %10s %9s %12s %7s  %s\n", "method", "min ms", "median ms", "GB/s",
-           "of memcpy", "plan ms", "workspace MB", "wrong", "chosen");
+    printf("%-18s %10s %10s %8s %10s", "method", "min ms", "median ms", "GB/s", "of memcpy");
+    if (exchange->model)
+        printf(" %9s", "model ms");
+    printf(" %9s %12s %7s  %s\n", "plan ms", "workspace MB", "wrong", "chosen");
 }
 
 static void print_row(const struct exchange *exchange, const struct entry *entry,
                       const bench_candidate *candidate, const bench_candidate *copy) {
     double median = bench_median_ms(candidate, BENCH_WHOLE);
-    printf("%-18s %10.3f %10.3f %8.2f %10.2f %9.1f %12.1f %7lld  %s\n", entry->name,
-           bench_min_ms(candidate, BENCH_WHOLE), median, gb_per_s(exchange, candidate),
-           median / bench_median_ms(copy, BENCH_WHOLE), entry->plan_ms,
-           1e-6 * (double)entry->workspace_bytes, entry->wrong, chosen(entry));
+    printf("%-18s %10.3f %10.3f %8.2f %10.2f", entry->name, bench_min_ms(candidate, BENCH_WHOLE),
+           median, gb_per_s(exchange, candidate), median / bench_median_ms(copy, BENCH_WHOLE));
+    if (exchange->model)
+        printf(" %9.3f", entry->model_ms);
+    printf(" %9.1f %12.1f %7lld  %s\n", entry->plan_ms, 1e-6 * (double)entry->workspace_bytes,
+           entry->wrong, chosen(entry));
 }
 
 /* The candidate of the memcpy stands behind those of the methods. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Two nodes on one machine: network namespaces joined by a pair of virtual Ethernet devices, between
-# which Open MPI talks TCP. Tests the methods over them and prints the rates of one exchange:
+# which Open MPI talks TCP. Tests the methods over them and prints what one exchange takes, beside what the
+# communication model says:
 #     scripts/netns.sh BUILD_FOLDER
 # Exit code 77 if this machine does not let it (it takes root and the right to make namespaces).
 set -euo pipefail
@@ -66,4 +67,4 @@ make_agent
 export REDIST_TEST_SCALE=0.3
 run_on_nodes "$build/tests/test_redist_nodes" 2
 run_on_nodes "$build/bench/redist-bench" --shape 128,64,64 --iters 5 --warmup 1 \
-    --method p2p,alltoallv,alltoallw,kway:2,hier:ranks,hier:nodes
+    --model --method p2p,alltoallv,alltoallw,kway:2,hier:ranks,hier:nodes
