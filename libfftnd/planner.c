@@ -68,13 +68,14 @@ static void guess(struct contest *contest) {
     MPI_Comm_size(contest->comm, &nranks);
     int realigned = options->realign == FFTND_REALIGN_ALWAYS;
     *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER && !realigned,
+                                     .tiled = nranks > 1 && !realigned,
                                      .realigned = realigned,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
                                      .stream_bytes = usual_stream_bytes,
                                      .chunks = 1};
     if (is_on_device(request)) {
-        choice->fused = 0;
+        choice->fused = choice->tiled = 0;
         choice->early = 1;
         choice->chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
     }
@@ -271,7 +272,7 @@ static int try_orders(struct contest *contest) {
 static int try_ways(struct contest *contest) {
     static const struct {
         int fused, tiled, whole;
-    } ways[] = {{0, 1, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}};
+    } ways[] = {{0, 1, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 1}};
     int code = REDIST_OK, fusion = (int)contest->request->options.fusion;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && code == REDIST_OK; i++) {
         struct fftnd__choice choice = contest->best;
