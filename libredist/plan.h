@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What making a plan and executing it share. */
+#ifndef REDIST__PLAN_H
+#define REDIST__PLAN_H
+
+#include "request.h"
+#include "tune.h"
+
+struct redist_plan {
+    struct redist__context *context;
+    struct redist__schedule schedule;
+    struct redist__problem problem;
+    struct redist__transport transport;
+    struct redist__request request; /* for the checks of later arrays */
+    struct redist__watch watch;     /* of the problem, if it has one */
+    int started, opened;            /* an execution is under way: whole, in tiles */
+    char method_name[REDIST__NAME_BYTES];
+};
+
+/* REDIST_OK if it is a plan that has not been freed, and MPI runs. Not collective; REDIST_ERR_STATE. */
+int redist__check_plan(const char *function, const redist_plan *plan);
+
+/* Ends an execution in tiles. Collective on the plan's ranks. */
+int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles);
+
+#endif
