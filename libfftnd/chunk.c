@@ -3,13 +3,6 @@
 
 /* ---------------------------------------------------------------- cutting */
 
-static int is_transformed(const struct fftnd__step *step, int axis) {
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] == axis)
-            return 1;
-    return 0;
-}
-
 /* Whether all elements of an array stay aligned to complex numbers when a piece is cut off. */
 static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
                            int axis) {
@@ -24,7 +17,7 @@ static int choose_place(const struct fftnd__transform *transform, const struct f
     int best = -1, shift = transform->batch.shift;
     for (int place = 0; place < step->local.ndims; place++) {
         int i = step->local.order[place];
-        if ((i != transform->batch.axis && is_transformed(step, i - shift)) ||
+        if ((i != transform->batch.axis && fftnd__is_transformed(step, i - shift)) ||
             !keeps_alignment(transform, before, i) || !keeps_alignment(transform, step, i))
             continue;
         if (step->local.extent[i] >= transform->choice.chunks)

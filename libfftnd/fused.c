@@ -260,14 +260,6 @@ size_t fftnd__fused_bytes(const struct fftnd__fused *fused,
     return most;
 }
 
-/* An array that peers map must be known now; the user's come later. */
-static struct fftnd__place place_of(int buffer, void *const work[2]) {
-    int is_work = buffer >= FFTND__WORK0;
-    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
-}
-
-/* Subgroups plan by themselves; the ranks of all of them agree before the next step. A method that does
- * not apply to one subgroup must not hide a failure of another. */
 int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
                                 const struct fftnd__transform *transform, void *const work[2]) {
     static const enum redist_tiles tiles[] = {
@@ -277,10 +269,10 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
         struct fftnd__step *step = &fused->list.steps[i];
         if (!is_exchange(step))
             continue;
-        code = fftnd__plan_exchange(step, step - 1, transform, place_of(fused->buffer[i - 1], work),
-                                    place_of(fused->buffer[i], work), tiles[fused->join[i]]);
-        int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
-        code = fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+        code = fftnd__plan_exchange(step, step - 1, transform,
+                                    fftnd__place_of(fused->buffer[i - 1], work),
+                                    fftnd__place_of(fused->buffer[i], work), tiles[fused->join[i]]);
+        code = fftnd__agree_on_exchange(transform, code);
     }
     return code;
 }
@@ -330,14 +322,9 @@ static int close_ends(const struct ends *ends) {
 static int run_whole(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                      int i, void *const buffers[], double scale, double *serial_seconds) {
     const struct fftnd__step *step = &fused->list.steps[i];
-    const struct fftnd__serial *library = transform->library;
     void *source = buffers[fused->buffer[i - 1]], *destination = buffers[fused->buffer[i]];
     double begin = MPI_Wtime();
-    int code =
-        step->serial != NULL ? library->execute(step->serial, source, destination) : REDIST_OK;
-    if (code == REDIST_OK && scale != 1.0)
-        code = library->scale(destination, fftnd__step_bytes(transform, step), transform->precision,
-                              scale, transform->options.stream);
+    int code = fftnd__run_whole(step, transform, source, destination, scale);
     *serial_seconds += MPI_Wtime() - begin;
     return code;
 }

@@ -217,7 +217,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     return options;
 }
 
-static struct fftnd__place place_of(int buffer, void *const work[2]) {
+struct fftnd__place fftnd__place_of(int buffer, void *const work[2]) {
     int is_work = buffer >= FFTND__WORK0;
     return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
 }
@@ -281,18 +281,20 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
         find_place(&step->local, step->axis_destination), &options, &step->exchange);
 }
 
-/* By chunks where the methods can, else over whole arrays. Subgroups plan by themselves; the ranks of all
- * of them agree before the next step. A method that does not apply to one subgroup must not hide a failure
- * of another. */
+int fftnd__agree_on_exchange(const struct fftnd__transform *transform, int code) {
+    int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
+    return fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+}
+
+/* By chunks where the methods can, else over whole arrays. */
 static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, void *const work[2]) {
-    const struct fftnd__place source = place_of(step->hop.source, work);
-    const struct fftnd__place destination = place_of(step->hop.destination, work);
+    const struct fftnd__place source = fftnd__place_of(step->hop.source, work);
+    const struct fftnd__place destination = fftnd__place_of(step->hop.destination, work);
     if (step->joined) {
         const struct fftnd__place later = {NULL, 1};
         int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
-        int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
-        code = fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+        code = fftnd__agree_on_exchange(transform, code);
         if (code != REDIST_ERR_METHOD)
             return code;
         redist_plan_free(&step->exchange);
@@ -340,11 +342,9 @@ static int run_tiles(const struct fftnd__step *before, const struct fftnd__step 
     return fftnd__tiling_run(step->tiling, &load, &store, transform->precision, scale, &in_tiles);
 }
 
-static int run_serial(const struct fftnd__step *step, const struct fftnd__transform *transform,
-                      void *source, void *destination, double scale) {
+int fftnd__run_whole(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                     void *source, void *destination, double scale) {
     const struct fftnd__serial *library = transform->library;
-    if (step->tiling != NULL)
-        return run_tiles(step - 1, step, transform, source, destination, scale);
     int code = REDIST_OK;
     if (step->chunks != NULL)
         code = fftnd__chunks_run(step->chunks, transform, source, destination, NULL);
@@ -353,6 +353,14 @@ static int run_serial(const struct fftnd__step *step, const struct fftnd__transf
     if (code == REDIST_OK && scale != 1.0)
         code = library->scale(destination, fftnd__step_bytes(transform, step), transform->precision,
                               scale, transform->options.stream);
+    return code;
+}
+
+static int run_serial(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *source, void *destination, double scale) {
+    if (step->tiling != NULL)
+        return run_tiles(step - 1, step, transform, source, destination, scale);
+    int code = fftnd__run_whole(step, transform, source, destination, scale);
     return code == REDIST_OK ? fftnd__finish(transform) : code;
 }
 

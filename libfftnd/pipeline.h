@@ -12,6 +12,17 @@ struct fftnd__place {
     int later;
 };
 
+/* Peers have to know work arrays now; the user's come later. */
+struct fftnd__place fftnd__place_of(int buffer, void *const work[2]);
+
+/* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
+ * that does not apply to one subgroup does not hide a failure of another. Collective. */
+int fftnd__agree_on_exchange(const struct fftnd__transform *transform, int code);
+
+/* Runs a serial step over whole arrays, or begins to on a device. Not collective. */
+int fftnd__run_whole(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                     void *source, void *destination, double scale);
+
 /* Makes the exchange of a step between two arrays. Collective on the ranks that take part in it. */
 int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, struct fftnd__place source,

@@ -291,7 +291,7 @@ int fftnd__last_serial(const struct fftnd__pipeline *pipeline) {
 
 /* ---------------------------------------------------------------- serial transforms */
 
-static int is_axis_of(const struct fftnd__step *step, int axis) {
+int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
     for (int i = 0; i < step->naxes; i++)
         if (step->axes[i] == axis)
             return 1;
@@ -317,7 +317,7 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
             (struct fftnd__loop){transform->chain.points[axis], in->stride[at], out->stride[at]};
     }
     for (int at = 0; at < step->local.ndims; at++)
-        if (at == transform->batch.axis || !is_axis_of(step, at - shift))
+        if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
             problem->loops[problem->nloops++] =
                 (struct fftnd__loop){out->extent[at], in->stride[at], out->stride[at]};
 }

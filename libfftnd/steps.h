@@ -94,6 +94,9 @@ enum fftnd__parting {
 int fftnd__list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
                       int direction, int realigned, enum fftnd__parting parting);
 
+/* Whether a serial step transforms along an axis. */
+int fftnd__is_transformed(const struct fftnd__step *step, int axis);
+
 /* The last serial step: the one that scales. 0 = there is none. */
 int fftnd__last_serial(const struct fftnd__pipeline *pipeline);
 

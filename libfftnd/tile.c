@@ -17,13 +17,6 @@ enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
 /* ---------------------------------------------------------------- shape */
 
-static int is_transformed(const struct fftnd__step *step, int axis) {
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] == axis)
-            return 1;
-    return 0;
-}
-
 /* How many of `n` fit, evenly cut, in multiples of a cache line's elements where there are many. */
 static int even_chunk(int n, size_t fit, size_t item) {
     int line = (int)(ALIGNMENT / item) > 0 ? (int)(ALIGNMENT / item) : 1;
@@ -105,7 +98,7 @@ void fftnd__tiling_shape(struct fftnd__tiling *tiling, const struct fftnd__trans
     tiling->out.item = fftnd__element_bytes(transform, step->real);
     for (int i = 0; i < tiling->ndims; i++) {
         int batch = i == transform->batch.axis;
-        tiling->whole[i] = !batch && is_transformed(step, i - shift);
+        tiling->whole[i] = !batch && fftnd__is_transformed(step, i - shift);
         tiling->extent_in[i] = batch ? transform->batch.count : before->alignment.count[i - shift];
         tiling->extent_out[i] = batch ? transform->batch.count : step->alignment.count[i - shift];
     }
