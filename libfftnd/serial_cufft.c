@@ -433,6 +433,15 @@ static int mark_set(void *mark, void *stream) {
     return check_cuda(cudaEventRecord(mark, stream), "cudaEventRecord");
 }
 
+static int mark_reached(void *mark, int *reached) {
+    cudaError_t error = cudaEventQuery(mark);
+    *reached = error != cudaErrorNotReady;
+    if (*reached)
+        return check_cuda(error, "cudaEventQuery");
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    return REDIST_OK;
+}
+
 static int mark_wait(void *mark) {
     return check_cuda(cudaEventSynchronize(mark), "cudaEventSynchronize");
 }
@@ -454,6 +463,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .destroy = destroy,
     .mark_create = mark_create,
     .mark_set = mark_set,
+    .mark_reached = mark_reached,
     .mark_wait = mark_wait,
     .mark_destroy = mark_destroy,
 };
