@@ -67,12 +67,12 @@ struct redist__direct {
     void **marks;                  /* for each peer, and one for tiles' own parts */
     enum redist__progress *copies; /* of the execution under way, for each peer */
     int left;                      /* copies that are not done */
-    int turn, ended;          /* of a paced execution: turns that were issued, and that are done */
-    struct redist__puts puts; /* of a paced execution in tiles */
-    size_t elements;          /* that were put */
-    int told_end;             /* that there will be no more turns */
-    int own_marked;           /* the mark says whether the own parts of all tiles are there */
-    uint64_t number;          /* of the execution under way */
+    int turn, ended;           /* of a paced execution: turns that were issued, and that are done */
+    struct redist__puts puts;  /* of a paced execution in tiles */
+    size_t elements;           /* that were put */
+    int told_end;              /* that there will be no more turns */
+    enum redist__progress own; /* the own parts of all tiles */
+    uint64_t number;           /* of the execution under way */
     int direction;
     const char *source;
     char *destination;

@@ -21,7 +21,7 @@ int redist__direct_open(void *data, void *array) {
     if (problem->concurrent)
         wait_for_arrays(state);
     state->elements = 0;
-    state->own_marked = 0;
+    state->own = REDIST__WAITS;
     if (redist__direct_is_queued(state)) {
         if (code == REDIST_OK)
             redist__direct_open_puts(state);
