@@ -27,10 +27,10 @@ static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__trans
 }
 
 static void join(struct fftnd__step *step, int joined) {
-    step->joined = step->hop.destination_is_work = step->hop.apart = joined;
+    step->joined = step->hop.maps_destination = step->hop.apart = joined;
 }
 
-/* Exchanges into work space that follow a transform can be done by it, chunk by chunk. */
+/* Exchanges into mapped arrays that follow a transform can be done by it, chunk by chunk. */
 static void join_exchanges(struct fftnd__pipeline *pipeline,
                            const struct fftnd__transform *transform) {
     for (int i = 2; i < pipeline->nsteps; i++) {
@@ -40,9 +40,15 @@ static void join_exchanges(struct fftnd__pipeline *pipeline,
     }
 }
 
+struct fftnd__rules fftnd__rules_of(const struct fftnd__transform *transform) {
+    const fftnd_options *options = &transform->options;
+    return (struct fftnd__rules){options->in_place, options->overwrite_input,
+                                 options->mapped_arrays};
+}
+
 static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
     struct fftnd__hop hops[FFTND__MOST_HOPS];
-    struct fftnd__rules rules = {transform->options.in_place, transform->options.overwrite_input};
+    const struct fftnd__rules rules = fftnd__rules_of(transform);
     for (int i = 0; i < pipeline->nsteps; i++)
         hops[i] = pipeline->steps[i + 1].hop;
     int found = fftnd__route(pipeline->nsteps, hops, &rules);
@@ -217,9 +223,12 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     return options;
 }
 
-struct fftnd__place fftnd__place_of(int buffer, void *const work[2]) {
-    int is_work = buffer >= FFTND__WORK0;
-    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
+struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
+                                    void *const work[2]) {
+    if (buffer >= FFTND__WORK0)
+        return (struct fftnd__place){work[buffer - FFTND__WORK0], REDIST_NOW};
+    return (struct fftnd__place){NULL, transform->options.mapped_arrays ? REDIST_LATER_MAPPED
+                                                                        : REDIST_LATER};
 }
 
 /* The box of an array with its batch. */
@@ -289,10 +298,10 @@ int fftnd__agree_on_exchange(const struct fftnd__transform *transform, int code)
 /* By chunks where the methods can, else over whole arrays. */
 static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, void *const work[2]) {
-    const struct fftnd__place source = fftnd__place_of(step->hop.source, work);
-    const struct fftnd__place destination = fftnd__place_of(step->hop.destination, work);
+    const struct fftnd__place source = fftnd__place_of(transform, step->hop.source, work);
+    const struct fftnd__place destination = fftnd__place_of(transform, step->hop.destination, work);
     if (step->joined) {
-        const struct fftnd__place later = {NULL, 1};
+        const struct fftnd__place later = {NULL, REDIST_LATER};
         int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
         code = fftnd__agree_on_exchange(transform, code);
         if (code != REDIST_ERR_METHOD)
