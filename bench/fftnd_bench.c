@@ -68,7 +68,7 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare, unchecked;
-    int device, device_mib, pageable;
+    int device, device_mib, pageable, seconds;
     const char *wisdom, *job, *out;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
@@ -130,9 +130,12 @@ static const bench_program *describe(struct request *request) {
          .help = "do not check the results, which takes long for\nlarge arrays"},
         {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
          .help = "run the study of a JSON file; of the other options only\n"
-                 "--out counts (docs/study.md)"},
+                 "--out and --seconds count (docs/study.md)"},
         {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
          .help = "where the rows of --job go (.)"},
+        {.name = "--seconds", .kind = BENCH_NUMBER, .value = &request->seconds, .argument = "N",
+         .help = "--job begins nothing after so long; start it again to\n"
+                 "go on; 0 = it ends when all is measured (0)"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -404,7 +407,7 @@ static int run(int argc, char **argv) {
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
     if (request.job)
-        return bench_study(program, request.job, request.out);
+        return bench_study(program, request.job, request.out, request.seconds);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

@@ -460,7 +460,8 @@ typedef struct redist_phases {
                                from a device to the host */
     double
         first_message;  /**< sending and waiting until the first message is in; 0 with methods that
-                               do not see single messages (alltoallw, alltoallv, nccl) */
+                               do not see single messages (alltoallw, alltoallv, nccl), or in stages
+                               (kway) */
     double communicate; /**< the same after that, and all that is no other phase */
     double unpack;      /**< messages copied to their boxes, or from the host to a device */
     double own_part;    /**< copying the part that stays on this rank, where it is no message */
