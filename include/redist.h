@@ -411,6 +411,14 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
 REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
                                const void *tile, const ptrdiff_t stride[]);
 
+/**
+ * Lets an execution that redist_plan_put_begin opened go on, without waiting for anything. On a device the
+ * copies of a tile may have to wait until it is their turn, and only the host can begin them, in any call
+ * that concerns the plan: a program that waits for its next tile for long does well to make this one
+ * repeatedly. Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_put_progress(redist_plan *plan);
+
 /** Closes what redist_plan_put_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
 REDIST_API int redist_plan_put_end(redist_plan *plan);
 

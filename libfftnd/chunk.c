@@ -96,11 +96,22 @@ static int begin_chunk(const struct fftnd__chunks *chunks, const struct fftnd__t
     return code;
 }
 
+/* Meanwhile the exchange goes on. */
+static int wait_chunk(const struct fftnd__transform *transform, int chunk, redist_plan *exchange) {
+    const struct fftnd__serial *library = transform->library;
+    int reached = library->mark_reached == NULL, code = REDIST_OK;
+    while (!reached && code == REDIST_OK) {
+        code = library->mark_reached(transform->marks[chunk % 2], &reached);
+        if (code == REDIST_OK)
+            code = redist_plan_put_progress(exchange);
+    }
+    return code;
+}
+
 static int put_chunk(const struct fftnd__chunks *chunks, const struct fftnd__transform *transform,
                      int chunk, const char *out, redist_plan *exchange) {
-    int start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS], code = REDIST_OK;
-    if (transform->library->mark_wait != NULL)
-        code = transform->library->mark_wait(transform->marks[chunk % 2]);
+    int start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
+    int code = wait_chunk(transform, chunk, exchange);
     for (int i = 0; i < chunks->ndims; i++)
         count[i] = chunks->extent[i];
     if (chunks->axis >= 0) {

@@ -253,6 +253,17 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
     return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
 }
 
+int redist_plan_put_progress(redist_plan *plan) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    if (code != REDIST_OK || plan->transport.choice.method->progress == NULL)
+        return code;
+    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    redist__watch_begin(watch, 0);
+    code = plan->transport.choice.method->progress(plan->transport.state);
+    redist__watch_end(watch);
+    return code;
+}
+
 int redist_plan_put_end(redist_plan *plan) {
     return redist__close_tiles(__func__, plan, REDIST_PUT);
 }

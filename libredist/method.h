@@ -71,6 +71,7 @@ struct redist__method {
     int (*open)(void *state, void *array);
     int (*put)(void *state, const struct redist__tile *tile);
     int (*get)(void *state, const struct redist__tile *tile);
+    int (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     int (*close)(void *state);
 
     /* Bytes of buffers that the state holds. */

@@ -46,6 +46,16 @@ static int tiling_count(const struct tiling *tiling) {
     return count;
 }
 
+static int is_empty(const struct tiling *tiling, int n) {
+    for (int axis = 0; axis < tiling->ndims; axis++) {
+        const int *start = &tiling->start[axis][n % tiling->npieces[axis]];
+        n /= tiling->npieces[axis];
+        if (start[0] == start[1])
+            return 1;
+    }
+    return 0;
+}
+
 /* Tile number n, in a buffer of its own of a random layout */
 static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, int n, size_t item) {
     struct tile tile = {.bytes = item};
@@ -129,6 +139,7 @@ static int move_tile(struct job *job, const struct tiling *tiling, int n) {
     return code;
 }
 
+/* Ranks that leave out their empty tiles have other numbers of tiles, or none. */
 static int move_all(struct job *job) {
     const exchange *given = job->given;
     int side = job->tiles == REDIST_PUT ? 0 : 1, failed = 0;
@@ -136,8 +147,14 @@ static int move_all(struct job *job) {
         random_tiling(&job->sequence, given->ndims, &given->boxes[side][given->rank]);
     int count = tiling_count(&tiling), shift = random_from(&job->sequence, 0, count);
     int step = random_from(&job->sequence, 0, 1) ? 1 : count - 1;
-    for (int i = 0; i < count; i++)
-        failed |= move_tile(job, &tiling, (int)((shift + (long)i * step) % count));
+    int leaves_out = random_from(&job->sequence, 0, 1);
+    for (int i = 0; i < count; i++) {
+        int n = (int)((shift + (long)i * step) % count);
+        if (!leaves_out || !is_empty(&tiling, n))
+            failed |= move_tile(job, &tiling, n);
+        if (job->tiles == REDIST_PUT && random_from(&job->sequence, 0, 2) == 0)
+            failed |= redist_plan_put_progress(job->plan);
+    }
     if (random_from(&job->sequence, 0, 9) == 0)
         usleep(200);
     return failed;
@@ -183,8 +200,11 @@ static int plan_tiles(struct job *job, const char *method) {
 static int may_refuse(const struct job *job, const exchange_way *way) {
     if (strcmp(way->method, "p2p") == 0 || strcmp(way->method, "auto") == 0)
         return !job->given->element->copyable;
-    return !(strcmp(way->method, "direct") == 0 && job->given->element->copyable &&
-             memory_is_shared(way->memory[1]) && memory_is_shared(way->memory[0]));
+    int paced =
+        strcmp(way->method, "direct:paced") == 0 || strcmp(way->method, "direct:lockstep") == 0;
+    int direct = strcmp(way->method, "direct") == 0 || (paced && job->tiles == REDIST_PUT);
+    return !(direct && job->given->element->copyable && memory_is_shared(way->memory[1]) &&
+             memory_is_shared(way->memory[0]));
 }
 
 static void try_tiles(const exchange *given, const exchange_way *way, enum redist_tiles tiles,
@@ -268,6 +288,22 @@ START_TEST(repeated) {
 }
 END_TEST
 
+/* Tiles that wait for their turns: ranks with few, many and no tiles, some of them late */
+START_TEST(in_turns) {
+    static const char *const methods[] = {"direct:paced", "direct:lockstep"};
+    for (int i = 0; i < harness_cases(12); i++) {
+        int ndims = random_between(2, 4), sizes[4], axis = random_between(0, ndims - 1);
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        exchange_way way = {methods[i % 2], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
+        random_sizes(ndims, 1, 12, 1500, sizes);
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis, (axis + 1) % ndims);
+        try_tiles(&given, &way, REDIST_PUT, 3);
+        element_free(&element);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- two plans at once */
 
 static void open_job(struct job *job, uint64_t salt, int *failed) {
@@ -322,7 +358,7 @@ static void fly_both(struct job jobs[2]) {
 }
 
 START_TEST(two_at_once) {
-    static const char *const methods[] = {"p2p", "p2p", "direct", "auto"};
+    static const char *const methods[] = {"p2p", "direct:paced", "direct", "auto"};
     for (int i = 0; i < harness_cases(8); i++) {
         const int sizes[] = {8, 9, 10};
         test_element element = element_create(2);
@@ -331,8 +367,8 @@ START_TEST(two_at_once) {
         struct job jobs[2];
         exchange_say(&given, &way);
         for (int j = 0; j < 2; j++) {
-            jobs[j] =
-                (struct job){.given = &given, .tiles = random_chance(70) ? REDIST_PUT : REDIST_GET};
+            int puts = random_chance(70) || strcmp(way.method, "direct:paced") == 0;
+            jobs[j] = (struct job){.given = &given, .tiles = puts ? REDIST_PUT : REDIST_GET};
             jobs[j].sequence = random_bits() ^ random_hash((uint64_t)harness_rank);
             exchange_arrays(&given, way.memory, jobs[j].arrays);
             check_ok(plan_tiles(&jobs[j], way.method));
@@ -382,6 +418,7 @@ START_TEST(out_of_order) {
         check_code(redist_plan_get(job.plan, start, count, &value, stride), REDIST_ERR_STATE);
         check_code(redist_plan_put_end(job.plan), REDIST_ERR_STATE);
         check_code(redist_plan_get_end(job.plan), REDIST_ERR_STATE);
+        check_code(redist_plan_put_progress(job.plan), REDIST_ERR_STATE);
         check_code(i % 2 ? redist_plan_get_begin(job.plan, a) : redist_plan_put_begin(job.plan, b),
                    REDIST_ERR_STATE);
         check_code(redist_plan_execute(job.plan, REDIST_FORWARD), REDIST_ERR_STATE);
@@ -485,8 +522,8 @@ START_TEST(freed_while_open) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes,     between_boxes, repeated,   two_at_once,
-                                  out_of_order,     bad_tiles,     bad_option, other_memory,
-                                  freed_while_open, NULL};
+    const TTest *const tests[] = {between_axes, between_boxes,    repeated,  in_turns,
+                                  two_at_once,  out_of_order,     bad_tiles, bad_option,
+                                  other_memory, freed_while_open, NULL};
     return harness_run(argc, argv, "test_redist_tiles", tests);
 }

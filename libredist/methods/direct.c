@@ -12,7 +12,8 @@
  * On a device the copies run beside the host, each peer's on a lane of its own. The host waits for the
  * work of the user's stream, tells the peers, and issues a copy once the peer is ready: waiting on the
  * device itself makes the copies much slower. What could not be issued at the start of an execution is
- * issued as soon as this or another execution is started or waited for.
+ * issued as soon as this or another execution is started or waited for. With `paced` the copies take turns,
+ * those of tiles too.
  */
 #include "direct.h"
 #include "../pack.h"
@@ -42,7 +43,9 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             "method direct needs device memory that peers can map: of redist_alloc_in "
             "or cudaMalloc, given when the plan is made, on devices that reach each "
             "other");
-    if (!problem->space->asynchronous && traits[variant].push && !(mapped[0] && mapped[1]))
+    int puts =
+        traits[variant].paced && problem->tiles == REDIST_PUT; /* array A need not be there */
+    if (!problem->space->asynchronous && traits[variant].push && !puts && !(mapped[0] && mapped[1]))
         return redist__fail(
             REDIST_ERR_METHOD,
             "method direct:%s is a choice only if both arrays are from redist_alloc",
@@ -244,8 +247,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
 }
 
-/* Waits for what the user's stream has to do; meanwhile other executions go on. */
-static int wait_stream(const struct redist__direct *state) {
+int redist__direct_wait_stream(const struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
     void *mark = state->marks[0], *stream = state->problem->stream;
     int reached, code = space->stream_idle(stream, &reached);
@@ -262,7 +264,7 @@ static int wait_stream(const struct redist__direct *state) {
 static int start(void *data, int direction, const void *source, void *destination) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
-    int code = wait_stream(state);
+    int code = redist__direct_wait_stream(state);
     redist__direct_announce(state, direction, source, destination);
     redist__direct_expect(state);
     state->failed = code;
@@ -332,6 +334,7 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct redist__direct *state = data;
+    redist__direct_free_puts(&state->puts);
     if (state->stage != NULL)
         redist__segment_remove(state->stage);
     redist__slot_give(&state->slot);
@@ -359,6 +362,7 @@ const struct redist__method redist__method_direct = {
     .open = redist__direct_open,
     .put = redist__direct_tile,
     .get = redist__direct_tile,
+    .progress = redist__direct_progress,
     .close = redist__direct_close,
     .concurrent = 1,
     .workspace = workspace,
