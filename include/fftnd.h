@@ -289,6 +289,7 @@ typedef struct fftnd_plan_info {
                                   rank; backward as many */
     int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
                                   through buffers, since it could not reach them */
+    int pieces;   /**< of a transform that begin as they arrive; 1 = it begins when all is there */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

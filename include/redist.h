@@ -288,12 +288,17 @@ typedef struct redist_options {
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
+    int pieces; /**< with REDIST_PUT: array B is completed in so many pieces, one after the other, and
+                     redist_plan_put_arrived says how many of them are there; only methods that can do
+                     this are considered; <= 1 = array B is complete at the end; must agree */
+    int piece_axis; /**< the axis along which each rank's local array B is cut into these, as
+                         redist_decompose cuts its extent; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
         sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_NOW, REDIST_NOW, 0, 0,     \
-            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0                    \
+            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0              \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -415,9 +420,20 @@ REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int c
  * Lets an execution that redist_plan_put_begin opened go on, without waiting for anything. On a device the
  * copies of a tile may have to wait until it is their turn, and only the host can begin them, in any call
  * that concerns the plan: a program that waits for its next tile for long does well to make this one
- * repeatedly. Not collective. Errors: ERR_STATE.
+ * repeatedly. After many calls in a row it gives the core away for a moment. Not collective. Errors:
+ * ERR_STATE.
  */
 REDIST_API int redist_plan_put_progress(redist_plan *plan);
+
+/**
+ * Asks how much of array B is complete already, in an execution that redist_plan_put_begin opened of a plan
+ * made with options.pieces > 1; lets it go on as redist_plan_put_progress does.
+ *   pieces  out: so many of the pieces, counted from the first, have all their elements. All of them have
+ *           at some time after each rank has handed over its whole array A, also before
+ *           redist_plan_put_end
+ * Not collective. Errors: ERR_STATE, ERR_NULL, ERR_DEVICE.
+ */
+REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *pieces);
 
 /** Closes what redist_plan_put_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
 REDIST_API int redist_plan_put_end(redist_plan *plan);

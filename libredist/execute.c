@@ -166,8 +166,10 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
         code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_OK)
         code = open_method(plan, array);
-    if (code == REDIST_OK)
+    if (code == REDIST_OK) {
         plan->opened = 1;
+        plan->polls = 0;
+    }
     return code;
 }
 
@@ -229,6 +231,8 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    if (!plan->problem.concurrent)
+        plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
     redist__watch_begin(watch, 0);
@@ -253,15 +257,34 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
     return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
 }
 
-int redist_plan_put_progress(redist_plan *plan) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    if (code != REDIST_OK || plan->transport.choice.method->progress == NULL)
-        return code;
+/* Who asks again and again waits for something: so others get a chance, as in all waiting. */
+static int poll_tiles(redist_plan *plan, int *pieces) {
+    const struct redist__method *method = plan->transport.choice.method;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    int code = REDIST_OK;
     redist__watch_begin(watch, 0);
-    code = plan->transport.choice.method->progress(plan->transport.state);
+    if (pieces != NULL)
+        code = method->arrived(plan->transport.state, pieces);
+    else if (method->progress != NULL)
+        code = method->progress(plan->transport.state);
+    if (!plan->problem.concurrent)
+        redist__pause(plan->context, plan->polls++);
     redist__watch_end(watch);
     return code;
+}
+
+int redist_plan_put_progress(redist_plan *plan) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
+}
+
+int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    if (code == REDIST_OK && plan->problem.pieces <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.pieces");
+    if (code == REDIST_OK && pieces == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
+    return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
 }
 
 int redist_plan_put_end(redist_plan *plan) {

@@ -49,6 +49,20 @@ int redist__check_options(struct redist__request *request, const redist_options 
     return REDIST_OK;
 }
 
+int redist__check_pieces(const struct redist__request *request) {
+    const redist_options *options = &request->options;
+    if (options->pieces <= 1)
+        return REDIST_OK;
+    if (options->tiles != REDIST_PUT)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->pieces = %d is for options->tiles = REDIST_PUT only",
+                    options->pieces);
+    if (options->piece_axis >= 0 && options->piece_axis < request->ndims)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS, "options->piece_axis = %d is not in 0..%d", options->piece_axis,
+                request->ndims - 1);
+}
+
 /* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
 static int check_committed(const struct redist__request *request) {
     MPI_Request send = MPI_REQUEST_NULL;
@@ -252,8 +266,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->tiles", options->tiles},
         {"options->stream_bytes", (long long)options->stream_bytes},
         {"options->space", options->space},
-        {"options->staging", options->staging}};
-    int n = 14;
+        {"options->staging", options->staging},
+        {"options->pieces", options->pieces},
+        {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
+    int n = 16;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

@@ -46,16 +46,6 @@ static int tiling_count(const struct tiling *tiling) {
     return count;
 }
 
-static int is_empty(const struct tiling *tiling, int n) {
-    for (int axis = 0; axis < tiling->ndims; axis++) {
-        const int *start = &tiling->start[axis][n % tiling->npieces[axis]];
-        n /= tiling->npieces[axis];
-        if (start[0] == start[1])
-            return 1;
-    }
-    return 0;
-}
-
 /* Tile number n, in a buffer of its own of a random layout */
 static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, int n, size_t item) {
     struct tile tile = {.bytes = item};
@@ -139,7 +129,6 @@ static int move_tile(struct job *job, const struct tiling *tiling, int n) {
     return code;
 }
 
-/* Ranks that leave out their empty tiles have other numbers of tiles, or none. */
 static int move_all(struct job *job) {
     const exchange *given = job->given;
     int side = job->tiles == REDIST_PUT ? 0 : 1, failed = 0;
@@ -147,11 +136,8 @@ static int move_all(struct job *job) {
         random_tiling(&job->sequence, given->ndims, &given->boxes[side][given->rank]);
     int count = tiling_count(&tiling), shift = random_from(&job->sequence, 0, count);
     int step = random_from(&job->sequence, 0, 1) ? 1 : count - 1;
-    int leaves_out = random_from(&job->sequence, 0, 1);
     for (int i = 0; i < count; i++) {
-        int n = (int)((shift + (long)i * step) % count);
-        if (!leaves_out || !is_empty(&tiling, n))
-            failed |= move_tile(job, &tiling, n);
+        failed |= move_tile(job, &tiling, (int)((shift + (long)i * step) % count));
         if (job->tiles == REDIST_PUT && random_from(&job->sequence, 0, 2) == 0)
             failed |= redist_plan_put_progress(job->plan);
     }
@@ -284,22 +270,6 @@ START_TEST(repeated) {
         exchange given =
             exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 2, 1 + i % 2);
         try_tiles(&given, &way, i / 3 % 2 ? REDIST_PUT : REDIST_GET, 10);
-    }
-}
-END_TEST
-
-/* Tiles that wait for their turns: ranks with few, many and no tiles, some of them late */
-START_TEST(in_turns) {
-    static const char *const methods[] = {"direct:paced", "direct:lockstep"};
-    for (int i = 0; i < harness_cases(12); i++) {
-        int ndims = random_between(2, 4), sizes[4], axis = random_between(0, ndims - 1);
-        test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        exchange_way way = {methods[i % 2], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
-        random_sizes(ndims, 1, 12, 1500, sizes);
-        exchange given =
-            exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis, (axis + 1) % ndims);
-        try_tiles(&given, &way, REDIST_PUT, 3);
-        element_free(&element);
     }
 }
 END_TEST
@@ -522,8 +492,8 @@ START_TEST(freed_while_open) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes,    repeated,  in_turns,
-                                  two_at_once,  out_of_order,     bad_tiles, bad_option,
-                                  other_memory, freed_while_open, NULL};
+    const TTest *const tests[] = {between_axes,     between_boxes, repeated,   two_at_once,
+                                  out_of_order,     bad_tiles,     bad_option, other_memory,
+                                  freed_while_open, NULL};
     return harness_run(argc, argv, "test_redist_tiles", tests);
 }

@@ -50,6 +50,10 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             REDIST_ERR_METHOD,
             "method direct:%s is a choice only if both arrays are from redist_alloc",
             variants[variant]);
+    if (problem->pieces > 1 && problem->space->asynchronous && !traits[variant].paced && !alone)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method direct:%s cannot tell which pieces have arrived",
+                            variants[variant]);
     if (problem->tiles == REDIST_PUT && !mapped[1] && !alone)
         return redist__fail(REDIST_ERR_METHOD,
                             "method direct puts tiles into an array of redist_alloc only");
@@ -116,12 +120,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->problem = problem;
     state->traits = &traits[variant];
     size_t size = (size_t)problem->schedule->context->size;
-    state->marks = redist_calloc(size, sizeof *state->marks);
+    state->marks = redist_calloc(size + 1, sizeof *state->marks);
     state->copies = redist_calloc(size, sizeof *state->copies);
     if (state->marks == NULL || state->copies == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
-    for (size_t i = 0; i < size && code == REDIST_OK; i++)
+    for (size_t i = 0; i <= size && code == REDIST_OK; i++)
         code = problem->space->mark_create(&state->marks[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_route(state, direction);
@@ -134,8 +138,9 @@ int redist__direct_remote_side(const struct redist__route *route, int direction)
     return route->mode == REDIST__PUSH ? !direction : direction;
 }
 
-static int tell_boxes(const struct redist__schedule *schedule, const struct redist__side *mine,
+static int tell_boxes(const struct redist__problem *problem, const struct redist__side *mine,
                       struct redist__remote remotes[]) {
+    const struct redist__schedule *schedule = problem->schedule;
     const struct redist__context *context = schedule->context;
     struct redist__remote *told = redist_calloc((size_t)context->size, sizeof *told);
     int code =
@@ -143,6 +148,8 @@ static int tell_boxes(const struct redist__schedule *schedule, const struct redi
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
+        told[peer].start = mine->parts[peer].start[problem->piece_axis];
+        told[peer].extent = mine->extent[problem->piece_axis];
         for (int i = 0; i < schedule->ndims; i++)
             told[peer].stride[i] = mine->stride[i];
     }
@@ -169,7 +176,7 @@ static int connect_route(struct redist__direct *state, int direction) {
     const struct redist__schedule *schedule = state->problem->schedule;
     struct redist__route *route = &state->routes[direction];
     int side = redist__direct_remote_side(route, direction);
-    int code = tell_boxes(schedule, &schedule->side[side], route->remotes);
+    int code = tell_boxes(state->problem, &schedule->side[side], route->remotes);
     for (int peer = 0; peer < schedule->context->size && code == REDIST_OK; peer++)
         prepare_copy(schedule, route, direction, peer);
     if (route->mode == REDIST__STAGE && schedule->side[side].bytes > state->stage_bytes)
@@ -342,7 +349,7 @@ static void destroy(void *data) {
         redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
-    for (int i = 0; state->marks != NULL && i < state->problem->schedule->context->size; i++)
+    for (int i = 0; state->marks != NULL && i <= state->problem->schedule->context->size; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     redist_release(state->marks);
     redist_release(state->copies);
@@ -363,6 +370,7 @@ const struct redist__method redist__method_direct = {
     .put = redist__direct_tile,
     .get = redist__direct_tile,
     .progress = redist__direct_progress,
+    .arrived = redist__direct_arrived,
     .close = redist__direct_close,
     .concurrent = 1,
     .workspace = workspace,

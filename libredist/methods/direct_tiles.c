@@ -20,8 +20,13 @@ int redist__direct_open(void *data, void *array) {
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
     if (problem->concurrent)
         wait_for_arrays(state);
-    if (code == REDIST_OK && redist__direct_is_queued(state))
-        redist__direct_open_puts(state);
+    state->elements = 0;
+    state->own_marked = 0;
+    if (redist__direct_is_queued(state)) {
+        if (code == REDIST_OK)
+            redist__direct_open_puts(state);
+    } else if (redist__direct_all_put(state))
+        redist__direct_tell_pieces(state, problem->pieces);
     return code;
 }
 
@@ -50,13 +55,18 @@ static int far_box(const struct redist__direct *state, int side, int peer, char 
 }
 
 int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
-                             int peer) {
+                             int peer, int piece) {
     const struct redist__schedule *schedule = state->problem->schedule;
     int put = state->problem->tiles == REDIST_PUT;
     const struct redist__part *part = &schedule->side[!put].parts[peer];
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!redist__intersect(schedule->ndims, tile->start, tile->count, part->start, part->count,
-                           start, count))
+    const int *from = part->start, *extent = part->count;
+    int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
+    if (piece != REDIST__ALL_PIECES && state->problem->pieces > 1) {
+        redist__direct_piece(state, peer, piece, piece_start, piece_count);
+        from = piece_start, extent = piece_count;
+    }
+    if (!redist__intersect(schedule->ndims, tile->start, tile->count, from, extent, start, count))
         return REDIST_OK;
     char *far, *near = tile->data;
     ptrdiff_t stride[REDIST_MAX_NDIMS];
@@ -88,20 +98,34 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
-        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i));
+        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i),
+                                        REDIST__ALL_PIECES);
     }
     return code;
 }
 
+/* Whether this was the last tile. */
+static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
+    redist__direct_lock();
+    redist__direct_note_tile(state, tile);
+    if (redist__direct_all_put(state))
+        redist__direct_tell_pieces(state, state->problem->pieces);
+    redist__direct_unlock();
+}
+
 int redist__direct_tile(void *data, const struct redist__tile *tile) {
     struct redist__direct *state = data;
+    const struct redist__problem *problem = state->problem;
     int code = copy_parts(state, tile), streams = state->traits->copier == REDIST__STREAMING;
-    if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && streams)
+    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->pieces > 1))
         redist__stream_fence(); /* a thread has to do this for its own stores */
-    if (code == REDIST_OK && redist__direct_is_queued(state)) {
-        redist__enter(state->problem->watch, REDIST__COMMUNICATE);
+    if (code != REDIST_OK || problem->tiles != REDIST_PUT)
+        return code;
+    if (redist__direct_is_queued(state)) {
+        redist__enter(problem->watch, REDIST__COMMUNICATE);
         code = redist__direct_add_put(state, tile);
-    }
+    } else if (problem->pieces > 1)
+        note_copied(state, tile);
     return code;
 }
 
@@ -127,6 +151,7 @@ int redist__direct_close(void *data) {
     struct redist__direct *state = data;
     int code = redist__direct_is_queued(state) ? redist__direct_close_puts(state) : REDIST_OK;
     int finished = finish_lanes(state);
+    redist__direct_tell_pieces(state, state->problem->pieces);
     redist__direct_finish(state);
     return code == REDIST_OK ? finished : code;
 }
