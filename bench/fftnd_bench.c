@@ -42,6 +42,8 @@ static const char notes[] =
     "same transfers without them, in turn; ratio is of the medians. Rates are of both directions\n"
     "together; that of the link is of large contiguous pieces.\n"
     "\n"
+    "With --memory alloc the plans know that peers can map their arrays.\n"
+    "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
     "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
     "slabs only, and batches only side by side at each point.\n"
@@ -66,7 +68,7 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare, unchecked;
-    int device, device_mib, pageable;
+    int device, device_mib, pageable, seconds;
     const char *wisdom, *job, *out;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
@@ -128,9 +130,12 @@ static const bench_program *describe(struct request *request) {
          .help = "do not check the results, which takes long for\nlarge arrays"},
         {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
          .help = "run the study of a JSON file; of the other options only\n"
-                 "--out counts (docs/study.md)"},
+                 "--out and --seconds count (docs/study.md)"},
         {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
          .help = "where the rows of --job go (.)"},
+        {.name = "--seconds", .kind = BENCH_NUMBER, .value = &request->seconds, .argument = "N",
+         .help = "--job begins nothing after so long; start it again to\n"
+                 "go on; 0 = it ends when all is measured (0)"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -183,6 +188,8 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
+    int memory = request->settings.memory;
+    options.mapped_arrays = bench_mappable(memory, 0) && bench_mappable(memory, 1);
     options.method = method;
     options.r2r = request->r2r;
     options.device = (enum redist_space)request->device;
@@ -400,7 +407,7 @@ static int run(int argc, char **argv) {
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
     if (request.job)
-        return bench_study(program, request.job, request.out);
+        return bench_study(program, request.job, request.out, request.seconds);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

@@ -3,6 +3,7 @@
  * rank-cores: a rank file of Open MPI for one node, which binds each rank to its share of the cores next to
  * its GPU; where there is no GPU, to its share of all cores.
  */
+#include "visible.h"
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,9 @@ enum { NVIDIA = 0x10de, AMD = 0x1002, INTEL = 0x8086, DISPLAY = 0x03, CONTROLLER
 static const char help[] =
     "rank-cores: lines of an Open MPI rank file for this node\n\n"
     "usage: rank-cores RANKS [FIRST [HOST]]\n\n"
-    "  RANKS  ranks on the node; they take its GPUs in turn, in the order of the PCI bus\n"
+    "  RANKS  ranks on the node; they take its GPUs in turn: those that CUDA shows programs, in "
+    "its\n"
+    "         order, or without CUDA all, in the order of the PCI bus\n"
     "  FIRST  number of the first rank (0; in a task of SLURM, the task's node times RANKS)\n"
     "  HOST   name of the node in the file (in SLURM its name there, else the host's)\n\n"
     "Each rank gets its share of the cores next to its GPU, or of all cores where there is none;\n"
@@ -38,13 +41,37 @@ static int is_gpu(hwloc_obj_t device) {
            (pci->vendor_id == INTEL && pci->class_id != 0x0300) || pci->class_id == CONTROLLER_3D;
 }
 
-static struct gpus find_gpus(hwloc_topology_t topology) {
+/* A GPU that hwloc does not know may be next to any core. */
+static hwloc_const_cpuset_t cores_next_to(hwloc_topology_t topology, const char *address) {
+    hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, address);
+    return device ? hwloc_get_non_io_ancestor_obj(topology, device)->cpuset
+                  : hwloc_topology_get_topology_cpuset(topology);
+}
+
+static struct gpus visible_gpus(hwloc_topology_t topology) {
+    struct gpus gpus = {0, {NULL}};
+    char addresses[MOST_GPUS][BENCH_ADDRESS_BYTES];
+    gpus.count = bench_visible_gpus(MOST_GPUS, addresses);
+    for (int i = 0; i < gpus.count; i++)
+        gpus.cores[i] = cores_next_to(topology, addresses[i]);
+    return gpus;
+}
+
+static struct gpus all_gpus(hwloc_topology_t topology) {
     struct gpus gpus = {0, {NULL}};
     hwloc_obj_t device = NULL;
     while ((device = hwloc_get_next_pcidev(topology, device)) != NULL)
         if (is_gpu(device) && gpus.count < MOST_GPUS)
             gpus.cores[gpus.count++] = hwloc_get_non_io_ancestor_obj(topology, device)->cpuset;
     return gpus;
+}
+
+/* CUDA knows nothing of a machine that hwloc was told of. */
+static struct gpus find_gpus(hwloc_topology_t topology) {
+    struct gpus gpus = {0, {NULL}};
+    if (hwloc_topology_is_thissystem(topology))
+        gpus = visible_gpus(topology);
+    return gpus.count > 0 ? gpus : all_gpus(topology);
 }
 
 /* Where a rank may run. */

@@ -3,6 +3,7 @@
 #include "../examples/choose_device.h"
 #include "options.h"
 #include "space.h"
+#include <ctype.h>
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
@@ -174,6 +175,17 @@ static double host_rate(MPI_Comm comm) {
     return best;
 }
 
+/* CUDA writes capital letters. */
+static void address(size_t bytes, char text[]) {
+    int device = 0;
+    text[0] = '\0';
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetPCIBusId(text, (int)bytes, device) != cudaSuccess)
+        text[0] = '\0';
+    for (char *letter = text; *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+}
+
 const bench_space bench_space_cuda = {
     .name = "cuda",
     .prepare = prepare,
@@ -184,4 +196,5 @@ const bench_space bench_space_cuda = {
     .synchronise = synchronise,
     .copy_rate = copy_rate,
     .host_rate = host_rate,
+    .address = address,
 };

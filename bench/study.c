@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "study.h"
 #include "laplacian.h"
+#include "places.h"
 #include "predictions.h"
 #include "progress.h"
 #include "redist_support.h"
@@ -29,6 +30,8 @@ struct study {
     bench_progress progress;
     bench_predictions predictions;
     int rank, nranks, nodes, failures;
+    double end; /* no configuration begins after that time of MPI_Wtime; 0 = it does */
+    int stopped;
 };
 
 /* One configuration at work. */
@@ -56,14 +59,13 @@ static const char *word(const bench_config *config, enum bench_choice choice) {
 static void format_key(const struct study *study, const bench_config *config, int direction,
                        char key[BENCH_KEY_BYTES]) {
     char size[TEXT_BYTES], grid[TEXT_BYTES];
-    int on_host = config->choice[BENCH_SPACE] == 0;
     snprintf(key, BENCH_KEY_BYTES, "%s,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%d", study->job->name,
              study->nranks, study->nodes,
              bench_times(study->job->ndims, config->sizes, sizeof size, size),
              bench_decomposition(config),
              bench_times(config->grid.count, config->grid.values, sizeof grid, grid),
              word(config, BENCH_LAYOUT), word(config, BENCH_SPACE),
-             on_host ? "none" : word(config, BENCH_STAGING), word(config, BENCH_FUSION),
+             config->without_mpi ? "none" : word(config, BENCH_STAGING), word(config, BENCH_FUSION),
              config->method, bench_choice_words[BENCH_DIRECTION][direction],
              word(config, BENCH_KIND), word(config, BENCH_PRECISION), study->job->threads);
 }
@@ -309,6 +311,13 @@ static void time_trial(struct study *study, const struct trial *trial, const int
     }
 }
 
+/* Rank 0's clock counts. */
+static int is_over(struct study *study) {
+    study->stopped = study->rank == 0 && study->end > 0 && MPI_Wtime() > study->end;
+    MPI_Bcast(&study->stopped, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return study->stopped;
+}
+
 /* A method that does not apply is no failure where all were asked for. */
 static void run_trial(struct study *study, const bench_config *config, const int missing[2],
                       int count) {
@@ -351,6 +360,8 @@ static void run_sweep(struct study *study) {
         int count = find_missing(study, &config, missing);
         if (count == 0)
             bench_progress_add(&study->progress, work(study, &config), 1, "");
+        else if (is_over(study))
+            break;
         else
             run_trial(study, &config, missing, count);
     }
@@ -384,8 +395,16 @@ static const char *absent_space(const bench_job *job) {
     return absent;
 }
 
+static int uses_devices(const bench_job *job) {
+    const bench_list *list = &job->choices[BENCH_SPACE];
+    int found = 0;
+    for (int i = 0; i < list->count; i++)
+        found = found || list->values[i] != 0;
+    return found;
+}
+
 static int run_job(const bench_program *program, struct study *study, const char *folder) {
-    char fault[TEXT_BYTES] = "", path[TEXT_BYTES], models[TEXT_BYTES];
+    char fault[TEXT_BYTES] = "", path[TEXT_BYTES], models[TEXT_BYTES], places[TEXT_BYTES];
     const char *absent = absent_space(study->job);
     if (absent)
         return bench_refuse(program, "\"spaces\": %s", absent);
@@ -393,19 +412,22 @@ static int run_job(const bench_program *program, struct study *study, const char
         return bench_refuse(program, "%s", fault);
     snprintf(path, sizeof path, "%s/%s-%d.csv", folder, study->job->name, study->nranks);
     snprintf(models, sizeof models, "%s/%s-%d.model.csv", folder, study->job->name, study->nranks);
+    snprintf(places, sizeof places, "%s/%s-%d.places.csv", folder, study->job->name, study->nranks);
     if (!open_rows(study, path, sizeof fault, fault))
         return bench_refuse(program, "%s", fault);
+    bench_places_write(places, uses_devices(study->job) ? &bench_space_cuda : bench_space_at(0));
     bench_predictions_begin(&study->predictions, study->rank == 0 ? models : NULL);
     run_sweep(study);
     bench_predictions_end(&study->predictions);
     if (study->rank == 0 && !bench_rows_close(&study->rows))
         bench_abort("%s could not be written", path);
     if (study->rank == 0)
-        printf("%s%s\n", path, study->failures ? ": some configurations failed" : "");
+        printf("%s%s%s\n", path, study->failures ? ": some configurations failed" : "",
+               study->stopped ? ": stopped by --seconds, start again to go on" : "");
     return study->failures ? 1 : 0;
 }
 
-int bench_study(const bench_program *program, const char *path, const char *folder) {
+int bench_study(const bench_program *program, const char *path, const char *folder, int seconds) {
     char fault[TEXT_BYTES] = "";
     if (bench_job_absent())
         return bench_refuse(program, "--job: %s", bench_job_absent());
@@ -414,6 +436,7 @@ int bench_study(const bench_program *program, const char *path, const char *fold
     if (!job || !study)
         bench_abort("no memory for a job");
     study->job = job;
+    study->end = seconds > 0 ? MPI_Wtime() + seconds : 0.0;
     MPI_Comm_rank(MPI_COMM_WORLD, &study->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &study->nranks);
     study->nodes = count_nodes();

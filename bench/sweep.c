@@ -188,6 +188,14 @@ static int next_digit(int *index, int base) {
     return digit;
 }
 
+/* Whether how MPI gets arrays of a device makes no difference to an exchange. */
+static int is_without_mpi(const bench_config *config) {
+    size_t length = strcspn(config->method, ":");
+    return config->choice[BENCH_SPACE] == 0 ||
+           (length == 6 && strncmp(config->method, "direct", length) == 0) ||
+           (length == 4 && strncmp(config->method, "nccl", length) == 0);
+}
+
 int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config) {
     const bench_job *job = sweep->job;
     int first_staging = index % job->choices[BENCH_STAGING].count == 0;
@@ -201,7 +209,8 @@ int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config
     config->grid = sweep->grids[grid];
     config->order = sweep->last_second[grid] ? sweep->order : NULL;
     config->sizes = job->sizes[index];
-    if (config->choice[BENCH_SPACE] != 0)
+    config->without_mpi = is_without_mpi(config);
+    if (!config->without_mpi)
         return 1;
     config->choice[BENCH_STAGING] = 0;
     return first_staging;

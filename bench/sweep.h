@@ -14,6 +14,7 @@ typedef struct bench_config {
     bench_list grid;           /* count 0 = the library chooses */
     const char *method;        /* of bench_methods */
     int choice[BENCH_CHOICES]; /* but for the direction: places in the tables of words */
+    int without_mpi;           /* MPI moves no array of a device: there is no staging */
 } bench_config;
 
 typedef struct bench_sweep {
@@ -40,8 +41,8 @@ typedef struct bench_sweep {
 int bench_sweep_create(const bench_job *job, int nranks, bench_sweep *sweep, size_t bytes,
                        char fault[]);
 
-/* The number of configurations, and one of them; 0 if it is one that an earlier one covers (staging of
- * arrays in host memory). */
+/* The number of configurations, and one of them; 0 if it is one that an earlier one covers (another
+ * staging where there is none). */
 int bench_sweep_count(const bench_sweep *sweep);
 int bench_sweep_config(const bench_sweep *sweep, int index, bench_config *config);
 

@@ -245,6 +245,14 @@ enum redist_tiles {
     REDIST_GET = 2    /**< forward's destination, array B, is fetched in tiles; it need not exist */
 };
 
+/** When a plan learns where an array is. */
+enum redist_later {
+    REDIST_NOW = 0,         /**< when it is made */
+    REDIST_LATER = 1,       /**< with each execution; any memory */
+    REDIST_LATER_MAPPED = 2 /**< with each execution; memory that peers can map: of redist_alloc, or
+                                 on a device as redist_alloc_in gives it */
+};
+
 /** Whether MPI gets arrays of a device through pinned host memory. */
 enum redist_staging {
     REDIST_STAGING_AUTO =
@@ -262,9 +270,9 @@ typedef struct redist_options {
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
                                     REDIST_WISDOM, or nowhere; read and written by rank 0 */
-    int later_a; /**< nonzero: array A is given to redist_plan_execute_arrays only (any memory); a
-                      may be NULL at creation; must agree */
-    int later_b; /**< the same for array B */
+    enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
+                                    only, and a may be NULL at creation; must agree */
+    enum redist_later later_b; /**< the same for array B */
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
@@ -289,8 +297,8 @@ typedef struct redist_options {
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0                                  \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_NOW, REDIST_NOW, 0, 0,     \
+            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0              \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -476,7 +484,8 @@ typedef struct redist_phases {
                                from a device to the host */
     double
         first_message;  /**< sending and waiting until the first message is in; 0 with methods that
-                               do not see single messages (alltoallw, alltoallv, nccl) */
+                               do not see single messages (alltoallw, alltoallv, nccl), or in stages
+                               (kway) */
     double communicate; /**< the same after that, and all that is no other phase */
     double unpack;      /**< messages copied to their boxes, or from the host to a device */
     double own_part;    /**< copying the part that stays on this rank, where it is no message */

@@ -112,9 +112,12 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     return options;
 }
 
-struct fftnd__place fftnd__place_of(int buffer, void *const work[2]) {
-    int is_work = buffer >= FFTND__WORK0;
-    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
+struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
+                                    void *const work[2]) {
+    if (buffer >= FFTND__WORK0)
+        return (struct fftnd__place){work[buffer - FFTND__WORK0], REDIST_NOW};
+    return (struct fftnd__place){NULL, transform->options.mapped_arrays ? REDIST_LATER_MAPPED
+                                                                        : REDIST_LATER};
 }
 
 /* The box of an array with its batch. */
@@ -188,9 +191,9 @@ int fftnd__agree_on_exchange(const struct fftnd__transform *transform, int code)
 /* By chunks, and in pieces, where the methods can, else over whole arrays. */
 static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, void *const work[2]) {
-    const struct fftnd__place source = fftnd__place_of(step->hop.source, work);
-    const struct fftnd__place destination = fftnd__place_of(step->hop.destination, work);
-    const struct fftnd__place later = {NULL, 1};
+    const struct fftnd__place source = fftnd__place_of(transform, step->hop.source, work);
+    const struct fftnd__place destination = fftnd__place_of(transform, step->hop.destination, work);
+    const struct fftnd__place later = {NULL, REDIST_LATER};
     while (step->joined) {
         int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
         code = fftnd__agree_on_exchange(transform, code);

@@ -25,10 +25,10 @@ static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__trans
 }
 
 static void join(struct fftnd__step *step, int joined) {
-    step->joined = step->hop.destination_is_work = step->hop.apart = joined;
+    step->joined = step->hop.maps_destination = step->hop.apart = joined;
 }
 
-/* Exchanges into work space that follow a transform can be done by it, chunk by chunk. */
+/* Exchanges into mapped arrays that follow a transform can be done by it, chunk by chunk. */
 static void join_exchanges(struct fftnd__pipeline *pipeline,
                            const struct fftnd__transform *transform) {
     for (int i = 2; i < pipeline->nsteps; i++) {
@@ -58,9 +58,15 @@ static int piece_exchanges(struct fftnd__pipeline *pipeline,
     return code;
 }
 
+struct fftnd__rules fftnd__rules_of(const struct fftnd__transform *transform) {
+    const fftnd_options *options = &transform->options;
+    return (struct fftnd__rules){options->in_place, options->overwrite_input,
+                                 options->mapped_arrays};
+}
+
 static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
     struct fftnd__hop hops[FFTND__MOST_HOPS];
-    struct fftnd__rules rules = {transform->options.in_place, transform->options.overwrite_input};
+    const struct fftnd__rules rules = fftnd__rules_of(transform);
     for (int i = 0; i < pipeline->nsteps; i++)
         hops[i] = pipeline->steps[i + 1].hop;
     int found = fftnd__route(pipeline->nsteps, hops, &rules);

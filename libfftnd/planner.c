@@ -132,9 +132,13 @@ static int time_rounds(struct contest *contest, struct fftnd__engine *engine, vo
     return code;
 }
 
+static int is_mapped(const struct contest *contest) {
+    return is_on_device(contest->request) || contest->request->options.mapped_arrays;
+}
+
 /* An array as a user may have it. Collective. */
 static int allocate_array(struct contest *contest, size_t bytes, void **array) {
-    if (is_on_device(contest->request))
+    if (is_mapped(contest))
         return redist_alloc_in(contest->comm, contest->request->options.space, bytes, array);
     *array = redist_calloc(bytes, 1);
     int code = REDIST_OK;
@@ -144,7 +148,7 @@ static int allocate_array(struct contest *contest, size_t bytes, void **array) {
 }
 
 static void free_array(const struct contest *contest, void *array) {
-    if (is_on_device(contest->request))
+    if (is_mapped(contest))
         redist_free(&array);
     else
         redist_release(array);

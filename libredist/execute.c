@@ -46,7 +46,7 @@ static int check_bound(const char *function, const redist_plan *plan) {
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
-/* An array that peers mapped when the plan was made must be one that they can map. */
+/* An array that peers are to map must be one that they can map. */
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
@@ -58,15 +58,15 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
         return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
-                              ? "%s = %p cannot be mapped by peers, as the plan's own array was"
-                              : "%s = %p is not from redist_alloc, as the plan's own array was",
+                              ? "%s = %p cannot be mapped by peers, as the plan expects"
+                              : "%s = %p is not from redist_alloc, as the plan expects",
                           name, array);
 }
 
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
-    request.options.later_a = request.options.later_b = 0;
+    request.options.later_a = request.options.later_b = REDIST_NOW;
     const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)

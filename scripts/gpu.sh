@@ -6,11 +6,13 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/environment.sh
 . scripts/build.sh
+. scripts/gpu_study.sh
 
 usage() {
     cat <<'END'
 usage: scripts/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--large]
        scripts/gpu.sh bench [--ranks N] [--quick] [--core]
+       scripts/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
   --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
   --only      of the tests those whose label (as in the table) matches
   --sanitize  besides, small cases under compute-sanitizer's memcheck and racecheck
@@ -18,6 +20,10 @@ usage: scripts/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--larg
   --quick     fewer shapes and rounds
   --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
               1024^3 like a transform that lies on the device; needs 40 GiB of host memory
+  --study     jobs of fftnd-bench (bench/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
+              bound to the cores next to its device, with a report; started again it goes on
+  --seconds   for the study: nothing begins after so long (150)
+  --host      the study with arrays in host memory, to try it where there is no device
 environment:
   BUILD         a folder that is configured already (build-gpu, made when it is not there)
   OPENMPI_CUDA  prefix of an Open MPI that takes device memory (scripts/install-openmpi-cuda.sh):
@@ -28,7 +34,7 @@ END
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no core=no
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no seconds=150 space=cuda jobs=()
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -40,6 +46,13 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --core) core=yes ;;
+    --study) with_study=yes ;;
+    --seconds)
+        seconds=${2:?--seconds needs a value}
+        shift
+        ;;
+    --host) space=host ;;
+    *.json) jobs+=("$1") ;;
     --sanitize) sanitize=yes ;;
     --large) large=yes ;;
     --quick) quick=yes ;;
@@ -63,17 +76,20 @@ build_gpu() {
     echo "Built in $build/ ($((SECONDS - begin)) s)"
 }
 
+# Where ranks may run
+binding=(--bind-to none)
+
 # Runs a program under one of the two MPI libraries.
 run_on() { # usual|aware, ranks, program and arguments
     local kind=$1 n=$2
     shift 2
     if [ "$kind" = usual ]; then
         OMPI_MCA_mpi_yield_when_idle=$((n > cores)) "$(launcher openmpi)" --oversubscribe \
-            --bind-to none -n "$n" "$@"
+            "${binding[@]}" -n "$n" "$@"
     else
         OPAL_PREFIX=$OPENMPI_CUDA LD_LIBRARY_PATH=$OPENMPI_CUDA/lib:${LD_LIBRARY_PATH:-} \
             OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,smcuda \
-            "$OPENMPI_CUDA/bin/mpirun" --oversubscribe --bind-to none \
+            "$OPENMPI_CUDA/bin/mpirun" --oversubscribe "${binding[@]}" \
             -x OPAL_PREFIX -x LD_LIBRARY_PATH -n "$n" "$@"
     fi </dev/null
 }
@@ -90,14 +106,14 @@ test_one() { # label, command
     log=out/gpu/$label.txt
     "$@" >"$log" 2>&1
     local code=$? counts='([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped'
-    line=$(grep -E "$counts" "$log" | tail -n 1)
+    line=$(grep -aE "$counts" "$log" | tail -n 1)
     if [[ $line =~ $counts ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
         passed=$((passed + BASH_REMATCH[1]))
         failed=$((failed + BASH_REMATCH[2]))
         skipped=$((skipped + BASH_REMATCH[3]))
         printf '%-44s %s passed, %s failed, %s skipped  %d s\n' "$label" "${BASH_REMATCH[@]:1:3}" \
             $((SECONDS - begin)) | tee -a out/gpu/table.txt
-        [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -E 'FAILED|case:' "$log" | head -n 20
+        [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -aE 'FAILED|case:' "$log" | head -n 20
     else
         failed=$((failed + 1))
         printf '%-44s died with exit code %d\n' "$label" "$code" | tee -a out/gpu/table.txt
@@ -152,7 +168,7 @@ races_in_transforms() {
     sanitized racecheck test_gpu_transforms >"$log" 2>&1
     local code=$?
     cat "$log"
-    ! grep -E 'Race reported.*(copy_part|move_lines|multiply)' "$log" && return $code
+    ! grep -aE 'Race reported.*(copy_part|move_lines|multiply)' "$log" && return $code
 }
 
 # Racecheck looks at the kernels' shared memory, memcheck at all addresses. Calls that the library makes
@@ -254,7 +270,15 @@ run_bench() {
 
 case $what in
 test) run_tests ;;
-bench) if [ $core = yes ]; then bench_core; else run_bench; fi ;;
+bench)
+    if [ $with_study = yes ]; then
+        run_study ${jobs[@]+"${jobs[@]}"}
+    elif [ $core = yes ]; then
+        bench_core
+    else
+        run_bench
+    fi
+    ;;
 *)
     usage
     exit 2

@@ -112,6 +112,10 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     choose_way(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
+    if (random_chance(30)) {
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        given.options.mapped_arrays = random_chance(70);
+    }
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     return given;
 }

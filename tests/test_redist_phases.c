@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the time of executions goes: what plans say with options.phases. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 /* An exchange of rows for columns; parts are cut across the rows of A and are contiguous in B. */
 struct setup {
+    MPI_Comm comm;
     int sizes[2][3];
     void *arrays[2];
     redist_plan *plan;
@@ -20,6 +22,15 @@ static int local(int axis) {
     return count;
 }
 
+/* A communicator that shows nodes of `node_size` ranks each to hier, and to all others the node as it is. */
+static MPI_Comm create_comm(const char *method, const char *node_size) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (strncmp(method, "hier", 4) == 0)
+        setenv("REDIST_NODE_SIZE", node_size, 1);
+    return comm;
+}
+
 static void create_arrays(struct setup *setup) {
     for (int side = 0; side < 2; side++) {
         memcpy(setup->sizes[side], whole, sizeof whole);
@@ -27,28 +38,36 @@ static void create_arrays(struct setup *setup) {
         size_t bytes = sizeof(double);
         for (int i = 0; i < 3; i++)
             bytes *= (size_t)setup->sizes[side][i];
-        check_ok(redist_alloc(MPI_COMM_WORLD, bytes, &setup->arrays[side]));
+        check_ok(redist_alloc(setup->comm, bytes, &setup->arrays[side]));
         memset(setup->arrays[side], 0, bytes);
     }
 }
 
 /* 0 = the method does not apply. */
-static int create_plan(struct setup *setup, const char *method, int phases) {
+static int create_plan_on_nodes(struct setup *setup, const char *method, int phases,
+                                const char *node_size) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.phases = phases;
+    setup->comm = create_comm(method, node_size);
     create_arrays(setup);
     int code =
-        redist_plan_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 3, setup->sizes[0], setup->arrays[0], 1,
+        redist_plan_exchange(setup->comm, MPI_DOUBLE, 3, setup->sizes[0], setup->arrays[0], 1,
                              setup->sizes[1], setup->arrays[1], 0, &options, &setup->plan);
+    unsetenv("REDIST_NODE_SIZE");
     check_all(code == REDIST_OK || code == REDIST_ERR_METHOD, "%s", redist_error_message());
     return code == REDIST_OK;
+}
+
+static int create_plan(struct setup *setup, const char *method, int phases) {
+    return create_plan_on_nodes(setup, method, phases, "1");
 }
 
 static void free_setup(struct setup *setup) {
     check_ok(redist_plan_free(&setup->plan));
     check_ok(redist_free(&setup->arrays[0]));
     check_ok(redist_free(&setup->arrays[1]));
+    MPI_Comm_free(&setup->comm);
 }
 
 static redist_phases read_phases(const redist_plan *plan) {
@@ -104,8 +123,8 @@ static int is_one_of(const char *name, const char *const names[]) {
 /* Who waits for a late rank does so while it communicates, and methods that see single messages wait for
  * the first. */
 START_TEST(late_rank) {
-    static const char *const collective[] = {"alltoallw", "alltoallv", NULL};
-    static const char *const single[] = {"direct", "p2p", "p2p-type", "p2p-streams", NULL};
+    static const char *const collective[] = {"alltoallw", "alltoallv", "kway", NULL};
+    static const char *const single[] = {"direct", "p2p", "p2p-type", "p2p-streams", "hier", NULL};
     for (int i = 0; i < redist_method_count(); i++) {
         struct setup setup;
         const char *name = redist_method_name(i);
@@ -134,8 +153,8 @@ END_TEST
 
 /* With three ranks, one of them late, the first message is in long before the last. */
 START_TEST(last_message) {
-    static const char *const methods[] = {"p2p", "p2p-type"};
-    for (int i = 0; i < 2 && harness_nranks > 2; i++) {
+    static const char *const methods[] = {"p2p", "p2p-type", "hier:ranks", "hier:nodes"};
+    for (int i = 0; i < 4 && harness_nranks > 2; i++) {
         struct setup setup;
         harness_case("method %s", methods[i]);
         check_all(create_plan(&setup, methods[i], 1), "%s", redist_error_message());
@@ -153,8 +172,9 @@ END_TEST
 
 /* Packing methods pack where parts lie across the rows, and unpack on the way back. */
 START_TEST(packing) {
-    static const char *const methods[] = {"direct", "p2p", "alltoallv"};
-    for (int i = 0; i < 3 && harness_nranks > 1; i++) {
+    static const char *const methods[] = {"direct", "p2p",        "alltoallv",
+                                          "kway",   "hier:ranks", "hier:nodes"};
+    for (int i = 0; i < 6 && harness_nranks > 1; i++) {
         struct setup setup;
         int packs = i > 0;
         harness_case("method %s", methods[i]);
@@ -171,6 +191,26 @@ START_TEST(packing) {
                   both.unpack);
         free_setup(&setup);
     }
+}
+END_TEST
+
+/* A node of two ranks: only one of them receives the message from the third, both unpack it. */
+START_TEST(messages_of_a_node) {
+    struct setup setup;
+    if (harness_nranks < 3)
+        return;
+    check_all(create_plan_on_nodes(&setup, "hier:nodes", 1, "2"), "%s", redist_error_message());
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (harness_rank == 2)
+        usleep(120000);
+    check_ok(redist_plan_execute(setup.plan, REDIST_BACKWARD));
+    redist_phases phases = read_phases(setup.plan);
+    check_sum(&phases);
+    check_all(phases.pack > 0 && phases.unpack > 0 && phases.own_part > 0,
+              "pack %g s, unpack %g s, own part %g s", phases.pack, phases.unpack, phases.own_part);
+    check_all(harness_rank == 2 || phases.first_message + phases.communicate > 0.02,
+              "first message %g s, communication %g s", phases.first_message, phases.communicate);
+    free_setup(&setup);
 }
 END_TEST
 
@@ -206,6 +246,7 @@ START_TEST(refused) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {sums, late_rank, last_message, packing, off, refused, NULL};
+    const TTest *const tests[] = {sums, late_rank, last_message, packing, messages_of_a_node,
+                                  off,  refused,   NULL};
     return harness_run(argc, argv, "test_redist_phases", tests);
 }

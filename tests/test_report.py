@@ -8,7 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts" / "study"))
 import comparisons  # noqa: E402
+import fit_job  # noqa: E402
 import numbers_of_study as numbers  # noqa: E402
+import overview  # noqa: E402
 import report  # noqa: E402
 import rows_of_study as rows  # noqa: E402
 import scaling  # noqa: E402
@@ -94,6 +96,15 @@ class Plots(unittest.TestCase):
                          ["0", "0.5", "12.3", "1500", "2e-07"])
 
 
+class Jobs(unittest.TestCase):
+    def test_fit(self):
+        job = {"stagings": ["staged", "aware"], "spaces": ["cuda"]}
+        self.assertEqual(fit_job.fit(dict(job), "aware", "cuda"), job)
+        self.assertEqual(fit_job.fit(dict(job), "usual", "cuda")["stagings"], ["staged"])
+        self.assertEqual(fit_job.fit({"stagings": ["aware"]}, "usual", "host"),
+                         {"stagings": ["staged"], "spaces": ["host"]})
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -148,8 +159,29 @@ class Report(unittest.TestCase):
         self.assertIn("one rank", comparisons.section(others, alone))
         self.assertNotIn("one rank", comparisons.section(others, []))
 
+    def test_overview(self):
+        table = overview.rows(self.results)
+        self.assertEqual(len(table), 3 * 2 * 2)
+        self.assertEqual(table[0], ["r2c double host", "4", "10^3", "backward", "none",
+                                    "slab-2d-1d direct", "250.000", "1.00", "75.000", "125.000",
+                                    "330.000"])
+        lines = overview.text(self.results).splitlines()
+        self.assertEqual(len(lines), 1 + len(table))
+        self.assertEqual(len({line.index("slab") for line in lines[1:]}), 1)
+
+    def test_stagings(self):
+        for result in self.results:
+            result.key["staging"] = "staged" if result.key["method"] == "p2p" else "none"
+        table = overview.rows(self.results)
+        self.assertEqual(len(table), 2 * 3 * 2 * 2)
+        self.assertEqual([cells[4:8] for cells in table[:2]], [
+            ["none", "slab-2d-1d direct", "250.000", "1.00"],
+            ["staged", "slab-2d-1d staged p2p", "275.000", "1.10"]])
+        page = report.report(self.folder, self.results)
+        self.assertEqual(page.count("<h2>r2c double, host memory</h2>"), 1)
+
     def test_page(self):
-        page = report.report(self.folder)
+        page = report.report(self.folder, self.results)
         self.assertEqual(page.count("<svg"), page.count("</svg>"))
         self.assertGreaterEqual(page.count("<svg"), 3 * 2 * 4 + 3)
         self.assertIn("72 configurations, 216 runs", page)

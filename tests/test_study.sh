@@ -60,6 +60,24 @@ cp "$rows" "$folder/all"
 run "$source_root/bench/jobs/tiny.json"
 cmp -s "$rows" "$folder/all" || fail "a study that is complete was measured again"
 
+# Where the ranks ran
+[ "$(sed -n 1p "$folder/tiny-2.places.csv")" = "rank,host,processors,device,next_to_device" ] ||
+    fail "the places have another heading"
+grep -qE '^1,[^,]+,"[0-9,-]+",,""$' "$folder/tiny-2.places.csv" || fail "no place of rank 1"
+
+# The first of two configurations takes longer than is allowed to begin anything, unless this machine is
+# very fast
+echo '{"name": "long", "sizes": [[64, 64, 64]], "methods": ["direct", "p2p"], "effort": "estimate",
+       "model": false, "warmup": 0, "runs": 1600, "directions": ["forward"]}' >"$folder/long.json"
+code=0
+"$bench" --out "$folder" --job "$folder/long.json" --seconds 1 >"$folder/log" 2>&1 || code=$?
+[ $code -eq 0 ] || fail "exit code $code with --seconds"
+if awk -F, 'NR > 1 && NR < 1602 { sum += $19 } END { exit sum < 1000 }' "$folder/long-1.csv"; then
+    grep -q 'stopped by --seconds' "$folder/log" || fail "it was not stopped"
+    [ "$(wc -l <"$folder/long-1.csv")" -eq 1601 ] || fail "$(wc -l <"$folder/long-1.csv") lines"
+fi
+rm "$folder"/long*
+
 # A report of it
 python3 "$source_root/scripts/study/report.py" "$folder" >"$folder/log" 2>&1 || fail "no report"
 for words in '2 ranks, backward' '16^3' '8^2 x 16' 'slab-1d-2d' 'first message in' '</html>'; do

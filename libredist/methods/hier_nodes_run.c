@@ -98,7 +98,9 @@ static void pack_ready(struct redist__node_messages *messages) {
             header_of(messages, redist__node_carrier(messages, messages->own, node));
         if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
             return;
+        redist__enter(messages->problem->watch, REDIST__PACK);
         pack_node(messages, node);
+        redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
         messages->npacked = turn;
         atomic_store_explicit(&mine->packed, packed_by(messages, turn), memory_order_release);
     }
@@ -153,7 +155,10 @@ static void unpack_arrived(struct redist__node_messages *messages) {
         if (messages->is_unpacked[node] ||
             atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < messages->number)
             continue;
+        redist__arrived(messages->problem->watch);
+        redist__enter(messages->problem->watch, REDIST__UNPACK);
         unpack_node(messages, node);
+        redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
         messages->is_unpacked[node] = 1;
         messages->left--;
     }
@@ -168,6 +173,7 @@ static int unsent(const struct redist__node_messages *messages) {
 }
 
 int redist__node_messages_advance(struct redist__node_messages *messages) {
+    redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
     post_receives(messages);
     pack_ready(messages);
     send_packed(messages);
@@ -206,6 +212,7 @@ int redist__node_messages_wait(struct redist__node_messages *messages) {
             return messages->failed;
         redist__pause(context_of(messages), poll);
     }
+    redist__enter(messages->problem->watch, REDIST__COMMUNICATE);
     note_mpi(messages, MPI_Waitall(messages->nnodes, messages->sends, MPI_STATUSES_IGNORE));
     atomic_store_explicit(&mine->done, messages->number, memory_order_release);
     return messages->failed;

@@ -87,7 +87,7 @@ def prediction_groups(results):
     known = [result for result in results
              if result.predicted == result.predicted and result.key["decomposition"] != "auto"]
     groups = group(known, lambda r: (r.points, r.size, r.key["method"], r.key["layout"],
-                                     r.key["fusion"]))
+                                     r.key["fusion"], r.key["staging"]))
     return [of for of in groups.values()
             if max(r.predicted for r in of) > 1.001 * min(r.predicted for r in of)]
 

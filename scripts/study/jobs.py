@@ -24,11 +24,12 @@ out={out}
 rank_file=$out/{name}-{ranks}.rankfile
 mkdir -p "$out"
 {setup}
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
 # Each node says which of its cores are next to which rank's GPU.
 srun --nodes={nodes} --ntasks={nodes} --ntasks-per-node=1 "$programs/rank-cores" {ranks_per_node} |
     sort -t' ' -k2n >"$rank_file"
-mpirun -n {ranks} --rankfile "$rank_file" --report-bindings -x CUDA_DEVICE_ORDER=PCI_BUS_ID \\
-    "$programs/fftnd-bench" --job "$job" --out "$out"
+mpirun -n {ranks} --rankfile "$rank_file" --bind-to core:overload-allowed --report-bindings \\
+    -x CUDA_DEVICE_ORDER "$programs/fftnd-bench" --job "$job" --out "$out"
 """
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import comparisons
+import overview
 import page
 import scaling
 from rows_of_study import case_key, group, read_models, read_results, study_files
@@ -31,9 +32,8 @@ def models_section(models):
 
 
 def case_section(key, results):
-    kind, precision, space, staging, threads = key
+    kind, precision, space, threads = key
     title = f"{kind} {precision}, {space} memory"
-    title += "" if staging == "none" else f" ({staging})"
     title += "" if threads == "1" else f", {threads} threads a rank"
     contents = page.heading(2, title)
     for ranks, of_ranks in group(results, lambda result: result.ranks).items():
@@ -45,10 +45,7 @@ def case_section(key, results):
     return contents + scaling.section(results)
 
 
-def report(folder):
-    results = read_results(folder)
-    if not results:
-        raise SystemExit(f"report: there are no rows of fftnd-bench --job in {folder}")
+def report(folder, results):
     worst = max(results, key=lambda result: result.error)
     runs = sum(result.runs for result in results)
     contents = page.heading(1, "Study of distributed transforms") + page.paragraph(INTRODUCTION)
@@ -57,6 +54,8 @@ def report(folder):
         + ", ".join(path.name for path in study_files(folder)) + ". The largest error of the "
         f"Laplacian of a known function is {worst.error:.2g} ({worst.key['kind']} "
         f"{worst.key['precision']}, {worst.key['size']}).")
+    contents += page.heading(2, "The best in short") + page.table(
+        overview.COLUMNS, overview.rows(results))
     for key, of_case in group(results, case_key).items():
         contents += case_section(key, of_case)
     return page.document("Study of distributed transforms",
@@ -67,9 +66,13 @@ def main():
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         raise SystemExit("usage: ./dev report FOLDER, with the CSV files of fftnd-bench --job")
     folder = Path(sys.argv[1])
+    results = read_results(folder)
+    if not results:
+        raise SystemExit(f"report: there are no rows of fftnd-bench --job in {folder}")
     path = folder / "report.html"
-    path.write_text(report(folder), encoding="utf-8")
+    path.write_text(report(folder, results), encoding="utf-8")
     print(path)
+    print(overview.text(results))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ PHASES = ["transform", "pack", "first_message", "communicate", "unpack", "own_pa
 EXCHANGE = ["pack", "first_message", "communicate", "unpack", "own_part"]
 KEY = ["ranks", "nodes", "size", "decomposition", "grid", "layout", "space", "staging", "fusion",
        "method", "direction", "kind", "precision", "threads"]
-# What is compared within a case, and a case is everything else.
-WAYS = ("decomposition", "grid", "layout", "fusion", "method", "size", "size_text", "points")
 
 
 class Result:
@@ -43,13 +41,15 @@ class Result:
 
     @property
     def way(self):
-        """Grid and layout in words, for people."""
+        """Grid, layout and staging in words, for people."""
         words = [self.key["grid"] if self.key["decomposition"] in ("pencil", "higher")
                  else self.key["decomposition"]]
         if self.key["layout"] != "default":
             words.append(self.key["layout"])
         if self.key["fusion"] != "never":
             words.append("fusion " + self.key["fusion"])
+        if self.key["staging"] not in ("none", "auto"):
+            words.append(self.key["staging"])
         return " ".join(words)
 
 
@@ -70,7 +70,8 @@ def read_file(path):
 
 
 def study_files(folder):
-    return sorted(path for path in folder.glob("*.csv") if not path.name.endswith(".model.csv"))
+    return sorted(path for path in folder.glob("*.csv")
+                  if not path.name.endswith((".model.csv", ".places.csv")))
 
 
 def read_results(folder):
@@ -101,7 +102,7 @@ def group(results, key):
 
 def case_key(result):
     """What has to be alike for times to be compared, without the number of ranks."""
-    names = ("kind", "precision", "space", "staging", "threads")
+    names = ("kind", "precision", "space", "threads")
     return tuple(result.key[name] for name in names)
 
 
