@@ -6,7 +6,8 @@
  * need not be as many on every rank.
  *
  * A turn may begin when this rank and the one that served the same peer in the turn before have ended that
- * turn; or, so that the engines need not wait for the host, the one before that.
+ * turn. Or, so that the engines need not wait for the host, they and the one that served the peer two turns
+ * before have ended that turn: then the peer has one sender and another one at most that stands by.
  */
 #include "direct.h"
 
@@ -24,20 +25,19 @@ static int distance_in(const struct redist__direct *state, int turn) {
     return turn % (state->problem->schedule->context->size - 1) + 1;
 }
 
-/* Who served in the turn before whom this rank serves in `turn`. */
-static int server_before(const struct redist__direct *state, int turn) {
+/* Whether the rank that serves in turn `before` whom this rank serves in its next one has ended so many turns. */
+static int has_ended(const struct redist__direct *state, int before, int turns) {
     const struct redist__context *context = state->problem->schedule->context;
-    int peer = redist__direct_peer(state, distance_in(state, turn));
-    return (peer - distance_in(state, turn - 1) + context->size) % context->size;
+    int peer = redist__direct_peer(state, distance_in(state, state->turn));
+    int server = (peer - distance_in(state, before) + context->size) % context->size;
+    return atomic_load_explicit(&redist__direct_line(state, server)->turns, memory_order_acquire) >=
+           turns_of(state->number, (uint32_t)turns);
 }
 
 int redist__direct_has_turn(const struct redist__direct *state) {
-    int before = state->turn - (state->traits->paced - 1); /* turns that must have ended */
-    if (before <= 0)
-        return 1;
-    const struct redist__line *line = redist__direct_line(state, server_before(state, state->turn));
-    return state->ended >= before && atomic_load_explicit(&line->turns, memory_order_acquire) >=
-                                         turns_of(state->number, (uint32_t)before);
+    int turns = state->turn - (state->traits->paced - 1); /* that must have ended */
+    return turns <= 0 || (state->ended >= turns && has_ended(state, state->turn - 1, turns) &&
+                          has_ended(state, turns - 1, turns));
 }
 
 void redist__direct_end_turn(struct redist__direct *state) {
