@@ -68,7 +68,7 @@ static int is_refused(const fft_case *given) {
 }
 
 START_TEST(random_cases) {
-    int n = harness_cases(36), refused = 0;
+    int n = harness_cases(18), refused = 0;
     for (int i = 0; i < n; i++) {
         fft_case given = random_case(i);
         dictate(random_chance(50) ? 1 << 30 : 100, random_between(2, 9), random_between(2, 6),
