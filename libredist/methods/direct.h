@@ -154,7 +154,7 @@ int redist__direct_is_queued(const struct redist__direct *state);
 void redist__direct_open_puts(struct redist__direct *state);
 int redist__direct_add_put(struct redist__direct *state, const struct redist__tile *tile);
 int redist__direct_advance_puts(struct redist__direct *state);
-int redist__direct_close_puts(struct redist__direct *state);
+void redist__direct_close_puts(struct redist__direct *state);
 void redist__direct_free_puts(struct redist__puts *puts);
 
 #endif

@@ -242,7 +242,6 @@ int redist__direct_advance_puts(struct redist__direct *state) {
 }
 
 void redist__direct_open_puts(struct redist__direct *state) {
-    state->failed = REDIST_OK;
     state->told_end = 0;
     state->turn = state->ended = state->left = 0;
     state->puts.count = state->puts.oldest = 0;
@@ -250,11 +249,10 @@ void redist__direct_open_puts(struct redist__direct *state) {
     redist__direct_advance_all(state);
 }
 
-int redist__direct_close_puts(struct redist__direct *state) {
+void redist__direct_close_puts(struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
     for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
         redist__pause(context, poll);
     redist__direct_end(state);
     tell_end(state);
-    return state->failed;
 }
