@@ -99,11 +99,12 @@ int redist__direct_arrived(void *data, int *pieces) {
     int reached, code = redist__direct_progress(state);
     if (code == REDIST_OK)
         code = check_own(state, &reached);
-    *pieces = code == REDIST_OK && reached ? state->problem->pieces : 0;
-    for (int peer = 0; peer<context->size && * pieces> 0; peer++)
+    int least = code == REDIST_OK && reached ? state->problem->pieces : 0;
+    for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && redist__direct_has_part(state, 1, peer)) {
             int there = from_peer(state, peer);
-            *pieces = there < *pieces ? there : *pieces;
+            least = there < least ? there : least;
         }
+    *pieces = least;
     return code;
 }
