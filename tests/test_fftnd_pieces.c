@@ -54,6 +54,7 @@ static fft_case random_case(int i) {
     given.options.in_place = random_chance(20);
     given.options.overwrite_input = !given.options.in_place && random_chance(20);
     given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+    given.options.mapped_arrays = random_chance(30);
     return given;
 }
 
