@@ -83,8 +83,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     int distance = redist__direct_distance(state, peer);
     if (state->problem->space->asynchronous)
         return state->problem->space->copy(
-            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
-            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
+            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier, distance);
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -92,7 +91,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     return REDIST_OK;
 }
 
-/* To all peers at once, or, where peers have their turns, to this rank itself. */
+/* To all peers at once, or, where tiles wait, to this rank itself. */
 static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__context *context = state->problem->schedule->context;
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
