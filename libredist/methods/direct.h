@@ -59,7 +59,7 @@ struct redist__lane {
     int issued, ended;
 };
 
-enum { REDIST__ROUNDS = 4, REDIST__LANE_COPIES = 2 };
+enum { REDIST__ROUNDS = 2, REDIST__LANE_COPIES = 2 };
 
 /* The tiles of an execution in their order; nothing is left to be taken of those before `oldest`. */
 struct redist__puts {
