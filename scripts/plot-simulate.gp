@@ -10,8 +10,8 @@ set border 3 linecolor "#606060"
 set tics nomirror
 set format x "%g"
 set ylabel "one exchange, simulated µs"
-# alltoallv, alltoallw, p2p, p2p-type, then kway by k
-array colours[9] = ["#74add1", "#9e9e9e", "#1b5e9e", "#5a5a5a", "#fee08b", "#fdb863", "#e08214", \
+# alltoallv, alltoallw, p2p, p2p-streams, p2p-type, then kway by k
+array colours[10] = ["#74add1", "#9e9e9e", "#1b5e9e", "#66a61e", "#5a5a5a", "#fee08b", "#fdb863", "#e08214", \
     "#b35806", "#7f3b08"]
 columns_of(file) = int(system(sprintf("tail -n 1 '%s' | wc -w", file)))
 platforms = "fat-tree dragonfly"

@@ -5,9 +5,9 @@
 usage: simulate_report.py FOLDER
 
 Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
-redist-bench prints it, with the platform. Writes times.txt, a table for people, and for gnuplot
-PLATFORM-RANKS.dat (time against bytes for each peer) and PLATFORM-BYTES-bytes.dat (time against
-ranks), all in FOLDER. Fails if an element was wrong.
+redist-bench prints it, with the platform and the ranks of each node. Writes times.txt, a table for
+people, and for gnuplot, of one rank on each node, PLATFORM-RANKS.dat (time against bytes for each peer)
+and PLATFORM-BYTES-bytes.dat (time against ranks), all in FOLDER. Fails if an element was wrong.
 """
 import json
 import sys
@@ -45,31 +45,42 @@ def write_data(path, heading, table, methods):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_table(runs, path):
+def table_lines(runs):
     """Every run, the fastest marked by a star."""
     methods = methods_of(runs)
-    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] + [f"{m:>10}" for m in methods])]
+    widths = [max(10, len(name) + 1) for name in methods]
+    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] +
+                      [f"{name:>{width}}" for name, width in zip(methods, widths)])]
     for platform in dict.fromkeys(run["platform"] for run in runs):
         for ranks in sorted({run["ranks"] for run in runs}):
             here = [run for run in runs if run["platform"] == platform and run["ranks"] == ranks]
             for part, times in rows(here, "part"):
                 best = min(times.values())
-                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "-"
+                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "- "
                          for m in methods]
                 lines.append(" ".join([f"{platform:10} {ranks:5} {part:6}"] +
-                                      [f"{cell:>10}" for cell in cells]))
-    path.write_text("microseconds for one exchange, simulated; * = fastest\n" +
-                    "\n".join(lines) + "\n", encoding="utf-8")
+                                      [f"{cell:>{width}}" for cell, width in zip(cells, widths)]))
+    return lines
+
+
+def write_tables(runs, path):
+    """One table for each number of ranks on a node."""
+    lines = ["microseconds for one exchange, simulated; * = fastest"]
+    for node in sorted({run["ranks_per_node"] for run in runs}):
+        lines += ["", f"ranks on each node: {node}"]
+        lines += table_lines([run for run in runs if run["ranks_per_node"] == node])
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main():
     """Writes all tables."""
     folder = Path(sys.argv[1])
     runs = read(folder, "exchange")
-    write_table(runs, folder / "times.txt")
-    methods = methods_of(runs)
-    for platform in {run["platform"] for run in runs}:
-        mine = [run for run in runs if run["platform"] == platform]
+    write_tables(runs, folder / "times.txt")
+    alone = [run for run in runs if run["ranks_per_node"] == 1]
+    methods = methods_of(alone)
+    for platform in {run["platform"] for run in alone}:
+        mine = [run for run in alone if run["platform"] == platform]
         for ranks in {run["ranks"] for run in mine}:
             table = rows([run for run in mine if run["ranks"] == ranks], "part")
             write_data(folder / f"{platform}-{ranks}.dat", "bytes", table, methods)
@@ -77,11 +88,13 @@ def main():
             table = rows([run for run in mine if run["part"] == part], "ranks")
             write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
     runs += read(folder, "check")
-    wrong = [run for run in runs if run["wrong"] != 0]
+    checked = [run for run in runs if run["wrong"] >= 0]
+    wrong = [run for run in checked if run["wrong"] != 0]
     for run in wrong:
         print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")
     print(f"{len(runs)} exchanges on {min(r['ranks'] for r in runs)} to "
-          f"{max(r['ranks'] for r in runs)} ranks, {len(wrong)} of them wrong")
+          f"{max(r['ranks'] for r in runs)} ranks, {len(checked)} of them checked, "
+          f"{len(wrong)} wrong")
     sys.exit(1 if wrong else 0)
 
 
