@@ -86,10 +86,15 @@ def read_results(folder):
 
 
 def read_models(folder):
-    rows = []
+    """The links of all studies, the last where a job was started several times."""
+    models = {}
     for path in sorted(folder.glob("*.model.csv")):
-        rows += [dict(row, file=path.name.removesuffix(".model.csv")) for row in read_file(path)]
-    return rows
+        name = path.name.removesuffix(".model.csv")
+        for row in read_file(path):
+            if None not in row.values() and None not in row:
+                key = (name, row["space"], row["staging"], row["method"], row["link"])
+                models[key] = dict(row, file=name)
+    return list(models.values())
 
 
 def group(results, key):
