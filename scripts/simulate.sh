@@ -80,7 +80,16 @@ begin() { # as simulate
     while [ "$(jobs -rp | wc -l)" -ge "$most_jobs" ]; do
         wait -n
     done
+    set -m # a process group of its own
     simulate "$@" &
+    set +m
+}
+
+end_at_once() {
+    local group
+    for group in $(jobs -p); do
+        kill -- "-$group" 2>/dev/null || true
+    done
 }
 
 end_all() {
@@ -148,7 +157,8 @@ build_folder "$build" --cross-file scripts/simgrid.ini --buildtype=release -Dmpi
     -Ddefault_library=static -Dcuda=disabled -Dhwloc=disabled -Djson=disabled -Dtests=false \
     -Dexamples=false
 mkdir -p "$out"
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+trap end_at_once EXIT
+trap 'exit 130' INT TERM
 kways=kway:2,kway:4,kway:8,kway:16,kway:32
 single=(p2p p2p-type p2p-streams)
 each=("${single[@]}" alltoallv alltoallw)
