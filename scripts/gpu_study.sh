@@ -40,7 +40,7 @@ run_job() { # ranks, job, seconds left
         --job "$study/jobs/$name.json" --out "$study" --seconds "$3" >"$log" 2>&1
     code=$?
     # What was passed over or failed, and the last line of the program
-    grep -vE '^\[|^$' "$log" | grep -E ',.*: |\.csv|^fftnd-bench' | tail -n 12
+    grep -avE '^\[|^$' "$log" | grep -aE ',.*: |\.csv|^fftnd-bench' | tail -n 12
     return $code
 }
 
