@@ -42,6 +42,8 @@ static const char notes[] =
     "same transfers without them, in turn; ratio is of the medians. Rates are of both directions\n"
     "together; that of the link is of large contiguous pieces.\n"
     "\n"
+    "With --memory alloc the plans know that peers can map their arrays.\n"
+    "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
     "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
     "slabs only, and batches only side by side at each point.\n"
@@ -186,6 +188,8 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
+    int memory = request->settings.memory;
+    options.mapped_arrays = bench_mappable(memory, 0) && bench_mappable(memory, 1);
     options.method = method;
     options.r2r = request->r2r;
     options.device = (enum redist_space)request->device;

@@ -177,6 +177,10 @@ typedef struct fftnd_options {
     int phases; /**< nonzero: fftnd_plan_get_phases says where the time goes; as in redist_options */
     int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
                       are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
+    int mapped_arrays; /**< nonzero: all arrays that are transformed are from redist_alloc (on a device
+                            redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges then begin and end in them, which saves work
+                            space and keeps more of the arrays in the caches; with overwrite_input a
+                            slab transform needs no work space */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -184,7 +188,7 @@ typedef struct fftnd_options {
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
-            REDIST_STAGING_AUTO, 0, 0                                                              \
+            REDIST_STAGING_AUTO, 0, 0, 0                                                           \
     }
 
 /** A distributed transform, forward and backward. */
@@ -239,9 +243,10 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *             otherwise
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
  *             and only if the plan is in place
- * Any memory of options.space will do. An array without elements may be NULL.
+ * Any memory of options.space will do, unless options.mapped_arrays. An array without elements may be NULL.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
- * arrays though the plan is in place), ERR_STATE (freed, or no work space), ERR_MPI.
+ * arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (freed, or
+ * no work space), ERR_MPI.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
@@ -284,6 +289,7 @@ typedef struct fftnd_plan_info {
                                   rank; backward as many */
     int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
                                   through buffers, since it could not reach them */
+    int pieces;   /**< of a transform that begin as they arrive; 1 = it begins when all is there */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

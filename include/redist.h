@@ -245,6 +245,14 @@ enum redist_tiles {
     REDIST_GET = 2    /**< forward's destination, array B, is fetched in tiles; it need not exist */
 };
 
+/** When a plan learns where an array is. */
+enum redist_later {
+    REDIST_NOW = 0,         /**< when it is made */
+    REDIST_LATER = 1,       /**< with each execution; any memory */
+    REDIST_LATER_MAPPED = 2 /**< with each execution; memory that peers can map: of redist_alloc, or
+                                 on a device as redist_alloc_in gives it */
+};
+
 /** Whether MPI gets arrays of a device through pinned host memory. */
 enum redist_staging {
     REDIST_STAGING_AUTO =
@@ -262,9 +270,9 @@ typedef struct redist_options {
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
                                     REDIST_WISDOM, or nowhere; read and written by rank 0 */
-    int later_a; /**< nonzero: array A is given to redist_plan_execute_arrays only (any memory); a
-                      may be NULL at creation; must agree */
-    int later_b; /**< the same for array B */
+    enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
+                                    only, and a may be NULL at creation; must agree */
+    enum redist_later later_b; /**< the same for array B */
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
@@ -280,12 +288,17 @@ typedef struct redist_options {
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
+    int pieces; /**< with REDIST_PUT: array B is completed in so many pieces, one after the other, and
+                     redist_plan_put_arrived says how many of them are there; only methods that can do
+                     this are considered; <= 1 = array B is complete at the end; must agree */
+    int piece_axis; /**< the axis along which each rank's local array B is cut into these, as
+                         redist_decompose cuts its extent; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, 0, 0, 0, 0, REDIST_WHOLE, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0                                        \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_NOW, REDIST_NOW, 0, 0,     \
+            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0              \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -402,6 +415,25 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
                                const void *tile, const ptrdiff_t stride[]);
+
+/**
+ * Lets an execution that redist_plan_put_begin opened go on, without waiting for anything. On a device the
+ * copies of a tile may have to wait until it is their turn, and only the host can begin them, in any call
+ * that concerns the plan: a program that waits for its next tile for long does well to make this one
+ * repeatedly. After many calls in a row it gives the core away for a moment. Not collective. Errors:
+ * ERR_STATE.
+ */
+REDIST_API int redist_plan_put_progress(redist_plan *plan);
+
+/**
+ * Asks how much of array B is complete already, in an execution that redist_plan_put_begin opened of a plan
+ * made with options.pieces > 1; lets it go on as redist_plan_put_progress does.
+ *   pieces  out: so many of the pieces, counted from the first, have all their elements. All of them have
+ *           at some time after each rank has handed over its whole array A, also before
+ *           redist_plan_put_end
+ * Not collective. Errors: ERR_STATE, ERR_NULL, ERR_DEVICE.
+ */
+REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *pieces);
 
 /** Closes what redist_plan_put_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
 REDIST_API int redist_plan_put_end(redist_plan *plan);

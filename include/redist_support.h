@@ -140,6 +140,15 @@ REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndi
                                   const ptrdiff_t source_stride[], void *destination,
                                   const ptrdiff_t destination_stride[]);
 
+/**
+ * Nonzero if peers on the node can map memory: it is from redist_alloc or, in a space of a device, as
+ * redist_alloc_in gives it.
+ *   space  where it lies
+ *   array  `bytes` bytes of it
+ * Not collective.
+ */
+REDIST_API int redist_is_mappable(enum redist_space space, const void *array, size_t bytes);
+
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };
 

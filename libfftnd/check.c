@@ -283,7 +283,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
          "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[23 + 5 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[25 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -307,8 +307,11 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->device_bytes", (long long)options->device_bytes},
         {"options->pin_arrays", options->pin_arrays != 0},
         {"options->staging", options->staging},
+        {"options->mapped_arrays", options->mapped_arrays != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 23, valid = code == REDIST_OK;
+    int n = 0, valid = code == REDIST_OK;
+    while (values[n].name != NULL)
+        n++;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
         int in_array = valid && i < request->ndims;

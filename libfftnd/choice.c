@@ -26,9 +26,10 @@ void fftnd__choice_print(const struct fftnd__choice *choice, int ndims,
         append(text, "%s%d", i > 0 ? "," : " order=", choice->order[i]);
     append(text,
            " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d "
-           "whole=%d",
+           "whole=%d pieces=%d",
            choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
-           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole);
+           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole,
+           choice->pieces);
 }
 
 /* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
@@ -81,11 +82,11 @@ int fftnd__choice_scan(const char *text, const struct fftnd__request *request,
         return 0;
     return sscanf(text,
                   " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
-                  "realigned=%d whole=%d",
+                  "realigned=%d whole=%d pieces=%d",
                   &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
                   &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
-                  &choice->whole) >= 5 &&
-           choice->chunks >= 1;
+                  &choice->whole, &choice->pieces) >= 5 &&
+           choice->chunks >= 1 && choice->pieces >= 1;
 }
 
 int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
@@ -111,9 +112,10 @@ int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
     if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST)
         append(key, "/cuda");
     append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
-    append(key, "/batch=%d%c/halved=%d/lean=%d%d/align=%d/fusion=%d/realign=%d/method=%s",
+    append(key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/realign=%d/method=%s",
            options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
-           options -> overwrite_input, (int)options -> alignment, (int)options -> fusion,
-           (int)options -> realign, options -> method != NULL ? options -> method : "auto");
+           options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
+           (int)options -> fusion, (int)options -> realign,
+           options -> method != NULL ? options -> method : "auto");
     return REDIST_OK;
 }

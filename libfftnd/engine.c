@@ -472,3 +472,11 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     return fftnd__pipeline_run(&engine->pipelines[direction], &engine->transform, buffers,
                                engine->scale[direction], engine->seconds);
 }
+
+int fftnd__engine_pieces(const struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2 && !engine->is_fused; direction++)
+        for (int i = 1; i <= engine->pipelines[direction].nsteps; i++)
+            if (engine->pipelines[direction].steps[i].pieced)
+                return engine->transform.choice.pieces;
+    return 1;
+}

@@ -50,4 +50,7 @@ void fftnd__engine_keep_phases(struct fftnd__engine *engine);
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 
+/* Pieces of a transform that begin as they arrive, 1 = none does. */
+int fftnd__engine_pieces(const struct fftnd__engine *engine);
+
 #endif

@@ -89,8 +89,8 @@ static struct fftnd__hop hop_between(const struct fftnd__fused *fused, int from,
     if (to == from + 1)
         return hop;
     hop.type = FFTND__EXCHANGE;
-    hop.source_is_work = fused->join[from + 1] == FFTND__PULL;
-    hop.destination_is_work = fused->join[to] == FFTND__PUSH;
+    hop.maps_source = fused->join[from + 1] == FFTND__PULL;
+    hop.maps_destination = fused->join[to] == FFTND__PUSH;
     return hop;
 }
 
@@ -100,8 +100,7 @@ static int find_route(struct fftnd__fused *fused, const struct fftnd__transform 
                       const int fits_output[]) {
     struct fftnd__hop hops[FFTND__MOST_HOPS];
     int stored[FFTND__MOST_HOPS + 1] = {0}, n = 0;
-    const struct fftnd__rules rules = {transform->options.in_place,
-                                       transform->options.overwrite_input};
+    const struct fftnd__rules rules = fftnd__rules_of(transform);
     for (int i = 1; i <= fused->list.nsteps; i++) {
         fused->buffer[i] = -1;
         if (!is_stored(fused, i))
@@ -269,9 +268,9 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
         struct fftnd__step *step = &fused->list.steps[i];
         if (!is_exchange(step))
             continue;
-        code = fftnd__plan_exchange(step, step - 1, transform,
-                                    fftnd__place_of(fused->buffer[i - 1], work),
-                                    fftnd__place_of(fused->buffer[i], work), tiles[fused->join[i]]);
+        code = fftnd__plan_exchange(
+            step, step - 1, transform, fftnd__place_of(transform, fused->buffer[i - 1], work),
+            fftnd__place_of(transform, fused->buffer[i], work), tiles[fused->join[i]]);
         code = fftnd__agree_on_exchange(transform, code);
     }
     return code;

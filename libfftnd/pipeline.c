@@ -1,111 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a transform, one after the other over whole arrays: planned and run. */
+/* The steps of a transform, one after the other over whole arrays: plans and runs them. */
 #include "pipeline.h"
-
-/* ---------------------------------------------------------------- listing steps */
-
-/* The last steps that all may run in place may do so in the output. */
-static void find_last_steps(struct fftnd__pipeline *pipeline) {
-    int reaches = 1;
-    for (int i = pipeline->nsteps; i >= 1; i--) {
-        pipeline->steps[i].hop.reaches_output = reaches;
-        reaches = reaches && pipeline->steps[i].hop.type == FFTND__KEEPS_LAYOUT;
-    }
-}
-
-/* Arrays that have room in the output on all ranks may lie there. Collective. */
-static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
-    int fits[FFTND__MOST_HOPS + 1], n = pipeline->nsteps;
-    size_t room = fftnd__step_bytes(transform, &pipeline->steps[n]);
-    for (int i = 0; i <= n; i++)
-        fits[i] = fftnd__step_bytes(transform, &pipeline->steps[i]) <= room;
-    int code = redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
-    for (int i = 1; i <= n; i++)
-        pipeline->steps[i].hop.reaches_output = fits[i];
-    return code;
-}
-
-static void join(struct fftnd__step *step, int joined) {
-    step->joined = step->hop.destination_is_work = step->hop.apart = joined;
-}
-
-/* Exchanges into work space that follow a transform can be done by it, chunk by chunk. */
-static void join_exchanges(struct fftnd__pipeline *pipeline,
-                           const struct fftnd__transform *transform) {
-    for (int i = 2; i < pipeline->nsteps; i++) {
-        struct fftnd__step *step = &pipeline->steps[i];
-        join(step, transform->choice.chunks > 1 && step->hop.type == FFTND__EXCHANGE &&
-                       pipeline->steps[i - 1].naxes > 0 && !pipeline->steps[i - 1].truncates);
-    }
-}
-
-static int find_route(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
-    struct fftnd__hop hops[FFTND__MOST_HOPS];
-    struct fftnd__rules rules = {transform->options.in_place, transform->options.overwrite_input};
-    for (int i = 0; i < pipeline->nsteps; i++)
-        hops[i] = pipeline->steps[i + 1].hop;
-    int found = fftnd__route(pipeline->nsteps, hops, &rules);
-    for (int i = 0; i < pipeline->nsteps && found; i++)
-        pipeline->steps[i + 1].hop = hops[i];
-    return found;
-}
-
-static int uses_second_work(const struct fftnd__pipeline *pipeline) {
-    for (int i = 1; i <= pipeline->nsteps; i++)
-        if (pipeline->steps[i].hop.destination == FFTND__WORK1)
-            return 1;
-    return 0;
-}
-
-/* Where the user lets the input be overwritten, one work array has to do: then, and where there is no way at
- * all, as few of the last exchanges as needed are not joined. */
-static int find_lean_route(struct fftnd__pipeline *pipeline,
-                           const struct fftnd__transform *transform) {
-    int lean = transform->options.in_place || transform->options.overwrite_input;
-    int found = find_route(pipeline, transform);
-    for (int i = pipeline->nsteps; i >= 1; i--)
-        if (pipeline->steps[i].joined && (!found || (lean && uses_second_work(pipeline)))) {
-            join(&pipeline->steps[i], 0);
-            found = find_route(pipeline, transform);
-        }
-    return found;
-}
-
-/* Lists the steps, as few apart as there is a way for. */
-static int find_steps(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform,
-                      int direction, int realigned, int *way) {
-    int found = 0, code = REDIST_OK, on_host = transform->library->space == REDIST_SPACE_HOST;
-    for (enum fftnd__parting parting = FFTND__TOGETHER;
-         parting <= FFTND__WITH_COPY && !found && code == REDIST_OK; parting++) {
-        if (parting == FFTND__COPIED && on_host)
-            continue; /* a copy costs more there than transforms of other axes first */
-        code = redist_agree(transform->comm,
-                            fftnd__list_steps(pipeline, transform, direction, realigned, parting));
-        find_last_steps(pipeline);
-        if (code == REDIST_OK && transform->choice.chunks > 1)
-            code = find_room(pipeline, transform);
-        join_exchanges(pipeline, transform);
-        found = code == REDIST_OK && find_lean_route(pipeline, transform);
-    }
-    *way = found;
-    return code;
-}
-
-/* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
-int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
-                          const struct fftnd__transform *transform, int direction) {
-    const fftnd_options *options = &transform->options;
-    int realigned = transform->choice.realigned, found;
-    int lean =
-        (options->in_place || options->overwrite_input) && options->realign != FFTND_REALIGN_ALWAYS;
-    int code = find_steps(pipeline, transform, direction, realigned, &found);
-    if (code == REDIST_OK && realigned && (!found || (lean && uses_second_work(pipeline))))
-        code = find_steps(pipeline, transform, direction, 0, &found);
-    if (code == REDIST_OK && !found)
-        code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
-    return code;
-}
 
 /* ---------------------------------------------------------------- serial transforms */
 
@@ -167,7 +62,7 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
                        void *const scratch[2]) {
     if (step->local.elements == 0 || before->local.elements == 0)
         return REDIST_OK;
-    if (step[1].joined)
+    if (step[1].joined || before->pieced)
         return plan_chunks(before, step, transform, direction, scratch);
     if (step->truncates || (transform->offload != NULL && step->naxes > 0) ||
         (transform->choice.tiled && step->naxes > 0 &&
@@ -217,9 +112,12 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     return options;
 }
 
-struct fftnd__place fftnd__place_of(int buffer, void *const work[2]) {
-    int is_work = buffer >= FFTND__WORK0;
-    return (struct fftnd__place){is_work ? work[buffer - FFTND__WORK0] : NULL, !is_work};
+struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
+                                    void *const work[2]) {
+    if (buffer >= FFTND__WORK0)
+        return (struct fftnd__place){work[buffer - FFTND__WORK0], REDIST_NOW};
+    return (struct fftnd__place){NULL, transform->options.mapped_arrays ? REDIST_LATER_MAPPED
+                                                                        : REDIST_LATER};
 }
 
 /* The box of an array with its batch. */
@@ -266,6 +164,10 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          const struct fftnd__transform *transform, struct fftnd__place source,
                          struct fftnd__place destination, enum redist_tiles tiles) {
     redist_options options = exchange_options(transform, &source, &destination, tiles);
+    if (tiles == REDIST_PUT && step->pieced) {
+        options.pieces = transform->choice.pieces;
+        options.piece_axis = find_place(&step->local, step[1].cut);
+    }
     if (step->grid_dim < 0)
         return plan_boxes(step, before, transform, source.array, destination.array, &options);
     MPI_Comm subcomm;
@@ -286,19 +188,19 @@ int fftnd__agree_on_exchange(const struct fftnd__transform *transform, int code)
     return fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
 }
 
-/* By chunks where the methods can, else over whole arrays. */
+/* By chunks, and in pieces, where the methods can, else over whole arrays. */
 static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *before,
                          const struct fftnd__transform *transform, void *const work[2]) {
-    const struct fftnd__place source = fftnd__place_of(step->hop.source, work);
-    const struct fftnd__place destination = fftnd__place_of(step->hop.destination, work);
-    if (step->joined) {
-        const struct fftnd__place later = {NULL, 1};
+    const struct fftnd__place source = fftnd__place_of(transform, step->hop.source, work);
+    const struct fftnd__place destination = fftnd__place_of(transform, step->hop.destination, work);
+    const struct fftnd__place later = {NULL, REDIST_LATER};
+    while (step->joined) {
         int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
         code = fftnd__agree_on_exchange(transform, code);
         if (code != REDIST_ERR_METHOD)
             return code;
         redist_plan_free(&step->exchange);
-        step->joined = 0;
+        *(step->pieced ? &step->pieced : &step->joined) = 0;
     }
     int code = fftnd__plan_exchange(step, before, transform, source, destination, REDIST_WHOLE);
     return redist_agree(transform->comm, code);
@@ -342,6 +244,14 @@ static int run_tiles(const struct fftnd__step *before, const struct fftnd__step 
     return fftnd__tiling_run(step->tiling, &load, &store, transform->precision, scale, &in_tiles);
 }
 
+static int scale_array(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                       void *array, double scale) {
+    if (scale == 1.0)
+        return REDIST_OK;
+    return transform->library->scale(array, fftnd__step_bytes(transform, step),
+                                     transform->precision, scale, transform->options.stream);
+}
+
 int fftnd__run_whole(const struct fftnd__step *step, const struct fftnd__transform *transform,
                      void *source, void *destination, double scale) {
     const struct fftnd__serial *library = transform->library;
@@ -350,10 +260,14 @@ int fftnd__run_whole(const struct fftnd__step *step, const struct fftnd__transfo
         code = fftnd__chunks_run(step->chunks, transform, source, destination, NULL);
     else if (step->serial != NULL)
         code = library->execute(step->serial, source, destination);
-    if (code == REDIST_OK && scale != 1.0)
-        code = library->scale(destination, fftnd__step_bytes(transform, step), transform->precision,
-                              scale, transform->options.stream);
-    return code;
+    return code == REDIST_OK ? scale_array(step, transform, destination, scale) : code;
+}
+
+/* What is left of a transform that has begun. */
+static int end_serial(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *array, double scale) {
+    int code = scale_array(step, transform, array, scale);
+    return code == REDIST_OK ? fftnd__finish(transform) : code;
 }
 
 static int run_serial(const struct fftnd__step *step, const struct fftnd__transform *transform,
@@ -364,7 +278,25 @@ static int run_serial(const struct fftnd__step *step, const struct fftnd__transf
     return code == REDIST_OK ? fftnd__finish(transform) : code;
 }
 
-/* A transform and the exchange after it. */
+/* The chunks of a transform, which were begun already if they came in pieces, and then the pieces that come
+ * of theirs. */
+static int run_chunks(const struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *const buffers[], redist_plan *exchange) {
+    const struct fftnd__step *next = &step[2];
+    void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
+    int code = REDIST_OK;
+    if (step->chunks != NULL && step[-1].pieced)
+        code = fftnd__chunks_put(step->chunks, transform, destination, exchange);
+    else if (step->chunks != NULL)
+        code = fftnd__chunks_run(step->chunks, transform, source, destination, exchange);
+    if (code == REDIST_OK && step[1].pieced && next->chunks != NULL)
+        code = fftnd__chunks_receive(next->chunks, transform, buffers[next->hop.source],
+                                     buffers[next->hop.destination], exchange);
+    return code;
+}
+
+/* A transform and the exchange after it; if that is received in pieces, the next transform has begun on
+ * return. */
 static int run_joined(const struct fftnd__step *step, const struct fftnd__transform *transform,
                       void *const buffers[], double *serial_seconds) {
     redist_plan *exchange = step[1].exchange;
@@ -372,9 +304,7 @@ static int run_joined(const struct fftnd__step *step, const struct fftnd__transf
     int code = redist_plan_put_begin(exchange, buffers[step[1].hop.destination]);
     if (code != REDIST_OK)
         return code;
-    if (step->chunks != NULL)
-        code = fftnd__chunks_run(step->chunks, transform, buffers[step->hop.source],
-                                 buffers[step->hop.destination], exchange);
+    code = run_chunks(step, transform, buffers, exchange);
     *serial_seconds += MPI_Wtime() - begin;
     int closed = redist_plan_put_end(exchange);
     return code == REDIST_OK ? closed : code;
@@ -390,7 +320,8 @@ static int run_step(const struct fftnd__step *step, const struct fftnd__transfor
     if (step[1].joined)
         return run_joined(step, transform, buffers, serial_seconds);
     double begin = MPI_Wtime();
-    int code = run_serial(step, transform, source, destination, scale);
+    int code = step[-1].pieced ? end_serial(step, transform, destination, scale)
+                               : run_serial(step, transform, source, destination, scale);
     *serial_seconds += MPI_Wtime() - begin;
     return code;
 }

@@ -9,11 +9,15 @@
 /* An array of an exchange; work arrays are known when it is planned, the user's come later. */
 struct fftnd__place {
     void *array;
-    int later;
+    enum redist_later later;
 };
 
 /* Peers have to know work arrays now; the user's come later. */
-struct fftnd__place fftnd__place_of(int buffer, void *const work[2]);
+struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
+                                    void *const work[2]);
+
+/* What may be done with the arrays. */
+struct fftnd__rules fftnd__rules_of(const struct fftnd__transform *transform);
 
 /* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
  * that does not apply to one subgroup does not hide a failure of another. Collective. */

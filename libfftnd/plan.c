@@ -142,6 +142,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .tiled = plan->engine.is_fused || choice->tiled,
                               .threads = plan->engine.transform.options.threads,
                               .chunks = plan->engine.is_fused ? 1 : choice->chunks,
+                              .pieces = fftnd__engine_pieces(&plan->engine),
                               .realigned =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);
@@ -202,6 +203,16 @@ int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
 
 /* ---------------------------------------------------------------- execution */
 
+static int check_mapped(const char *function, const struct fftnd__transform *transform,
+                        const struct fftnd__array *array) {
+    if (!transform->options.mapped_arrays || array->bytes == 0 ||
+        redist_is_mappable(transform->library->space, array->data, array->bytes))
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s = %p cannot be mapped by peers, but options->mapped_arrays was set",
+                          array->name, array->data);
+}
+
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
     static const char *const names[2] = {"physical", "spectral"};
     int code = check_plan(function, plan);
@@ -216,6 +227,8 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         if (arrays[i].bytes != 0)
             code = transform->library->check(function, arrays[i].name, arrays[i].data,
                                              fftnd__element_bytes(transform, 0));
+    for (int i = 0; i < 2 && code == REDIST_OK; i++)
+        code = check_mapped(function, transform, &arrays[i]);
     if (code == REDIST_OK && !plan->engine.has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");

@@ -59,6 +59,17 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
     fftnd__align_grid(request, nranks, choice);
 }
 
+/* Pieces hide all of the last transform but its last piece, early transforms only make it shorter; but pieces
+ * need a second work array, which nobody asks for who does not even want to measure. */
+static void guess_chunks(const fftnd_options *options, int nranks, struct fftnd__choice *choice) {
+    int chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
+    int measures = options->effort != FFTND_ESTIMATE;
+    choice->fused = choice->tiled = 0;
+    choice->chunks = chunks;
+    choice->pieces = measures ? chunks : 1;
+    choice->early = choice->pieces == 1;
+}
+
 /* What estimating takes, and where measuring starts. */
 static void guess(struct contest *contest) {
     const struct fftnd__request *request = contest->request;
@@ -73,12 +84,10 @@ static void guess(struct contest *contest) {
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
                                      .stream_bytes = usual_stream_bytes,
-                                     .chunks = 1};
-    if (is_on_device(request)) {
-        choice->fused = choice->tiled = 0;
-        choice->early = 1;
-        choice->chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
-    }
+                                     .chunks = 1,
+                                     .pieces = 1};
+    if (is_on_device(request))
+        guess_chunks(options, nranks, choice);
     if (options->tile_bytes != 0)
         choice->tile_bytes = options->tile_bytes;
     if (nranks == 1 && options->threads > 1) { /* nothing to join; tiles are what threads share */
@@ -123,9 +132,13 @@ static int time_rounds(struct contest *contest, struct fftnd__engine *engine, vo
     return code;
 }
 
+static int is_mapped(const struct contest *contest) {
+    return is_on_device(contest->request) || contest->request->options.mapped_arrays;
+}
+
 /* An array as a user may have it. Collective. */
 static int allocate_array(struct contest *contest, size_t bytes, void **array) {
-    if (is_on_device(contest->request))
+    if (is_mapped(contest))
         return redist_alloc_in(contest->comm, contest->request->options.space, bytes, array);
     *array = redist_calloc(bytes, 1);
     int code = REDIST_OK;
@@ -135,7 +148,7 @@ static int allocate_array(struct contest *contest, size_t bytes, void **array) {
 }
 
 static void free_array(const struct contest *contest, void *array) {
-    if (is_on_device(contest->request))
+    if (is_mapped(contest))
         redist_free(&array);
     else
         redist_release(array);
@@ -313,16 +326,18 @@ static int try_tiles(struct contest *contest) {
     return code;
 }
 
-/* Into how many pieces a transform is cut that are sent as they are done. */
+/* Into how many chunks a transform is cut that are sent as they are done, and into how many pieces the next
+ * one. */
 static int try_chunks(struct contest *contest) {
-    static const int chunks[] = {8, 2, 1, 16};
+    static const int numbers[] = {8, 2, 1, 16};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
     int code = REDIST_OK, nranks;
     MPI_Comm_size(contest->comm, &nranks);
     if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
         return REDIST_OK;
-    for (size_t i = 0; i < sizeof chunks / sizeof *chunks && code == REDIST_OK; i++) {
+    for (int i = 0; i < 2 * NUMBERS && code == REDIST_OK; i++) {
         struct fftnd__choice choice = contest->best;
-        choice.chunks = chunks[i];
+        *(i < NUMBERS ? &choice.chunks : &choice.pieces) = numbers[i % NUMBERS];
         code = try_other(contest, &choice);
     }
     return code;

@@ -16,8 +16,8 @@ static int same_memory(const struct fftnd__rules *rules, int a, int b) {
     return a == b || aliased;
 }
 
-static int is_work(int buffer) {
-    return buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
+static int is_mapped(const struct fftnd__rules *rules, int buffer) {
+    return rules->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
 }
 
 /* Whether the array after hop `j` may lie in `buffer`. */
@@ -39,8 +39,8 @@ static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *h
     int free_use = rules->in_place || rules->overwrite_input;
     if (same && hop->type != FFTND__KEEPS_LAYOUT)
         return IMPOSSIBLE;
-    if ((hop->source_is_work && !is_work(source)) ||
-        (hop->destination_is_work && !is_work(destination)))
+    if ((hop->maps_source && !is_mapped(rules, source)) ||
+        (hop->maps_destination && !is_mapped(rules, destination)))
         return IMPOSSIBLE;
     if (hop->apart && same_memory(rules, before, destination))
         return IMPOSSIBLE;
@@ -49,7 +49,7 @@ static int hop_cost(const struct fftnd__rules *rules, const struct fftnd__hop *h
     int cost = destination == FFTND__WORK1   ? SECOND_WORK
                : destination == FFTND__WORK0 ? FIRST_WORK
                                              : 0;
-    if (hop->type == FFTND__EXCHANGE && !is_work(source) && !is_work(destination))
+    if (hop->type == FFTND__EXCHANGE && !is_mapped(rules, source) && !is_mapped(rules, destination))
         cost += UNMAPPED;
     if (hop->type == FFTND__KEEPS_LAYOUT && !same)
         cost += EXTRA_ARRAY;

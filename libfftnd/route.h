@@ -15,14 +15,14 @@ enum fftnd__buffer {
 enum fftnd__step_type {
     FFTND__KEEPS_LAYOUT,   /* a serial transform that may run in place */
     FFTND__CHANGES_LAYOUT, /* one between real and complex: never in place */
-    FFTND__EXCHANGE        /* never in place; best when one side is work space, which peers map */
+    FFTND__EXCHANGE        /* never in place; best when peers map one side */
 };
 
 struct fftnd__hop {
     enum fftnd__step_type type;
-    int ruins_source;                        /* the source cannot be kept as it is */
-    int reaches_output;                      /* the array after this step has room in the output */
-    int source_is_work, destination_is_work; /* they must be work space */
+    int ruins_source;                  /* the source cannot be kept as it is */
+    int reaches_output;                /* the array after this step has room in the output */
+    int maps_source, maps_destination; /* peers have to map them */
     int apart;               /* the destination must not be the array before the source either */
     int source, destination; /* the result */
 };
@@ -30,6 +30,7 @@ struct fftnd__hop {
 struct fftnd__rules {
     int in_place;
     int overwrite_input;
+    int mapped_arrays; /* peers map the input and the output too, not only work space */
 };
 
 enum { FFTND__MOST_HOPS = 64 };

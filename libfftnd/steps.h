@@ -29,6 +29,8 @@ struct fftnd__step {
     struct fftnd__tiling *tiling; /* the same in tiles; NULL if over whole arrays */
     struct fftnd__chunks *chunks; /* the same in chunks that are put as they are done */
     int joined;                   /* exchange: the step before puts it, chunk by chunk */
+    int pieced; /* joined exchange: the step after it transforms each piece that has arrived */
+    int cut;    /* after such an exchange: the array axis of the pieces */
     redist_plan *exchange;
 };
 
@@ -58,6 +60,7 @@ struct fftnd__choice {
         row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
                          at least; 0 = of no interest */
     int chunks; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
+    int pieces; /* and the one after that exchange in so many, each of which begins as it arrives */
 };
 
 /* What both directions of a plan share. */

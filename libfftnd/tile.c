@@ -454,8 +454,14 @@ int fftnd__tiling_run(const struct fftnd__tiling *tiling, const struct fftnd__en
         return REDIST_OK;
     if (tiling->offload != NULL)
         return fftnd__offload_run(tiling, load, store, precision, scale, serial_seconds);
-    struct loop loop = {
-        .tiling = tiling, .load = load, .store = store, .precision = precision, .scale = scale};
+    struct fftnd__end destination = *store;
+    if (store->exchange == NULL && load->exchange == NULL && store->array == load->array)
+        destination.stream = 0; /* what was loaded is still in the caches */
+    struct loop loop = {.tiling = tiling,
+                        .load = load,
+                        .store = &destination,
+                        .precision = precision,
+                        .scale = scale};
     int shared = tiling->ntiles > 1 && fftnd__end_is_shared(load) && fftnd__end_is_shared(store);
     struct fftnd__team *team = shared ? tiling->team : NULL;
     int code = fftnd__team_run(team, take_tiles, &loop);

@@ -89,14 +89,15 @@ static int find_reachable(const struct redist__request *request,
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->schedule->context;
     const redist_options *options = &request->options;
-    const int later[2] = {options->later_a, options->later_b};
+    const enum redist_later later[2] = {options->later_a, options->later_b};
     int mapped[3] = {0, 0, 1}, agreed[3];
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->schedule->side[side].bytes;
         struct redist__place place = problem->space->place(request->arrays[side], own);
-        mapped[side] = !later[side] && (own == 0 || place.key != 0);
-        mapped[2] &= later[side] || mapped[side];
+        mapped[side] = later[side] == REDIST_LATER_MAPPED ||
+                       (later[side] == REDIST_NOW && (own == 0 || place.key != 0));
+        mapped[2] &= later[side] == REDIST_LATER || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
     int code = find_reachable(request, problem, mapped);

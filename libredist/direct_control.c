@@ -48,6 +48,7 @@ static int map_lines(const struct redist__context *context, struct redist__contr
         atomic_store(&mine[i].ready, 0);
         atomic_store(&mine[i].done, 0);
         atomic_store(&mine[i].turns, 0);
+        atomic_store(&mine[i].pieces, 0);
     }
     struct redist__place place = redist__segment_place(control->memory, bytes);
     for (place.rank = 0; place.rank < context->node_size; place.rank++)

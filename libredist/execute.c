@@ -46,7 +46,7 @@ static int check_bound(const char *function, const redist_plan *plan) {
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
-/* An array that peers mapped when the plan was made must be one that they can map. */
+/* An array that peers are to map must be one that they can map. */
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
@@ -58,15 +58,15 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
         return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
-                              ? "%s = %p cannot be mapped by peers, as the plan's own array was"
-                              : "%s = %p is not from redist_alloc, as the plan's own array was",
+                              ? "%s = %p cannot be mapped by peers, as the plan expects"
+                              : "%s = %p is not from redist_alloc, as the plan expects",
                           name, array);
 }
 
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
-    request.options.later_a = request.options.later_b = 0;
+    request.options.later_a = request.options.later_b = REDIST_NOW;
     const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
@@ -166,8 +166,10 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
         code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_OK)
         code = open_method(plan, array);
-    if (code == REDIST_OK)
+    if (code == REDIST_OK) {
         plan->opened = 1;
+        plan->polls = 0;
+    }
     return code;
 }
 
@@ -229,6 +231,8 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    if (!plan->problem.concurrent)
+        plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
     redist__watch_begin(watch, 0);
@@ -251,6 +255,36 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
     return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
+}
+
+/* Who asks again and again waits for something: so others get a chance, as in all waiting. */
+static int poll_tiles(redist_plan *plan, int *pieces) {
+    const struct redist__method *method = plan->transport.choice.method;
+    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    int code = REDIST_OK;
+    redist__watch_begin(watch, 0);
+    if (pieces != NULL)
+        code = method->arrived(plan->transport.state, pieces);
+    else if (method->progress != NULL)
+        code = method->progress(plan->transport.state);
+    if (!plan->problem.concurrent)
+        redist__pause(plan->context, plan->polls++);
+    redist__watch_end(watch);
+    return code;
+}
+
+int redist_plan_put_progress(redist_plan *plan) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
+}
+
+int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    if (code == REDIST_OK && plan->problem.pieces <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.pieces");
+    if (code == REDIST_OK && pieces == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
+    return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
 }
 
 int redist_plan_put_end(redist_plan *plan) {

@@ -10,9 +10,10 @@
 /* An exchange, with what is known of its arrays. */
 struct redist__problem {
     const struct redist__schedule *schedule;
-    enum redist_tiles tiles;           /* array A or B exists in tiles only */
-    int concurrent;                    /* several threads may put or get at once */
-    int mapped[2];                     /* peers map arrays A and B, on all ranks */
+    enum redist_tiles tiles; /* array A or B exists in tiles only */
+    int concurrent;          /* several threads may put or get at once */
+    int pieces, piece_axis;  /* array B is completed in so many pieces, >= 1, along an axis */
+    int mapped[2];           /* peers map arrays A and B, on all ranks */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
     int staged;                        /* MPI is to get these through host memory */
@@ -71,6 +72,8 @@ struct redist__method {
     int (*open)(void *state, void *array);
     int (*put)(void *state, const struct redist__tile *tile);
     int (*get)(void *state, const struct redist__tile *tile);
+    int (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
+    int (*arrived)(void *state, int *pieces); /* so many are complete; NULL = it cannot tell */
     int (*close)(void *state);
 
     /* Bytes of buffers that the state holds. */

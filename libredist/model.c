@@ -198,7 +198,8 @@ int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model 
         if (options != NULL)
             memcpy(&own, options, options->size);
         own.size = sizeof own;
-        own.later_a = own.later_b = own.phases = 0;
+        own.later_a = own.later_b = REDIST_NOW;
+        own.phases = 0;
         own.tiles = REDIST_WHOLE;
         code = measure_both(context, &own, model);
     }

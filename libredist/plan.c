@@ -31,6 +31,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
+    plan->problem.pieces = request->options.pieces > 1 ? request->options.pieces : 1;
+    plan->problem.piece_axis = request->options.pieces > 1 ? request->options.piece_axis : 0;
     plan->problem.stream_bytes =
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.stream = request->options.stream;
@@ -79,6 +81,8 @@ static int check_common(struct redist__request *request, const redist_options *o
     int code = redist__check_options(request, options);
     if (code == REDIST_OK)
         code = redist__check_ndims(request, least_ndims);
+    if (code == REDIST_OK)
+        code = redist__check_pieces(request);
     if (code == REDIST_OK)
         code = redist__check_datatype(request);
     if (code == REDIST_OK && plan == NULL)

@@ -28,6 +28,12 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
         return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
                     (int)tiles);
+    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
+    for (int side = 0; side < 2; side++)
+        if (later[side] != REDIST_NOW && later[side] != REDIST_LATER &&
+            later[side] != REDIST_LATER_MAPPED)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->later_%c = %d is not a time", 'a' + side,
+                        (int)later[side]);
     enum redist_staging staging = request->options.staging;
     if (staging != REDIST_STAGING_AUTO && staging != REDIST_STAGING_ALWAYS &&
         staging != REDIST_STAGING_NEVER)
@@ -36,9 +42,25 @@ int redist__check_options(struct redist__request *request, const redist_options 
     int code = redist__space_check(request->function, request->options.space);
     if (code != REDIST_OK)
         return code;
-    request->options.later_a |= tiles == REDIST_PUT; /* the array need not exist */
-    request->options.later_b |= tiles == REDIST_GET;
+    if (tiles == REDIST_PUT) /* the array need not exist */
+        request->options.later_a = REDIST_LATER;
+    if (tiles == REDIST_GET)
+        request->options.later_b = REDIST_LATER;
     return REDIST_OK;
+}
+
+int redist__check_pieces(const struct redist__request *request) {
+    const redist_options *options = &request->options;
+    if (options->pieces <= 1)
+        return REDIST_OK;
+    if (options->tiles != REDIST_PUT)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->pieces = %d is for options->tiles = REDIST_PUT only",
+                    options->pieces);
+    if (options->piece_axis >= 0 && options->piece_axis < request->ndims)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS, "options->piece_axis = %d is not in 0..%d", options->piece_axis,
+                request->ndims - 1);
 }
 
 /* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
@@ -238,14 +260,16 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"the size of datatype", request->item_size},
         {"the hash of options->method", redist_hash_text(options->method)},
         {"options->effort", options->effort},
-        {"options->later_a", options->later_a != 0},
-        {"options->later_b", options->later_b != 0},
+        {"options->later_a", options->later_a},
+        {"options->later_b", options->later_b},
         {"options->trusted", options->trusted != 0},
         {"options->tiles", options->tiles},
         {"options->stream_bytes", (long long)options->stream_bytes},
         {"options->space", options->space},
-        {"options->staging", options->staging}};
-    int n = 14;
+        {"options->staging", options->staging},
+        {"options->pieces", options->pieces},
+        {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
+    int n = 16;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

@@ -43,6 +43,11 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const i
     return redist__space_at((int)space)->copy_in_stream(&copy, source, destination, stream);
 }
 
+int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
+    const struct redist__space *found = redist__space_at((int)space);
+    return found != NULL && found->place(array, bytes).key != 0;
+}
+
 /* ---------------------------------------------------------------- batches */
 
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space,

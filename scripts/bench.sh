@@ -123,7 +123,8 @@ bench_transform() { # shape, kind, precision
     local peers=("${compare[@]}")
     [ ${#peers[@]} -eq 0 ] || peers+=("$out/fftw-$3.wisdom")
     for ((turn = 0; turn < turns; turn++)); do
-        run "$build_mpi" "$BUILD/bench/fftnd-bench" "${problem[@]}" --json "${peers[@]}" \
+        # like FFTW-MPI, we may overwrite the input
+        run "$build_mpi" "$BUILD/bench/fftnd-bench" "${problem[@]}" --overwrite --json "${peers[@]}" \
             >>"$out/fft.json"
         if [ -n "$python" ]; then
             run openmpi "$python" bench/mpi4py_fft_bench.py "${problem[@]}" >>"$out/fft.json"

@@ -106,14 +106,14 @@ test_one() { # label, command
     log=out/gpu/$label.txt
     "$@" >"$log" 2>&1
     local code=$? counts='([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped'
-    line=$(grep -E "$counts" "$log" | tail -n 1)
+    line=$(grep -aE "$counts" "$log" | tail -n 1)
     if [[ $line =~ $counts ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
         passed=$((passed + BASH_REMATCH[1]))
         failed=$((failed + BASH_REMATCH[2]))
         skipped=$((skipped + BASH_REMATCH[3]))
         printf '%-44s %s passed, %s failed, %s skipped  %d s\n' "$label" "${BASH_REMATCH[@]:1:3}" \
             $((SECONDS - begin)) | tee -a out/gpu/table.txt
-        [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -E 'FAILED|case:' "$log" | head -n 20
+        [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -aE 'FAILED|case:' "$log" | head -n 20
     else
         failed=$((failed + 1))
         printf '%-44s died with exit code %d\n' "$label" "$code" | tee -a out/gpu/table.txt
@@ -168,7 +168,7 @@ races_in_transforms() {
     sanitized racecheck test_gpu_transforms >"$log" 2>&1
     local code=$?
     cat "$log"
-    ! grep -E 'Race reported.*(copy_part|move_lines|multiply)' "$log" && return $code
+    ! grep -aE 'Race reported.*(copy_part|move_lines|multiply)' "$log" && return $code
 }
 
 # Racecheck looks at the kernels' shared memory, memcheck at all addresses. Calls that the library makes

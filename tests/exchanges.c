@@ -129,7 +129,7 @@ int may_be_refused(const exchange *given, const exchange_way *way) {
         return 1;
     int both_shared = memory_is_shared(way->memory[0]) && memory_is_shared(way->memory[1]);
     int pushes = !strncmp(way->method, "direct:p", 8) || !strcmp(way->method, "direct:lockstep");
-    return pushes && (!both_shared || is_later(way));
+    return pushes && (!both_shared || way->use == USE_LATER);
 }
 
 void exchange_say(const exchange *given, const exchange_way *way) {
@@ -212,13 +212,23 @@ void exchange_use_staging(enum redist_staging staging) {
     used_staging = staging;
 }
 
+/* Arrays that are given later are promised to be mapped in one of the two uses, if they are. */
+static enum redist_later choose_later(const exchange_way *way, int side) {
+    if (!is_later(way))
+        return REDIST_NOW;
+    int promised =
+        way->use == USE_LATER_START && memory_is_shared(way->memory[side]) && !on_device();
+    return promised ? REDIST_LATER_MAPPED : REDIST_LATER;
+}
+
 int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
                   redist_plan **plan) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     void *pointers[2] = {pointer(&arrays[0]), pointer(&arrays[1])};
     options.method = way->method;
     options.tune_seconds = 1e-4;
-    options.later_a = options.later_b = is_later(way);
+    options.later_a = choose_later(way, 0);
+    options.later_b = choose_later(way, 1);
     options.trusted = way->use == USE_LATER_START;
     options.space = on_device() ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = used_staging;

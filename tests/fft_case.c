@@ -51,8 +51,9 @@ static void say_options(const fftnd_options *options) {
     say("%s", options->alignment == FFTND_ALIGN_INPUT ? " align-input" : "");
     say(" batch %d %s", options->batch,
         options->batch_place == FFTND_BATCH_FIRST ? "first" : "last");
-    say("%s%s%s", options->in_place ? " in-place" : "",
+    say("%s%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
+        options->mapped_arrays ? " mapped-arrays" : "",
         options->user_workspace ? " user-workspace" : "");
     say(" method %s effort %d fusion %d realign %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,

@@ -86,11 +86,12 @@ static void choose_way(fft_case *given) {
     if (random_chance(70)) {
         snprintf(text, sizeof text,
                  " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d early=%d realigned=%d "
-                 "whole=%d",
+                 "whole=%d pieces=%d",
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
-                 random_between(0, 1), random_between(0, 1), random_between(0, 1));
+                 random_between(0, 1), random_between(0, 1), random_between(0, 1),
+                 random_chance(50) ? 1 : random_between(2, 6));
         setenv("FFTND_CHOICE", text, 1);
     } else if (random_chance(30)) {
         given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
@@ -111,6 +112,10 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     choose_way(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
+    if (random_chance(30)) {
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        given.options.mapped_arrays = random_chance(70);
+    }
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     return given;
 }

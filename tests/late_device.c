@@ -283,6 +283,14 @@ static int mark_set(void *data, void *stream) {
     return REDIST_OK;
 }
 
+static int mark_reached(void *data, int *reached) {
+    const struct mark *mark = data;
+    *reached = mark->reached >= mark->set;
+    if (!*reached)
+        must(do_any(), "a mark is never reached");
+    return REDIST_OK;
+}
+
 static int mark_wait(void *data) {
     const struct mark *mark = data;
     while (mark->reached < mark->set) {
@@ -304,6 +312,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .destroy = destroy,
     .mark_create = mark_create,
     .mark_set = mark_set,
+    .mark_reached = mark_reached,
     .mark_wait = mark_wait,
     .mark_destroy = free,
 };

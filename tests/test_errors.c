@@ -331,11 +331,11 @@ static void other_effort(struct call *call) {
 }
 
 static void other_later_a(struct call *call) {
-    call->options.later_a = 1;
+    call->options.later_a = REDIST_LATER;
 }
 
 static void other_later_b(struct call *call) {
-    call->options.later_b = 1;
+    call->options.later_b = REDIST_LATER_MAPPED;
 }
 
 static void other_trusted(struct call *call) {

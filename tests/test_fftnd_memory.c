@@ -3,6 +3,8 @@
 #include "fft_run.h"
 #include "harness.h"
 
+#include <string.h>
+
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 enum { NKINDS = 3 };
 
@@ -79,6 +81,70 @@ START_TEST(arrays_of_any_memory) {
         given.memory[1] = (enum fft_memory)(i / NKINDS / 3);
         given.options.in_place = given.memory[0] == given.memory[1] && i % 2 == 0;
         fft_check(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- arrays that peers map */
+
+static fft_case mapped_case(enum fftnd_kind kind) {
+    fft_case given = FFT_CASE(kind, 9, 5, 6);
+    given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+    given.options.mapped_arrays = 1;
+    return given;
+}
+
+START_TEST(mapped_arrays) {
+    for (int i = 0; i < NKINDS * 3 * 2; i++) {
+        fft_case given = mapped_case(kinds[i % NKINDS]);
+        given.options.in_place = i / NKINDS % 3 == 1;
+        given.options.overwrite_input = i / NKINDS % 3 == 2;
+        given.options.fusion = i / NKINDS / 3 ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.tile_bytes = 500;
+        fft_check_all_grids(given);
+    }
+}
+END_TEST
+
+/* A slab transform whose arrays are all that there is: peers push into the output, and pull from the
+ * input. */
+START_TEST(mapped_arrays_alone) {
+    for (int i = 0; i < 2; i++) {
+        fft_case given = mapped_case(FFTND_C2C);
+        fft_run run;
+        given.options.overwrite_input = 1;
+        given.options.grid_ndims = 1;
+        given.options.fusion = i ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        fft_run_create(MPI_COMM_WORLD, &given, &run);
+        check_all(run.info.workspace_bytes == 0, "%zu bytes of work space",
+                  run.info.workspace_bytes);
+        fft_run_free(&run);
+    }
+}
+END_TEST
+
+/* One rank's array is not what was promised: all ranks say so, and arrays are left alone. */
+START_TEST(mapped_arrays_promised) {
+    const fft_case given = mapped_case(FFTND_R2C);
+    for (int side = 0; side < 2; side++) {
+        fft_run run;
+        fft_array other;
+        fft_run_create(MPI_COMM_WORLD, &given, &run);
+        check_ok(
+            fft_array_create(MPI_COMM_WORLD, run.layout[side].bytes, FFT_MEMORY_HEAP, 0, &other));
+        void *arrays[2] = {fft_run_data(&run, FFTND_PHYSICAL), fft_run_data(&run, FFTND_SPECTRAL)};
+        if (harness_rank == 0) {
+            arrays[side] = fft_array_address(&other);
+        }
+        fft_run_load(&run, FFTND_PHYSICAL, 1);
+        check_code(fftnd_forward(run.plan, arrays[0], arrays[1]), REDIST_ERR_ARGUMENT);
+        check_all(strstr(redist_error_message(), side ? "spectral = " : "physical = ") != NULL &&
+                      strstr(redist_error_message(), "mapped_arrays") != NULL &&
+                      strstr(redist_error_message(), "rank 0") != NULL,
+                  "%s", redist_error_message());
+        fft_run_transform(&run, FFTND_PHYSICAL);
+        check_ok(fft_array_free(&other));
+        fft_run_free(&run);
     }
 }
 END_TEST
@@ -237,6 +303,9 @@ int main(int argc, char **argv) {
                                   in_place_on_one_axis,
                                   overwritten_input,
                                   arrays_of_any_memory,
+                                  mapped_arrays,
+                                  mapped_arrays_alone,
+                                  mapped_arrays_promised,
                                   workspace_of_any_memory,
                                   workspace_shared_by_two_plans,
                                   workspace_replaced,

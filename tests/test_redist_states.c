@@ -162,8 +162,8 @@ START_TEST(later_arrays) {
     for (int place = EVERYWHERE; place < PLACES; place++) {
         redist_plan *plan = NULL;
         struct call call = call_valid();
-        call.options.later_a = 1;
-        call.options.later_b = place != FIRST;
+        call.options.later_a = REDIST_LATER;
+        call.options.later_b = place != FIRST ? REDIST_LATER : REDIST_NOW;
         check_ok(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0,
                                       call.sizes_b, call.b, 1, &call.options, &plan));
         check_code(redist_plan_execute(plan, REDIST_FORWARD), REDIST_ERR_STATE);
@@ -196,6 +196,28 @@ START_TEST(arrays_of_another_kind) {
     exchange_execute(&call_exchange, &way, shared, plan, REDIST_FORWARD);
     check_ok(redist_plan_free(&plan));
     exchange_free_arrays(shared);
+    call_check_untouched();
+}
+END_TEST
+
+/* What was promised of later arrays counts. */
+START_TEST(later_arrays_of_another_kind) {
+    call_begin();
+    redist_plan *plan = NULL;
+    struct call call = call_valid();
+    call.options.later_a = (enum redist_later)3;
+    check_code(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0,
+                                    call.sizes_b, NULL, 1, &call.options, &plan),
+               REDIST_ERR_ARGUMENT);
+    call_check_message("later_a = 3");
+    call.options.later_a = call.options.later_b = REDIST_LATER_MAPPED;
+    check_ok(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0, call.sizes_b,
+                                  NULL, 1, &call.options, &plan));
+    check_code(redist_plan_execute_arrays(plan, 0, call_arrays[0].data, call_arrays[1].data),
+               REDIST_ERR_ARGUMENT);
+    call_check_message("a = ");
+    call_check_message("redist_alloc");
+    check_ok(redist_plan_free(&plan));
     call_check_untouched();
 }
 END_TEST
@@ -239,8 +261,15 @@ START_TEST(huge_allocation) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {boxes,        out_of_order,    after_free,
-                                  wrong_handle, later_arrays,    arrays_of_another_kind,
-                                  allocation,   huge_allocation, NULL};
+    const TTest *const tests[] = {boxes,
+                                  out_of_order,
+                                  after_free,
+                                  wrong_handle,
+                                  later_arrays,
+                                  arrays_of_another_kind,
+                                  later_arrays_of_another_kind,
+                                  allocation,
+                                  huge_allocation,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_states", tests);
 }

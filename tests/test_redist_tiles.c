@@ -136,8 +136,11 @@ static int move_all(struct job *job) {
         random_tiling(&job->sequence, given->ndims, &given->boxes[side][given->rank]);
     int count = tiling_count(&tiling), shift = random_from(&job->sequence, 0, count);
     int step = random_from(&job->sequence, 0, 1) ? 1 : count - 1;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         failed |= move_tile(job, &tiling, (int)((shift + (long)i * step) % count));
+        if (job->tiles == REDIST_PUT && random_from(&job->sequence, 0, 2) == 0)
+            failed |= redist_plan_put_progress(job->plan);
+    }
     if (random_from(&job->sequence, 0, 9) == 0)
         usleep(200);
     return failed;
@@ -183,8 +186,11 @@ static int plan_tiles(struct job *job, const char *method) {
 static int may_refuse(const struct job *job, const exchange_way *way) {
     if (strcmp(way->method, "p2p") == 0 || strcmp(way->method, "auto") == 0)
         return !job->given->element->copyable;
-    return !(strcmp(way->method, "direct") == 0 && job->given->element->copyable &&
-             memory_is_shared(way->memory[1]) && memory_is_shared(way->memory[0]));
+    int paced =
+        strcmp(way->method, "direct:paced") == 0 || strcmp(way->method, "direct:lockstep") == 0;
+    int direct = strcmp(way->method, "direct") == 0 || (paced && job->tiles == REDIST_PUT);
+    return !(direct && job->given->element->copyable && memory_is_shared(way->memory[1]) &&
+             memory_is_shared(way->memory[0]));
 }
 
 static void try_tiles(const exchange *given, const exchange_way *way, enum redist_tiles tiles,
@@ -322,7 +328,7 @@ static void fly_both(struct job jobs[2]) {
 }
 
 START_TEST(two_at_once) {
-    static const char *const methods[] = {"p2p", "p2p", "direct", "auto"};
+    static const char *const methods[] = {"p2p", "direct:paced", "direct", "auto"};
     for (int i = 0; i < harness_cases(8); i++) {
         const int sizes[] = {8, 9, 10};
         test_element element = element_create(2);
@@ -331,8 +337,8 @@ START_TEST(two_at_once) {
         struct job jobs[2];
         exchange_say(&given, &way);
         for (int j = 0; j < 2; j++) {
-            jobs[j] =
-                (struct job){.given = &given, .tiles = random_chance(70) ? REDIST_PUT : REDIST_GET};
+            int puts = random_chance(70) || strcmp(way.method, "direct:paced") == 0;
+            jobs[j] = (struct job){.given = &given, .tiles = puts ? REDIST_PUT : REDIST_GET};
             jobs[j].sequence = random_bits() ^ random_hash((uint64_t)harness_rank);
             exchange_arrays(&given, way.memory, jobs[j].arrays);
             check_ok(plan_tiles(&jobs[j], way.method));
@@ -382,6 +388,7 @@ START_TEST(out_of_order) {
         check_code(redist_plan_get(job.plan, start, count, &value, stride), REDIST_ERR_STATE);
         check_code(redist_plan_put_end(job.plan), REDIST_ERR_STATE);
         check_code(redist_plan_get_end(job.plan), REDIST_ERR_STATE);
+        check_code(redist_plan_put_progress(job.plan), REDIST_ERR_STATE);
         check_code(i % 2 ? redist_plan_get_begin(job.plan, a) : redist_plan_put_begin(job.plan, b),
                    REDIST_ERR_STATE);
         check_code(redist_plan_execute(job.plan, REDIST_FORWARD), REDIST_ERR_STATE);

@@ -12,7 +12,8 @@
  * On a device the copies run beside the host, each peer's on a lane of its own. The host waits for the
  * work of the user's stream, tells the peers, and issues a copy once the peer is ready: waiting on the
  * device itself makes the copies much slower. What could not be issued at the start of an execution is
- * issued as soon as this or another execution is started or waited for.
+ * issued as soon as this or another execution is started or waited for. With `paced` the copies take turns,
+ * those of tiles too.
  */
 #include "direct.h"
 #include "../pack.h"
@@ -42,11 +43,17 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             "method direct needs device memory that peers can map: of redist_alloc_in "
             "or cudaMalloc, given when the plan is made, on devices that reach each "
             "other");
-    if (!problem->space->asynchronous && traits[variant].push && !(mapped[0] && mapped[1]))
+    int puts =
+        traits[variant].paced && problem->tiles == REDIST_PUT; /* array A need not be there */
+    if (!problem->space->asynchronous && traits[variant].push && !puts && !(mapped[0] && mapped[1]))
         return redist__fail(
             REDIST_ERR_METHOD,
             "method direct:%s is a choice only if both arrays are from redist_alloc",
             variants[variant]);
+    if (problem->pieces > 1 && problem->space->asynchronous && !traits[variant].paced && !alone)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method direct:%s cannot tell which pieces have arrived",
+                            variants[variant]);
     if (problem->tiles == REDIST_PUT && !mapped[1] && !alone)
         return redist__fail(REDIST_ERR_METHOD,
                             "method direct puts tiles into an array of redist_alloc only");
@@ -113,12 +120,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->problem = problem;
     state->traits = &traits[variant];
     size_t size = (size_t)problem->schedule->context->size;
-    state->marks = redist_calloc(size, sizeof *state->marks);
+    state->marks = redist_calloc(size + 1, sizeof *state->marks);
     state->copies = redist_calloc(size, sizeof *state->copies);
     if (state->marks == NULL || state->copies == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
-    for (size_t i = 0; i < size && code == REDIST_OK; i++)
+    for (size_t i = 0; i <= size && code == REDIST_OK; i++)
         code = problem->space->mark_create(&state->marks[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_route(state, direction);
@@ -131,8 +138,9 @@ int redist__direct_remote_side(const struct redist__route *route, int direction)
     return route->mode == REDIST__PUSH ? !direction : direction;
 }
 
-static int tell_boxes(const struct redist__schedule *schedule, const struct redist__side *mine,
+static int tell_boxes(const struct redist__problem *problem, const struct redist__side *mine,
                       struct redist__remote remotes[]) {
+    const struct redist__schedule *schedule = problem->schedule;
     const struct redist__context *context = schedule->context;
     struct redist__remote *told = redist_calloc((size_t)context->size, sizeof *told);
     int code =
@@ -140,6 +148,8 @@ static int tell_boxes(const struct redist__schedule *schedule, const struct redi
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
+        told[peer].start = mine->parts[peer].start[problem->piece_axis];
+        told[peer].extent = mine->extent[problem->piece_axis];
         for (int i = 0; i < schedule->ndims; i++)
             told[peer].stride[i] = mine->stride[i];
     }
@@ -166,7 +176,7 @@ static int connect_route(struct redist__direct *state, int direction) {
     const struct redist__schedule *schedule = state->problem->schedule;
     struct redist__route *route = &state->routes[direction];
     int side = redist__direct_remote_side(route, direction);
-    int code = tell_boxes(schedule, &schedule->side[side], route->remotes);
+    int code = tell_boxes(state->problem, &schedule->side[side], route->remotes);
     for (int peer = 0; peer < schedule->context->size && code == REDIST_OK; peer++)
         prepare_copy(schedule, route, direction, peer);
     if (route->mode == REDIST__STAGE && schedule->side[side].bytes > state->stage_bytes)
@@ -244,8 +254,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
 }
 
-/* Waits for what the user's stream has to do; meanwhile other executions go on. */
-static int wait_stream(const struct redist__direct *state) {
+int redist__direct_wait_stream(const struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
     void *mark = state->marks[0], *stream = state->problem->stream;
     int reached, code = space->stream_idle(stream, &reached);
@@ -262,7 +271,7 @@ static int wait_stream(const struct redist__direct *state) {
 static int start(void *data, int direction, const void *source, void *destination) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
-    int code = wait_stream(state);
+    int code = redist__direct_wait_stream(state);
     redist__direct_announce(state, direction, source, destination);
     redist__direct_expect(state);
     state->failed = code;
@@ -332,6 +341,7 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct redist__direct *state = data;
+    redist__direct_free_puts(&state->puts);
     if (state->stage != NULL)
         redist__segment_remove(state->stage);
     redist__slot_give(&state->slot);
@@ -339,7 +349,7 @@ static void destroy(void *data) {
         redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
-    for (int i = 0; state->marks != NULL && i < state->problem->schedule->context->size; i++)
+    for (int i = 0; state->marks != NULL && i <= state->problem->schedule->context->size; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     redist_release(state->marks);
     redist_release(state->copies);
@@ -359,6 +369,8 @@ const struct redist__method redist__method_direct = {
     .open = redist__direct_open,
     .put = redist__direct_tile,
     .get = redist__direct_tile,
+    .progress = redist__direct_progress,
+    .arrived = redist__direct_arrived,
     .close = redist__direct_close,
     .concurrent = 1,
     .workspace = workspace,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of method direct share: direct.c, direct_copies.c and direct_tiles.c. */
+/* What the files of method direct share: direct.c and direct_*.c. */
 #ifndef REDIST__DIRECT_H
 #define REDIST__DIRECT_H
 
@@ -13,6 +13,9 @@ enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 struct redist__remote {
     uint64_t offset;
     int64_t stride[REDIST_MAX_NDIMS];
+    int64_t start,
+        extent; /* along the axis of the pieces: where the box begins in the array, and the
+                              extent of that */
 };
 
 /* One direction of an exchange. */
@@ -35,6 +38,25 @@ struct redist__traits {
     int by_kernel; /* one kernel for all peers */
 };
 
+/* A tile that was handed over and waits for its turns. The pieces from `first` to `last` - 1 are in the round
+ * that is being issued, or was issued last, and those before them were in earlier rounds. */
+struct redist__put {
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *data;
+    void *held;   /* in host memory: a copy of the tile */
+    size_t bytes; /* of a piece for one peer, about */
+    int first, last;
+};
+
+/* The tiles of an execution in their order; nothing is left to be done for those before `oldest`. */
+struct redist__puts {
+    struct redist__put *list;
+    int count, room, oldest;
+    int complete
+        [2]; /* pieces that all peers have once the last rounds of even and odd number are done */
+};
+
 struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
@@ -42,11 +64,15 @@ struct redist__direct {
     struct redist__slot slot;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
-    void **marks;                  /* for each peer */
+    void **marks;                  /* for each peer, and one for tiles' own parts */
     enum redist__progress *copies; /* of the execution under way, for each peer */
     int left;                      /* copies that are not done */
-    int turn, ended; /* of a paced execution: turns that were issued, and that are done */
-    uint64_t number; /* of the execution under way */
+    int turn, ended;          /* of a paced execution: turns that were issued, and that are done */
+    struct redist__puts puts; /* of a paced execution in tiles */
+    size_t elements;          /* that were put */
+    int told_end;             /* that there will be no more turns */
+    int own_marked;           /* the mark says whether the own parts of all tiles are there */
+    uint64_t number;          /* of the execution under way */
     int direction;
     const char *source;
     char *destination;
@@ -72,20 +98,63 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
 /* Tells the peers that this rank has copied all it has to, and waits until they have. */
 void redist__direct_finish(const struct redist__direct *state);
 
+/* Which peer is how far behind this rank, and the reverse. */
+int redist__direct_distance(const struct redist__direct *state, int peer);
+int redist__direct_peer(const struct redist__direct *state, int distance);
+
+int redist__direct_is_ready(const struct redist__direct *state, int peer);
+
+/* Waits for what the user's stream has to do; meanwhile other executions go on. */
+int redist__direct_wait_stream(const struct redist__direct *state);
+
+/* Pacing (direct_turns.c): whether the next turn may begin; that a turn has ended; that there will be no
+ * more. */
+int redist__direct_has_turn(const struct redist__direct *state);
+void redist__direct_end_turn(struct redist__direct *state);
+void redist__direct_end_turns(const struct redist__direct *state);
+
 /* The copies of an execution (direct_copies.c): what there is to do, and doing what can be done without
  * waiting. */
 void redist__direct_expect(struct redist__direct *state);
 void redist__direct_advance(struct redist__direct *state);
 
-/* Executions on devices are on a list, and all of them advance together. The latter returns how many
- * copies of `state` are not done. */
+/* Executions that go on while others are waited for are on a list, and all of them advance together: those
+ * on devices, and those in tiles that are paced. The last one returns how many copies of `state` are not
+ * done. `lock` keeps them where they are. */
 void redist__direct_begin(struct redist__direct *state);
 void redist__direct_end(const struct redist__direct *state);
+void redist__direct_lock(void);
+void redist__direct_unlock(void);
 int redist__direct_advance_all(const struct redist__direct *state);
 
 /* Executions in tiles (direct_tiles.c). */
 int redist__direct_open(void *data, void *array);
 int redist__direct_tile(void *data, const struct redist__tile *tile);
+int redist__direct_progress(void *data);
 int redist__direct_close(void *data);
+
+/* Copies what a tile and the part of one peer have in common, or one piece of the peer's array of that. */
+enum { REDIST__ALL_PIECES = -1 };
+int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
+                             int peer, int piece);
+
+/* Pieces (direct_pieces.c): the box of the own array that goes to a piece of a peer's; that a tile was put, which
+ * is nonzero if others get something of it; whether there will be no more; that all peers have the first so
+ * many pieces; how many are complete here. */
+void redist__direct_piece(const struct redist__direct *state, int peer, int piece, int start[],
+                          int count[]);
+int redist__direct_note_tile(struct redist__direct *state, const struct redist__tile *tile);
+int redist__direct_all_put(const struct redist__direct *state);
+void redist__direct_tell_pieces(const struct redist__direct *state, int pieces);
+int redist__direct_arrived(void *data, int *pieces);
+
+/* Tiles that wait for their turns (direct_puts.c): whether they have to; the beginning of an execution; one
+ * more of them; issuing those that may be; waiting for all of them. */
+int redist__direct_is_queued(const struct redist__direct *state);
+void redist__direct_open_puts(struct redist__direct *state);
+int redist__direct_add_put(struct redist__direct *state, const struct redist__tile *tile);
+int redist__direct_advance_puts(struct redist__direct *state);
+int redist__direct_close_puts(struct redist__direct *state);
+void redist__direct_free_puts(struct redist__puts *puts);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-static int is_ready(const struct redist__direct *state, int peer) {
+int redist__direct_is_ready(const struct redist__direct *state, int peer) {
     return atomic_load_explicit(&redist__direct_line(state, peer)->ready, memory_order_acquire) >=
            state->number;
 }
@@ -45,20 +45,21 @@ static int find_addresses(struct redist__direct *state, int peer) {
     return REDIST_OK;
 }
 
-static int distance(const struct redist__direct *state, int peer) {
+int redist__direct_distance(const struct redist__direct *state, int peer) {
     const struct redist__context *context = state->problem->schedule->context;
     return (peer - context->rank + context->size) % context->size;
 }
 
-static int peer_at(const struct redist__direct *state, int far) {
+int redist__direct_peer(const struct redist__direct *state, int distance) {
     const struct redist__context *context = state->problem->schedule->context;
-    return (context->rank + far) % context->size;
+    return (context->rank + distance) % context->size;
 }
 
 static int issue_one(struct redist__direct *state, int peer) {
     const struct redist__batch *batch = &state->routes[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    int far = distance(state, peer), own = far == 0, lane = state->traits->paced && !own ? 1 : far;
+    int far = redist__direct_distance(state, peer), own = far == 0,
+        lane = state->traits->paced && !own ? 1 : far;
     enum redist__copier copier =
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
     state->copies[peer] = REDIST__RUNS;
@@ -74,33 +75,16 @@ static int issue_one(struct redist__direct *state, int peer) {
     return code;
 }
 
-/* In turn i every rank serves the i-th rank after it, so that no two serve the same. Who served my next
- * peer before me is always the rank after me. A turn may begin when that rank and this one have ended
- * the turn before; or, so that the engines need not wait for the host, the one before that. */
+/* The peer at distance i has turn i - 1, the own part needs none. */
 static int has_turn(const struct redist__direct *state, int peer) {
-    int turn = distance(state, peer), ahead = state->traits->paced - 1;
-    if (!state->traits->paced || turn == 0)
-        return 1;
-    if (turn != state->turn + 1 || state->ended < turn - 1 - ahead)
-        return 0;
-    uint64_t size = (uint64_t)state->problem->schedule->context->size;
-    uint64_t before = state->number * size + (uint64_t)turn - 1 - (uint64_t)ahead;
-    return turn <= 1 + ahead ||
-           atomic_load_explicit(&redist__direct_line(state, peer_at(state, 1))->turns,
-                                memory_order_acquire) >= before;
+    int distance = redist__direct_distance(state, peer);
+    return !state->traits->paced || distance == 0 ||
+           (distance == state->turn + 1 && redist__direct_has_turn(state));
 }
 
 static int may_issue(const struct redist__direct *state, int peer) {
     return state->copies[peer] == REDIST__WAITS && has_turn(state, peer) &&
-           (distance(state, peer) == 0 || is_ready(state, peer));
-}
-
-static void end_turn(struct redist__direct *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    state->ended++;
-    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->ended;
-    atomic_store_explicit(&redist__direct_line(state, context->rank)->turns, turns,
-                          memory_order_release);
+           (redist__direct_distance(state, peer) == 0 || redist__direct_is_ready(state, peer));
 }
 
 /* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
@@ -112,16 +96,17 @@ static int try_to_end(struct redist__direct *state, int peer) {
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
     state->left--;
-    if (distance(state, peer) != 0 && state->routes[state->direction].mode != REDIST__PUSH)
+    if (redist__direct_distance(state, peer) != 0 &&
+        state->routes[state->direction].mode != REDIST__PUSH)
         redist__arrived(state->problem->watch);
-    if (state->traits->paced && distance(state, peer) != 0)
-        end_turn(state);
+    if (state->traits->paced && redist__direct_distance(state, peer) != 0)
+        redist__direct_end_turn(state);
     return code;
 }
 
 /* Turns end in their order. */
 static int may_end(const struct redist__direct *state, int peer) {
-    int turn = distance(state, peer);
+    int turn = redist__direct_distance(state, peer);
     return state->copies[peer] == REDIST__RUNS &&
            (!state->traits->paced || turn == 0 || turn == state->ended + 1);
 }
@@ -141,8 +126,8 @@ static int advance_kernel(struct redist__direct *state) {
     if (state->copies[0] == REDIST__RUNS)
         return try_to_end(state, 0);
     for (int peer = 0; peer < size; peer++)
-        if (state->copies[peer] == REDIST__WAITS && distance(state, peer) != 0 &&
-            !is_ready(state, peer))
+        if (state->copies[peer] == REDIST__WAITS && redist__direct_distance(state, peer) != 0 &&
+            !redist__direct_is_ready(state, peer))
             return REDIST_OK;
     for (int peer = 0; peer < size && code == REDIST_OK; peer++)
         if (state->copies[peer] == REDIST__WAITS)
@@ -162,7 +147,7 @@ static int advance(struct redist__direct *state) {
     if (state->left != 0 && state->traits->by_kernel)
         return advance_kernel(state);
     for (int i = 1; i <= state->problem->schedule->context->size && state->left != 0; i++) {
-        int failed = advance_peer(state, peer_at(state, i));
+        int failed = advance_peer(state, redist__direct_peer(state, i));
         code = code == REDIST_OK ? failed : code;
     }
     return code;
@@ -181,13 +166,14 @@ void redist__direct_expect(struct redist__direct *state) {
 }
 
 void redist__direct_advance(struct redist__direct *state) {
-    int code = advance(state);
+    int code =
+        state->problem->tiles != REDIST_WHOLE ? redist__direct_advance_puts(state) : advance(state);
     state->failed = state->failed == REDIST_OK ? code : state->failed;
 }
 
 /* ---------------------------------------------------------------- executions under way */
 
-/* Executions on devices that are under way in this process, the oldest first. */
+/* Those that are on the list in this process, the oldest first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__direct *pending;
 
@@ -208,6 +194,14 @@ void redist__direct_end(const struct redist__direct *state) {
         link = &(*link)->next_pending;
     if (*link != NULL)
         *link = state->next_pending;
+    pthread_mutex_unlock(&lock);
+}
+
+void redist__direct_lock(void) {
+    pthread_mutex_lock(&lock);
+}
+
+void redist__direct_unlock(void) {
     pthread_mutex_unlock(&lock);
 }
 

@@ -2,11 +2,6 @@
 /* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
 #include "direct.h"
 
-static int distance(const struct redist__direct *state, int peer) {
-    const struct redist__context *context = state->problem->schedule->context;
-    return (peer - context->rank + context->size) % context->size;
-}
-
 /* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
 static void wait_for_arrays(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
@@ -21,12 +16,17 @@ int redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
     int put = problem->tiles == REDIST_PUT;
-    void *mark = state->marks != NULL ? state->marks[problem->schedule->context->rank] : NULL;
-    int code =
-        redist__finish_stream(problem->space, mark, problem->stream, problem->schedule->context);
+    int code = redist__direct_wait_stream(state);
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
-    if (state->problem->concurrent)
+    if (problem->concurrent)
         wait_for_arrays(state);
+    state->elements = 0;
+    state->own_marked = 0;
+    if (redist__direct_is_queued(state)) {
+        if (code == REDIST_OK)
+            redist__direct_open_puts(state);
+    } else if (redist__direct_all_put(state))
+        redist__direct_tell_pieces(state, problem->pieces);
     return code;
 }
 
@@ -54,15 +54,19 @@ static int far_box(const struct redist__direct *state, int side, int peer, char 
     return REDIST_OK;
 }
 
-/* What a tile and the part of one peer have in common. */
-static int copy_tile_part(const struct redist__direct *state, const struct redist__tile *tile,
-                          int peer) {
+int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
+                             int peer, int piece) {
     const struct redist__schedule *schedule = state->problem->schedule;
     int put = state->problem->tiles == REDIST_PUT;
     const struct redist__part *part = &schedule->side[!put].parts[peer];
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!redist__intersect(schedule->ndims, tile->start, tile->count, part->start, part->count,
-                           start, count))
+    const int *from = part->start, *extent = part->count;
+    int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
+    if (piece != REDIST__ALL_PIECES && state->problem->pieces > 1) {
+        redist__direct_piece(state, peer, piece, piece_start, piece_count);
+        from = piece_start, extent = piece_count;
+    }
+    if (!redist__intersect(schedule->ndims, tile->start, tile->count, from, extent, start, count))
         return REDIST_OK;
     char *far, *near = tile->data;
     ptrdiff_t stride[REDIST_MAX_NDIMS];
@@ -76,11 +80,11 @@ static int copy_tile_part(const struct redist__direct *state, const struct redis
     struct redist__copy copy;
     redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
+    int distance = redist__direct_distance(state, peer);
     if (state->problem->space->asynchronous)
-        return state->problem->space->copy(&copy, near, far,
-                                           peer == schedule->context->rank ? REDIST__KERNEL
-                                                                           : state->traits->copier,
-                                           distance(state, peer));
+        return state->problem->space->copy(
+            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -88,35 +92,66 @@ static int copy_tile_part(const struct redist__direct *state, const struct redis
     return REDIST_OK;
 }
 
-int redist__direct_tile(void *data, const struct redist__tile *tile) {
-    const struct redist__direct *state = data;
+/* To all peers at once, or, where peers have their turns, to this rank itself. */
+static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__context *context = state->problem->schedule->context;
-    int code = REDIST_OK;
-    for (int i = 0; i < context->size && code == REDIST_OK; i++) {
+    int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
+    for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
-        code = copy_tile_part(state, tile, (context->rank + i) % context->size);
+        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i),
+                                        REDIST__ALL_PIECES);
     }
-    int streams = state->traits->copier == REDIST__STREAMING;
-    if (state->problem->concurrent && state->problem->tiles == REDIST_PUT && streams)
-        redist__stream_fence(); /* a thread has to do this for its own stores */
     return code;
+}
+
+/* Whether this was the last tile. */
+static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
+    redist__direct_lock();
+    redist__direct_note_tile(state, tile);
+    if (redist__direct_all_put(state))
+        redist__direct_tell_pieces(state, state->problem->pieces);
+    redist__direct_unlock();
+}
+
+int redist__direct_tile(void *data, const struct redist__tile *tile) {
+    struct redist__direct *state = data;
+    const struct redist__problem *problem = state->problem;
+    int code = copy_parts(state, tile), streams = state->traits->copier == REDIST__STREAMING;
+    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->pieces > 1))
+        redist__stream_fence(); /* a thread has to do this for its own stores */
+    if (code != REDIST_OK || problem->tiles != REDIST_PUT)
+        return code;
+    if (redist__direct_is_queued(state)) {
+        redist__enter(problem->watch, REDIST__COMMUNICATE);
+        code = redist__direct_add_put(state, tile);
+    } else if (problem->pieces > 1)
+        note_copied(state, tile);
+    return code;
+}
+
+int redist__direct_progress(void *data) {
+    const struct redist__direct *state = data;
+    if (redist__direct_is_queued(state))
+        redist__direct_advance_all(state);
+    return REDIST_OK;
 }
 
 /* Waits until the copies of all tiles are done. */
 static int finish_lanes(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    int code = REDIST_OK;
-    for (int peer = 0; peer < context->size && state->problem->space->asynchronous; peer++) {
-        int failed = redist__finish_lane(state->problem->space, state->marks[peer],
-                                         distance(state, peer), context);
+    int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
+    for (int i = 0; i < n; i++) {
+        int failed = redist__finish_lane(state->problem->space, state->marks[i], i, context);
         code = code == REDIST_OK ? failed : code;
     }
     return code;
 }
 
 int redist__direct_close(void *data) {
-    const struct redist__direct *state = data;
-    int code = finish_lanes(state);
+    struct redist__direct *state = data;
+    int code = redist__direct_is_queued(state) ? redist__direct_close_puts(state) : REDIST_OK;
+    int finished = finish_lanes(state);
+    redist__direct_tell_pieces(state, state->problem->pieces);
     redist__direct_finish(state);
-    return code;
+    return code == REDIST_OK ? finished : code;
 }

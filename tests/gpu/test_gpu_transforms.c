@@ -22,14 +22,16 @@
         unsetenv("FFTND_CHOICE");                                                                  \
     } while (0)
 
-/* Whole arrays, and cut in chunks that are sent as they are done. */
+/* Whole arrays, and cut in chunks that are sent as they are done, and received in pieces. */
 static void check_ways(fft_case given) {
-    static const int chunks[] = {1, 2, 3, 8};
+    static const int chunks[] = {1, 2, 3, 8}, pieces[] = {1, 1, 4, 3};
     given.options.space = REDIST_SPACE_CUDA;
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
         char text[160];
-        snprintf(text, sizeof(text), " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d",
-                 SIZE_MAX, chunks[i]);
+        snprintf(text, sizeof(text),
+                 " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 "
+                 "whole=0 pieces=%d",
+                 SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
         setenv("FFTND_CHOICE", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
@@ -101,8 +103,9 @@ static void choose_chunks(void) {
     char text[160];
     snprintf(text, sizeof(text),
              " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d "
-             "realigned=%d",
-             SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1));
+             "realigned=%d whole=0 pieces=%d",
+             SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
+             random_between(1, 6));
     if (random_chance(60)) {
         setenv("FFTND_CHOICE", text, 1);
     } else {

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Method direct: tiles that are put when it is their turn. The copy engines of a device would take all
+ * tiles at once, but the copies of different ranks then meet at the receivers. A round serves each peer in
+ * turn with the same tiles: as many as there are, up to what makes a turn long enough. If the destination is
+ * to be completed in pieces, it takes of all tiles what belongs to the first piece, then to the next one.
+ */
+#include "direct.h"
+
+#include <string.h>
+
+/* Bytes for one peer: some ten times as long as it takes to tell the others that a turn has ended. */
+enum { TURN_BYTES = 8 << 20 };
+
+int redist__direct_is_queued(const struct redist__direct *state) {
+    return state->traits->paced && state->problem->tiles == REDIST_PUT &&
+           state->problem->schedule->context->size > 1;
+}
+
+/* ---------------------------------------------------------------- the list */
+
+/* The user may use a tile in host memory again at once. */
+static int hold_tile(const struct redist__direct *state, struct redist__put *put) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, schedule->ndims, put->count, schedule->item, put->stride,
+                         put->stride);
+    if (copy.run == 0)
+        return REDIST_OK;
+    put->held = redist_calloc(1, redist__copy_bytes(&copy));
+    if (put->held == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to keep a tile of %zu bytes",
+                            redist__copy_bytes(&copy));
+    redist__strides(schedule->ndims, put->count, schedule->item, stride);
+    redist__copy_prepare(&copy, schedule->ndims, put->count, schedule->item, put->stride, stride);
+    redist__copy_run(&copy, put->data, put->held, 0);
+    memcpy(put->stride, stride, sizeof put->stride);
+    put->data = put->held;
+    return REDIST_OK;
+}
+
+static int make_put(const struct redist__direct *state, const struct redist__tile *tile,
+                    struct redist__put *put) {
+    const struct redist__schedule *schedule = state->problem->schedule;
+    *put = (struct redist__put){.data = tile->data};
+    put->bytes = schedule->item;
+    for (int i = 0; i < schedule->ndims; i++) {
+        put->start[i] = tile->start[i];
+        put->count[i] = tile->count[i];
+        put->stride[i] = tile->stride[i];
+        put->bytes *= (size_t)tile->count[i];
+    }
+    put->bytes /= (size_t)schedule->context->size * (size_t)state->problem->pieces;
+    return state->problem->space->asynchronous ? REDIST_OK : hold_tile(state, put);
+}
+
+static int make_room(struct redist__puts *puts) {
+    if (puts->count < puts->room)
+        return REDIST_OK;
+    int room = puts->room > 0 ? 2 * puts->room : 16;
+    struct redist__put *list = redist_calloc((size_t)room, sizeof *list);
+    if (list == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for a list of %d tiles", room);
+    if (puts->count > 0)
+        memcpy(list, puts->list, (size_t)puts->count * sizeof *list);
+    redist_release(puts->list);
+    puts->list = list;
+    puts->room = room;
+    return REDIST_OK;
+}
+
+/* What nobody else gets anything of needs no turn. */
+int redist__direct_add_put(struct redist__direct *state, const struct redist__tile *tile) {
+    struct redist__put put;
+    int code = make_put(state, tile, &put);
+    if (code != REDIST_OK)
+        return code;
+    redist__direct_lock();
+    code = make_room(&state->puts);
+    if (redist__direct_note_tile(state, tile) && code == REDIST_OK)
+        state->puts.list[state->puts.count++] = put;
+    else
+        redist_release(put.held);
+    redist__direct_unlock();
+    redist__direct_advance_all(state);
+    return code;
+}
+
+static void release_tile(struct redist__put *put) {
+    redist_release(put->held);
+    put->held = NULL;
+}
+
+void redist__direct_free_puts(struct redist__puts *puts) {
+    for (int i = 0; i < puts->count; i++)
+        release_tile(&puts->list[i]);
+    redist_release(puts->list);
+    *puts = (struct redist__puts){0};
+}
+
+/* ---------------------------------------------------------------- rounds */
+
+/* The tile of which a piece comes next: the lowest piece, the oldest tile. NULL = none. */
+static struct redist__put *choose_put(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    struct redist__put *best = NULL;
+    int lowest = state->problem->pieces;
+    for (int i = puts->oldest; i < puts->count; i++)
+        if (puts->list[i].last < lowest) {
+            best = &puts->list[i];
+            lowest = best->last;
+        }
+    return best;
+}
+
+static int count_peers(const struct redist__direct *state) {
+    return state->problem->schedule->context->size - 1;
+}
+
+/* Notes what will be complete when the round is done. */
+static void note_complete(struct redist__direct *state) {
+    const struct redist__put *next = choose_put(state);
+    int lowest = next != NULL ? next->last : state->problem->pieces;
+    state->puts.complete[state->turn / count_peers(state) % 2] =
+        redist__direct_all_put(state) ? lowest : 0;
+}
+
+/* Nonzero if there is anything for it. In host memory, where turns are there to be tested, rounds are
+ * short. */
+static int begin_round(struct redist__direct *state) {
+    struct redist__puts *puts = &state->puts;
+    size_t bytes = 0, enough = state->problem->space->asynchronous ? TURN_BYTES : 1;
+    int n = 0;
+    while (puts->oldest < puts->count && puts->list[puts->oldest].last == state->problem->pieces)
+        puts->oldest++;
+    for (int i = puts->oldest; i < puts->count; i++)
+        puts->list[i].first = puts->list[i].last;
+    for (struct redist__put *put = choose_put(state); put != NULL && bytes < enough;
+         put = choose_put(state), n++) {
+        bytes += put->bytes;
+        put->last++;
+    }
+    note_complete(state);
+    return n;
+}
+
+static void end_round(struct redist__direct *state) {
+    int round = state->ended / count_peers(state) - 1;
+    redist__direct_tell_pieces(state, state->puts.complete[round % 2]);
+}
+
+/* Tiles in host memory are done with when the last peer has been served. */
+static void release_round(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    for (int i = puts->oldest; i < puts->count; i++)
+        if (puts->list[i].last == state->problem->pieces)
+            release_tile(&puts->list[i]);
+}
+
+static int copy_put(const struct redist__direct *state, const struct redist__put *put, int peer) {
+    const struct redist__tile tile = {put->start, put->count, put->data, put->stride};
+    int code = REDIST_OK;
+    for (int piece = put->first; piece < put->last && code == REDIST_OK; piece++)
+        code = redist__direct_copy_part(state, &tile, peer, piece);
+    return code;
+}
+
+static int copy_round(const struct redist__direct *state, int peer) {
+    const struct redist__puts *puts = &state->puts;
+    int code = REDIST_OK;
+    for (int i = puts->oldest; i < puts->count && code == REDIST_OK; i++)
+        code = copy_put(state, &puts->list[i], peer);
+    return code;
+}
+
+/* ---------------------------------------------------------------- turns */
+
+/* Of the copies of a turn. */
+static void *mark_of(const struct redist__direct *state, int turn) {
+    return state->marks[turn % state->problem->schedule->context->size];
+}
+
+/* Begins the next turn if it may begin. */
+static int issue_turn(struct redist__direct *state) {
+    int place = state->turn % count_peers(state), peer = redist__direct_peer(state, place + 1);
+    if (!redist__direct_has_turn(state) || !redist__direct_is_ready(state, peer) ||
+        (place == 0 && !begin_round(state)))
+        return REDIST_OK;
+    int code = copy_round(state, peer);
+    int marked = state->problem->space->mark_lane(mark_of(state, state->turn), 1);
+    state->turn++;
+    if (state->turn % count_peers(state) == 0)
+        release_round(state);
+    return code == REDIST_OK ? marked : code;
+}
+
+/* Turns end in their order; after a failure too, so that peers go on. */
+static int try_to_end(struct redist__direct *state) {
+    int reached, code;
+    if (state->ended == state->turn)
+        return REDIST_OK;
+    code = state->problem->space->mark_reached(mark_of(state, state->ended), &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    redist__direct_end_turn(state);
+    if (state->ended % count_peers(state) == 0)
+        end_round(state);
+    return code;
+}
+
+static int count_left(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    int left = state->turn - state->ended + (state->turn % count_peers(state) != 0);
+    for (int i = puts->oldest; i < puts->count; i++)
+        left += puts->list[i].last < state->problem->pieces;
+    return left;
+}
+
+/* A rank that has no more to put says so, lest others wait for its turns until it closes the execution. */
+static void tell_end(struct redist__direct *state) {
+    if (state->told_end)
+        return;
+    state->told_end = 1;
+    redist__direct_end_turns(state);
+    redist__direct_tell_pieces(state, state->problem->pieces);
+}
+
+/* Does what can be done without waiting. */
+int redist__direct_advance_puts(struct redist__direct *state) {
+    int code = REDIST_OK, before;
+    do {
+        before = state->turn + state->ended;
+        int issued = issue_turn(state), ended = try_to_end(state);
+        int failed = issued != REDIST_OK ? issued : ended;
+        code = code == REDIST_OK ? failed : code;
+    } while (state->turn + state->ended > before);
+    state->left = count_left(state);
+    if (state->left == 0 && redist__direct_all_put(state))
+        tell_end(state);
+    return code;
+}
+
+void redist__direct_open_puts(struct redist__direct *state) {
+    state->failed = REDIST_OK;
+    state->told_end = 0;
+    state->turn = state->ended = state->left = 0;
+    state->puts.count = state->puts.oldest = 0;
+    redist__direct_begin(state);
+    redist__direct_advance_all(state);
+}
+
+int redist__direct_close_puts(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
+        redist__pause(context, poll);
+    redist__direct_end(state);
+    tell_end(state);
+    return state->failed;
+}

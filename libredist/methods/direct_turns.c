@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Method direct: pacing. In each turn every rank serves one peer, all at the same distance, so that no two
+ * serve the same: in the turns 0, 1, 2, ... of an execution the distances are 1, 2, ..., P - 1, 1, 2, ...
+ * An execution over whole arrays has P - 1 turns, one in tiles as many rounds of P - 1 as it needs, which
+ * need not be as many on every rank.
+ *
+ * A turn may begin when this rank and the one that served the same peer in the turn before have ended that
+ * turn; or, so that the engines need not wait for the host, the one before that.
+ */
+#include "direct.h"
+
+/* What a rank tells the others: the execution, and how many of its turns have ended. */
+static uint64_t turns_of(uint64_t number, uint32_t ended) {
+    return number << 32 | ended;
+}
+
+static void publish(const struct redist__direct *state, uint32_t ended) {
+    struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
+    atomic_store_explicit(&mine->turns, turns_of(state->number, ended), memory_order_release);
+}
+
+static int distance_in(const struct redist__direct *state, int turn) {
+    return turn % (state->problem->schedule->context->size - 1) + 1;
+}
+
+/* Who served in the turn before whom this rank serves in `turn`. */
+static int server_before(const struct redist__direct *state, int turn) {
+    const struct redist__context *context = state->problem->schedule->context;
+    int peer = redist__direct_peer(state, distance_in(state, turn));
+    return (peer - distance_in(state, turn - 1) + context->size) % context->size;
+}
+
+int redist__direct_has_turn(const struct redist__direct *state) {
+    int before = state->turn - (state->traits->paced - 1); /* turns that must have ended */
+    if (before <= 0)
+        return 1;
+    const struct redist__line *line = redist__direct_line(state, server_before(state, state->turn));
+    return state->ended >= before && atomic_load_explicit(&line->turns, memory_order_acquire) >=
+                                         turns_of(state->number, (uint32_t)before);
+}
+
+void redist__direct_end_turn(struct redist__direct *state) {
+    publish(state, (uint32_t)++state->ended);
+}
+
+void redist__direct_end_turns(const struct redist__direct *state) {
+    publish(state, UINT32_MAX);
+}
