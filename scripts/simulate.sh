@@ -126,8 +126,10 @@ check() { # ranks of a node, ranks, methods
         --shape "$(($2 + 1)),$(($2 * 2 - 3)),5" --method "$3"
 }
 
+# Plans on eight ranks of each node, and what is for one node only.
 memory() { # ranks
-    begin "memory-$1.txt" fat-tree 8 "$1" "$build/bench/plan-memory"
+    begin "memory-$1.txt" fat-tree 8 "$1" "$build/bench/plan-memory" 65536
+    begin "memory-$1-one-node.txt" fat-tree "$1" "$1" "$build/bench/plan-memory" 65536 direct
 }
 
 # One rank on each node. Large messages on many ranks take the simulator longest, most of all where all
@@ -183,7 +185,7 @@ else
     study dragonfly
 fi
 end_all
-awk 'FNR > 1 || NR == 1' "$out"/memory-*.txt | sort -k2n -s >"$out/memory.txt"
+awk 'FNR > 1 || NR == 1' "$out"/memory-*.txt | sort -s -k2n,2 >"$out/memory.txt"
 python3 scripts/simulate_report.py "$out"
 [ "$quick" = yes ] || gnuplot -e "data='$out'; images='docs/images'" scripts/plot-simulate.gp
 echo "Results: $out/times.txt, $out/memory.txt"

@@ -7,7 +7,8 @@ usage: simulate_report.py FOLDER
 Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
 redist-bench prints it, with the platform and the ranks of each node. Writes times.txt, a table for
 people, and for gnuplot, of one rank on each node, PLATFORM-RANKS.dat (time against bytes for each peer)
-and PLATFORM-BYTES-bytes.dat (time against ranks), all in FOLDER. Fails if an element was wrong.
+and PLATFORM-BYTES-bytes.dat (time against ranks); of eight, nodes-BYTES-bytes.dat; all in FOLDER. Fails if an element was wrong, or if what a plan keeps on a rank, as memory.txt
+tells, grows faster than the number of ranks.
 """
 import json
 import sys
@@ -26,7 +27,8 @@ def read(folder, kind):
 def methods_of(runs):
     """The names of the methods: those of one stage by name, then kway by k."""
     names = {run["method"] for run in runs}
-    return sorted(names, key=lambda name: (int(f"0{name.partition(':')[2]}"), name))
+    return sorted(names, key=lambda name: (int("0" + name.removeprefix("kway:"))
+                                           if name.startswith("kway:") else 0, name))
 
 
 def rows(runs, key):
@@ -72,21 +74,48 @@ def write_tables(runs, path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def main():
-    """Writes all tables."""
-    folder = Path(sys.argv[1])
-    runs = read(folder, "exchange")
-    write_tables(runs, folder / "times.txt")
-    alone = [run for run in runs if run["ranks_per_node"] == 1]
-    methods = methods_of(alone)
-    for platform in {run["platform"] for run in alone}:
-        mine = [run for run in alone if run["platform"] == platform]
+def write_plots(runs, folder):
+    """Times against bytes and against ranks, for each platform."""
+    methods = methods_of(runs)
+    for platform in {run["platform"] for run in runs}:
+        mine = [run for run in runs if run["platform"] == platform]
         for ranks in {run["ranks"] for run in mine}:
             table = rows([run for run in mine if run["ranks"] == ranks], "part")
             write_data(folder / f"{platform}-{ranks}.dat", "bytes", table, methods)
         for part in {run["part"] for run in mine}:
             table = rows([run for run in mine if run["part"] == part], "ranks")
             write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
+
+
+def read_memory(path):
+    """Bytes of buffers and of tables of a plan, by method and then by ranks."""
+    methods = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        name, ranks, _, buffers, heap, _ = line.split()
+        # buffers that peers map are not on the heap
+        tables = int(heap) - int(buffers) if int(heap) >= int(buffers) > 0 else int(heap)
+        methods.setdefault(name, {})[int(ranks)] = (int(buffers), tables)
+    return methods
+
+
+def too_much(by_ranks):
+    """Whether buffers grow by more than half, or tables by half more than the ranks, from few to many."""
+    few, many = min(by_ranks), max(by_ranks)
+    return (by_ranks[many][0] > 1.5 * by_ranks[few][0] or
+            by_ranks[many][1] > 1.5 * by_ranks[few][1] * many / few)
+
+
+def main():
+    """Writes all tables."""
+    folder = Path(sys.argv[1])
+    runs = read(folder, "exchange")
+    write_tables(runs, folder / "times.txt")
+    write_plots([run for run in runs if run["ranks_per_node"] == 1], folder)
+    several = [run for run in runs if run["ranks_per_node"] == 8]
+    for part in {run["part"] for run in several}:
+        write_data(folder / f"nodes-{part}-bytes.dat", "ranks",
+                   rows([run for run in several if run["part"] == part], "ranks"),
+                   methods_of(several))
     runs += read(folder, "check")
     checked = [run for run in runs if run["wrong"] >= 0]
     wrong = [run for run in checked if run["wrong"] != 0]
@@ -95,7 +124,11 @@ def main():
     print(f"{len(runs)} exchanges on {min(r['ranks'] for r in runs)} to "
           f"{max(r['ranks'] for r in runs)} ranks, {len(checked)} of them checked, "
           f"{len(wrong)} wrong")
-    sys.exit(1 if wrong else 0)
+    greedy = [name for name, by_ranks in read_memory(folder / "memory.txt").items()
+              if too_much(by_ranks)]
+    for name in greedy:
+        print(f"{name}: the memory of a plan grows faster than the number of ranks")
+    sys.exit(1 if wrong or greedy else 0)
 
 
 main()
