@@ -276,8 +276,8 @@ typedef struct redist_options {
     int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; not for
-                                  arrays of a device */
+    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
+                                  device not REDIST_GET */
     size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
     int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if

@@ -15,7 +15,7 @@ struct redist__line {
     _Alignas(128) _Atomic uint64_t ready; /* `place` is valid and the array there may be used */
     struct redist__place place;
     _Atomic uint64_t done;   /* this rank has copied all it has to */
-    _Atomic uint64_t turns;  /* of paced executions: how many turns this rank has ended in which */
+    _Atomic uint64_t turns;  /* of paced executions: that this rank has ended, of all of them */
     _Atomic uint64_t pieces; /* of executions with pieces: how many it has delivered in which */
 };
 

@@ -122,7 +122,7 @@ size_t redist__array_bytes(int ndims, const int extent[], size_t item) {
 
 int redist__check_arrays(const struct redist__request *request, void *const arrays[2],
                          const size_t bytes[2]) {
-    const int later[2] = {request->options.later_a, request->options.later_b};
+    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
     for (int side = 0; side < 2; side++) {
         if (bytes[side] == SIZE_MAX)
             return FAIL(REDIST_ERR_LIMIT, "the local array %s has more than %lld bytes",

@@ -79,6 +79,16 @@ build_gpu() {
 # Where ranks may run
 binding=(--bind-to none)
 
+# Which cores each rank is to run on; without hwloc they run where the system likes.
+bind_ranks() { # ranks
+    export CUDA_DEVICE_ORDER=PCI_BUS_ID # as rank-cores and the ranks are to see them alike
+    if "$build/bench/rank-cores" "$1" >"out/gpu/rankfile"; then
+        binding=(--rankfile "out/gpu/rankfile" --bind-to core:overload-allowed)
+    else
+        echo "There is no rank file: ranks are not bound"
+    fi
+}
+
 # Runs a program under one of the two MPI libraries.
 run_on() { # usual|aware, ranks, program and arguments
     local kind=$1 n=$2
@@ -249,6 +259,7 @@ run_bench() {
     build_gpu
     [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
     n=${ranks:-$(count_devices)}
+    bind_ranks "$n"
     if has_nccl "$n"; then methods+=,nccl; fi
     if [ $quick = yes ]; then
         iters=10 shapes=('256,256,256' '1024,1024,1024')

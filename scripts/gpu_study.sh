@@ -5,16 +5,6 @@
 
 study=out/gpu/study
 
-# Which cores each rank is to run on; without hwloc they run where the system likes.
-bind_ranks() { # ranks
-    export CUDA_DEVICE_ORDER=PCI_BUS_ID # as rank-cores and the ranks are to see them alike
-    if "$build/bench/rank-cores" "$1" >"$study/rankfile"; then
-        binding=(--rankfile "$study/rankfile" --bind-to core:overload-allowed)
-    else
-        echo "There is no rank file: ranks are not bound"
-    fi
-}
-
 # Rank, its processors, its device, the processors next to that, as the first job wrote them.
 show_places() {
     local files=("$study"/*.places.csv)

@@ -54,6 +54,7 @@ static fft_case random_case(int i) {
     given.options.in_place = random_chance(20);
     given.options.overwrite_input = !given.options.in_place && random_chance(20);
     given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+    given.options.mapped_arrays = random_chance(30);
     return given;
 }
 
@@ -68,7 +69,7 @@ static int is_refused(const fft_case *given) {
 }
 
 START_TEST(random_cases) {
-    int n = harness_cases(36), refused = 0;
+    int n = harness_cases(18), refused = 0;
     for (int i = 0; i < n; i++) {
         fft_case given = random_case(i);
         dictate(random_chance(50) ? 1 << 30 : 100, random_between(2, 9), random_between(2, 6),

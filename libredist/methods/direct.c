@@ -12,8 +12,8 @@
  * On a device the copies run beside the host, each peer's on a lane of its own. The host waits for the
  * work of the user's stream, tells the peers, and issues a copy once the peer is ready: waiting on the
  * device itself makes the copies much slower. What could not be issued at the start of an execution is
- * issued as soon as this or another execution is started or waited for. With `paced` the copies take turns,
- * those of tiles too.
+ * issued as soon as this or another execution is started or waited for. With `paced` the copies of whole
+ * arrays take turns.
  */
 #include "direct.h"
 #include "../pack.h"
@@ -50,10 +50,6 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
             REDIST_ERR_METHOD,
             "method direct:%s is a choice only if both arrays are from redist_alloc",
             variants[variant]);
-    if (problem->pieces > 1 && problem->space->asynchronous && !traits[variant].paced && !alone)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method direct:%s cannot tell which pieces have arrived",
-                            variants[variant]);
     if (problem->tiles == REDIST_PUT && !mapped[1] && !alone)
         return redist__fail(REDIST_ERR_METHOD,
                             "method direct puts tiles into an array of redist_alloc only");
@@ -120,12 +116,13 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->problem = problem;
     state->traits = &traits[variant];
     size_t size = (size_t)problem->schedule->context->size;
-    state->marks = redist_calloc(size + 1, sizeof *state->marks);
+    state->marks = redist_calloc(REDIST__LANE_COPIES * size, sizeof *state->marks);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    if (state->marks == NULL || state->copies == NULL)
+    state->puts.lanes = redist_calloc(size, sizeof *state->puts.lanes);
+    if (state->marks == NULL || state->copies == NULL || state->puts.lanes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
-    for (size_t i = 0; i <= size && code == REDIST_OK; i++)
+    for (size_t i = 0; i < REDIST__LANE_COPIES * size && code == REDIST_OK; i++)
         code = problem->space->mark_create(&state->marks[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_route(state, direction);
@@ -349,7 +346,8 @@ static void destroy(void *data) {
         redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
-    for (int i = 0; state->marks != NULL && i <= state->problem->schedule->context->size; i++)
+    int nmarks = REDIST__LANE_COPIES * state->problem->schedule->context->size;
+    for (int i = 0; state->marks != NULL && i < nmarks; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     redist_release(state->marks);
     redist_release(state->copies);

@@ -77,16 +77,18 @@ static int from_peer(const struct redist__direct *state, int peer) {
 /* Whether this rank has copied the own parts of all tiles. */
 static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
-    void *mark = state->marks[state->problem->schedule->context->size];
+    void *mark = state->marks[1]; /* lanes to peers have others */
     int code = REDIST_OK;
-    *reached = 0;
     redist__direct_lock();
-    if (redist__direct_all_put(state) && !state->own_marked) {
+    if (redist__direct_all_put(state) && state->own == REDIST__WAITS) {
         code = space->mark_lane(mark, 0);
-        state->own_marked = code == REDIST_OK;
+        state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
     }
-    if (state->own_marked)
+    if (state->own == REDIST__RUNS) {
         code = space->mark_reached(mark, reached);
+        state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
+    }
+    *reached = state->own == REDIST__DONE;
     redist__direct_unlock();
     return code;
 }

@@ -11,23 +11,23 @@ static void wait_for_arrays(const struct redist__direct *state) {
             redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, context);
 }
 
-/* Peers may use the array as soon as the user's stream does not. */
+/* Peers may use the array as soon as the user's stream does not. A failure is told at the end, since they count
+ * on this rank. */
 int redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
     int put = problem->tiles == REDIST_PUT;
-    int code = redist__direct_wait_stream(state);
+    state->failed = redist__direct_wait_stream(state);
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
     if (problem->concurrent)
         wait_for_arrays(state);
     state->elements = 0;
-    state->own_marked = 0;
-    if (redist__direct_is_queued(state)) {
-        if (code == REDIST_OK)
-            redist__direct_open_puts(state);
-    } else if (redist__direct_all_put(state))
+    state->own = REDIST__WAITS;
+    if (redist__direct_is_queued(state))
+        redist__direct_open_puts(state);
+    else if (redist__direct_all_put(state))
         redist__direct_tell_pieces(state, problem->pieces);
-    return code;
+    return REDIST_OK;
 }
 
 /* The array that exists and the strides in it, of a peer or of this rank itself. */
@@ -83,8 +83,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     int distance = redist__direct_distance(state, peer);
     if (state->problem->space->asynchronous)
         return state->problem->space->copy(
-            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
-            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
+            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier, distance);
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -92,7 +91,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     return REDIST_OK;
 }
 
-/* To all peers at once, or, where peers have their turns, to this rank itself. */
+/* To all peers at once, or, where tiles wait, to this rank itself. */
 static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__context *context = state->problem->schedule->context;
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
@@ -149,9 +148,10 @@ static int finish_lanes(const struct redist__direct *state) {
 
 int redist__direct_close(void *data) {
     struct redist__direct *state = data;
-    int code = redist__direct_is_queued(state) ? redist__direct_close_puts(state) : REDIST_OK;
+    if (redist__direct_is_queued(state))
+        redist__direct_close_puts(state);
     int finished = finish_lanes(state);
     redist__direct_tell_pieces(state, state->problem->pieces);
     redist__direct_finish(state);
-    return code == REDIST_OK ? finished : code;
+    return state->failed == REDIST_OK ? finished : state->failed;
 }
