@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # ./dev gpu-bench --study: jobs of fftnd-bench on devices, each rank bound to the cores next to its own, and
 # a report. Sourced by gpu.sh, whose variables and functions it uses.
 

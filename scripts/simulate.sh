@@ -150,7 +150,8 @@ study() { # platform
 study_nodes() {
     local ranks
     for ranks in 64 128 256 512; do
-        exchange fat-tree 8 $ranks 1 yes kway:8 hier:ranks hier:nodes p2p alltoallv
+        exchange fat-tree 8 $ranks 1 yes kway:8 hier:ranks hier:nodes p2p
+        [ $ranks -gt 256 ] || exchange fat-tree 8 $ranks 1 yes alltoallv
         exchange fat-tree 8 $ranks 16 no kway:8 hier:nodes
         [ $ranks -gt 128 ] || exchange fat-tree 8 $ranks 16 no hier:ranks p2p
     done
