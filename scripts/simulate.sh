@@ -143,7 +143,7 @@ study() { # platform
         exchange "$1" 1 $ranks 1 yes "$kways" "${each[@]}"
     done
     exchange "$1" 1 128 16 no "$kways" "${each[@]}"
-    exchange "$1" 1 256 16 no "$kways" "${single[@]}"
+    exchange "$1" 1 256 16 no "$kways"
 }
 
 # Eight ranks on each node; those of a node meet in shared memory in method hier.
@@ -176,7 +176,7 @@ else
     study_nodes
     exchange fat-tree 1 64 4096 yes "$kways,$all"
     exchange fat-tree 1 128 256 no "$kways" "${each[@]}"
-    exchange fat-tree 1 256 16 no alltoallv alltoallw
+    exchange fat-tree 1 256 16 no "${each[@]}"
     exchange fat-tree 1 512 16 no "$kways" "${single[@]}"
     check 1 100 "$all,kway:3,kway:7,hier:ranks,hier:nodes"
     for ranks in 64 128 256 512; do
@@ -189,5 +189,5 @@ fi
 end_all
 awk 'FNR > 1 || NR == 1' "$out"/memory-*.txt | sort -s -k2n,2 >"$out/memory.txt"
 python3 scripts/simulate_report.py "$out"
-[ "$quick" = yes ] || gnuplot -e "data='$out'; images='docs/images'" scripts/plot-simulate.gp
+[ "$quick" = yes ] || quietly "$out/gnuplot.txt" gnuplot -e "data='$out'; images='docs/images'" scripts/plot-simulate.gp
 echo "Results: $out/times.txt, $out/memory.txt"
