@@ -418,8 +418,8 @@ REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int c
 
 /**
  * Lets an execution that redist_plan_put_begin opened go on, without waiting for anything. On a device the
- * copies of a tile may have to wait until it is their turn, and only the host can begin them, in any call
- * that concerns the plan: a program that waits for its next tile for long does well to make this one
+ * copies of a tile may have to wait for others, and only the host can begin them, in any call that
+ * concerns the plan: a program that waits for its next tile for long does well to make this one
  * repeatedly. After many calls in a row it gives the core away for a moment. Not collective. Errors:
  * ERR_STATE.
  */
