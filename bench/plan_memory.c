@@ -3,7 +3,8 @@
  * What a plan of each method costs in memory, on the rank that has most: bytes of its buffers, bytes of
  * the library's heap that it holds (buffers are among them unless peers map them), and the most that it
  * held while the plan was made. Every rank has about the same number of elements, however many ranks:
- *     plan-memory [ELEMENTS_PER_RANK]
+ *     plan-memory [ELEMENTS_PER_RANK [METHOD...]]
+ * Methods that do not apply are left out.
  */
 #include "redist.h"
 #include "redist_support.h"
@@ -74,13 +75,15 @@ static void measure(const char *method, int nranks, int rank, int width, void *a
 }
 
 int main(int argc, char **argv) {
-    static const char *const methods[] = {"alltoallw",  "p2p-type",  "p2p",     "alltoallv",
-                                          "kway:2",     "kway:8",    "kway:16", "direct",
-                                          "hier:ranks", "hier:nodes"};
+    static char *const usual[] = {"alltoallw", "p2p-type",   "p2p",       "p2p-streams",
+                                  "alltoallv", "kway:2",     "kway:8",    "kway:16",
+                                  "direct",    "hier:ranks", "hier:nodes"};
     int nranks, rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char *const *methods = argc > 2 ? &argv[2] : usual;
+    int nmethods = argc > 2 ? argc - 2 : (int)(sizeof usual / sizeof usual[0]);
     int elements = argc > 1 ? atoi(argv[1]) : 65536;
     int width = elements / nranks > 0 ? elements / nranks : 1;
     void *a = allocate(sizeof(double) * (size_t)nranks * (size_t)width);
@@ -89,7 +92,7 @@ int main(int argc, char **argv) {
     if (rank == 0)
         printf("%-12s %6s %12s %12s %12s %12s\n", "method", "ranks", "array bytes", "buffers",
                "heap", "at most");
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+    for (int i = 0; i < nmethods; i++)
         measure(methods[i], nranks, rank, width, a, b);
     free(a);
     free(b);

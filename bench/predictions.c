@@ -3,10 +3,11 @@
 #include <math.h>
 
 void bench_predictions_begin(bench_predictions *predictions, const char *path) {
-    *predictions = (bench_predictions){.file = path ? fopen(path, "w") : NULL};
+    *predictions = (bench_predictions){.file = path ? fopen(path, "a") : NULL};
     if (path && !predictions->file)
         bench_abort("%s cannot be written", path);
-    if (predictions->file)
+    if (predictions->file && fseek(predictions->file, 0, SEEK_END) == 0 &&
+        ftell(predictions->file) == 0)
         fputs("space,staging,method,link,start_s,latency_s,bytes_per_second\n", predictions->file);
 }
 

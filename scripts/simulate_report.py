@@ -5,9 +5,10 @@
 usage: simulate_report.py FOLDER
 
 Reads FOLDER/exchange-*.json and, for their results only, check-*.json: one object a line as
-redist-bench prints it, with the platform. Writes times.txt, a table for people, and for gnuplot
-PLATFORM-RANKS.dat (time against bytes for each peer) and PLATFORM-BYTES-bytes.dat (time against
-ranks), all in FOLDER. Fails if an element was wrong.
+redist-bench prints it, with the platform and the ranks of each node. Writes times.txt, a table for
+people, and for gnuplot, of one rank on each node, PLATFORM-RANKS.dat (time against bytes for each peer)
+and PLATFORM-BYTES-bytes.dat (time against ranks); of eight, nodes-BYTES-bytes.dat; all in FOLDER. Fails if an element was wrong, or if what a plan keeps on a rank, as memory.txt
+tells, grows faster than the number of ranks.
 """
 import json
 import sys
@@ -26,7 +27,8 @@ def read(folder, kind):
 def methods_of(runs):
     """The names of the methods: those of one stage by name, then kway by k."""
     names = {run["method"] for run in runs}
-    return sorted(names, key=lambda name: (int(f"0{name.partition(':')[2]}"), name))
+    return sorted(names, key=lambda name: (int("0" + name.removeprefix("kway:"))
+                                           if name.startswith("kway:") else 0, name))
 
 
 def rows(runs, key):
@@ -45,28 +47,35 @@ def write_data(path, heading, table, methods):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_table(runs, path):
+def table_lines(runs):
     """Every run, the fastest marked by a star."""
     methods = methods_of(runs)
-    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] + [f"{m:>10}" for m in methods])]
+    widths = [max(10, len(name) + 1) for name in methods]
+    lines = [" ".join([f"{'platform':10} {'ranks':>5} {'bytes':>6}"] +
+                      [f"{name:>{width}}" for name, width in zip(methods, widths)])]
     for platform in dict.fromkeys(run["platform"] for run in runs):
         for ranks in sorted({run["ranks"] for run in runs}):
             here = [run for run in runs if run["platform"] == platform and run["ranks"] == ranks]
             for part, times in rows(here, "part"):
                 best = min(times.values())
-                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "-"
+                cells = [f"{times[m]:.1f}{'*' if times[m] == best else ' '}" if m in times else "- "
                          for m in methods]
                 lines.append(" ".join([f"{platform:10} {ranks:5} {part:6}"] +
-                                      [f"{cell:>10}" for cell in cells]))
-    path.write_text("microseconds for one exchange, simulated; * = fastest\n" +
-                    "\n".join(lines) + "\n", encoding="utf-8")
+                                      [f"{cell:>{width}}" for cell, width in zip(cells, widths)]))
+    return lines
 
 
-def main():
-    """Writes all tables."""
-    folder = Path(sys.argv[1])
-    runs = read(folder, "exchange")
-    write_table(runs, folder / "times.txt")
+def write_tables(runs, path):
+    """One table for each number of ranks on a node."""
+    lines = ["microseconds for one exchange, simulated; * = fastest"]
+    for node in sorted({run["ranks_per_node"] for run in runs}):
+        lines += ["", f"ranks on each node: {node}"]
+        lines += table_lines([run for run in runs if run["ranks_per_node"] == node])
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_plots(runs, folder):
+    """Times against bytes and against ranks, for each platform."""
     methods = methods_of(runs)
     for platform in {run["platform"] for run in runs}:
         mine = [run for run in runs if run["platform"] == platform]
@@ -76,13 +85,50 @@ def main():
         for part in {run["part"] for run in mine}:
             table = rows([run for run in mine if run["part"] == part], "ranks")
             write_data(folder / f"{platform}-{part}-bytes.dat", "ranks", table, methods)
+
+
+def read_memory(path):
+    """Bytes of buffers and of tables of a plan, by method and then by ranks."""
+    methods = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        name, ranks, _, buffers, heap, _ = line.split()
+        # buffers that peers map are not on the heap
+        tables = int(heap) - int(buffers) if int(heap) >= int(buffers) > 0 else int(heap)
+        methods.setdefault(name, {})[int(ranks)] = (int(buffers), tables)
+    return methods
+
+
+def too_much(by_ranks):
+    """Whether buffers grow by more than half, or tables by half more than the ranks, from few to many."""
+    few, many = min(by_ranks), max(by_ranks)
+    return (by_ranks[many][0] > 1.5 * by_ranks[few][0] or
+            by_ranks[many][1] > 1.5 * by_ranks[few][1] * many / few)
+
+
+def main():
+    """Writes all tables."""
+    folder = Path(sys.argv[1])
+    runs = read(folder, "exchange")
+    write_tables(runs, folder / "times.txt")
+    write_plots([run for run in runs if run["ranks_per_node"] == 1], folder)
+    several = [run for run in runs if run["ranks_per_node"] == 8]
+    for part in {run["part"] for run in several}:
+        write_data(folder / f"nodes-{part}-bytes.dat", "ranks",
+                   rows([run for run in several if run["part"] == part], "ranks"),
+                   methods_of(several))
     runs += read(folder, "check")
-    wrong = [run for run in runs if run["wrong"] != 0]
+    checked = [run for run in runs if run["wrong"] >= 0]
+    wrong = [run for run in checked if run["wrong"] != 0]
     for run in wrong:
         print(f"wrong: {run['method']} on {run['ranks']} ranks, {run['wrong']} elements")
     print(f"{len(runs)} exchanges on {min(r['ranks'] for r in runs)} to "
-          f"{max(r['ranks'] for r in runs)} ranks, {len(wrong)} of them wrong")
-    sys.exit(1 if wrong else 0)
+          f"{max(r['ranks'] for r in runs)} ranks, {len(checked)} of them checked, "
+          f"{len(wrong)} wrong")
+    greedy = [name for name, by_ranks in read_memory(folder / "memory.txt").items()
+              if too_much(by_ranks)]
+    for name in greedy:
+        print(f"{name}: the memory of a plan grows faster than the number of ranks")
+    sys.exit(1 if wrong or greedy else 0)
 
 
 main()

@@ -74,4 +74,20 @@ expect "rank file" "$(cat "$folder/rows/tiny-8.rankfile")" \
     "$(lines alpha:0-1 alpha:2-3 alpha:4-5 alpha:6-7 beta:0-1 beta:2-3 beta:4-5 beta:6-7)"
 expect "mpirun" "$(cut -d' ' -f1-4 "$folder/arguments")" \
     "-n 8 --rankfile $folder/rows/tiny-8.rankfile"
-echo "on 1 rank: 9 passed, 0 failed, 0 skipped"
+refuse() { # words of the message, options
+    words=$1
+    shift
+    code=0
+    python3 "$source_root/scripts/study/jobs.py" "$folder/none" --ranks-per-node 4 "$@" \
+        >"$folder/log" 2>&1 || code=$?
+    expect "exit code of $*" $code 1
+    expect "lines of $*" "$(wc -l <"$folder/log")" 1
+    grep -qF -e "$words" "$folder/log" || expect "message of $*" "$(cat "$folder/log")" "$words"
+}
+tiny=$source_root/bench/jobs/tiny.json
+refuse '--nodes 1,x' --job "$tiny" --nodes 1,x
+refuse '--nodes 0' --job "$tiny" --nodes 0
+refuse 'nosuch.json is no job' --job nosuch.json
+refuse 'is no job' --job "$source_root/README.md"
+refuse '--ranks-per-node' --job "$tiny" --ranks-per-node 0
+echo "on 1 rank: 14 passed, 0 failed, 0 skipped"

@@ -123,6 +123,14 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(fastest.band, 9.925 * 2.5 / 3 ** 0.5, delta=0.01)
         self.assertEqual(rows.size_text((128, 128, 256)), "128^2 x 256")
 
+    def test_models(self):
+        heading = "space,staging,method,link,start_s,latency_s,bytes_per_second\n"
+        (self.folder / "known-4.model.csv").write_text(
+            heading + "host,auto,p2p,node,0,1e-6,1e9\nhost,auto,p2p,node,0,2e-6,1e9\nhost,auto,cu")
+        models = rows.read_models(self.folder)
+        self.assertEqual([(m["file"], m["latency_s"]) for m in models], [("known-4", "2e-6")])
+        self.assertIn("<td>2.00</td>", report.models_section(models))
+
     def test_scaling(self):
         pairs = scaling.find_pairs(self.results)
         self.assertEqual(len(pairs), 6)
@@ -163,20 +171,20 @@ class Report(unittest.TestCase):
         table = overview.rows(self.results)
         self.assertEqual(len(table), 3 * 2 * 2)
         self.assertEqual(table[0], ["r2c double host", "4", "10^3", "backward", "none",
-                                    "slab-2d-1d direct", "250.000", "1.00", "75.000", "125.000",
-                                    "330.000"])
+                                    "slab-2d-1d direct", "250.000 ± 14.325", "1.00", "75.000",
+                                    "125.000", "330.000"])
         lines = overview.text(self.results).splitlines()
         self.assertEqual(len(lines), 1 + len(table))
         self.assertEqual(len({line.index("slab") for line in lines[1:]}), 1)
 
     def test_stagings(self):
         for result in self.results:
-            result.key["staging"] = "staged" if result.key["method"] == "p2p" else "none"
+            result.key["staging"] = "staged"  # which direct does not ask for
         table = overview.rows(self.results)
         self.assertEqual(len(table), 2 * 3 * 2 * 2)
         self.assertEqual([cells[4:8] for cells in table[:2]], [
-            ["none", "slab-2d-1d direct", "250.000", "1.00"],
-            ["staged", "slab-2d-1d staged p2p", "275.000", "1.10"]])
+            ["none", "slab-2d-1d direct", "250.000 ± 14.325", "1.00"],
+            ["staged", "slab-2d-1d staged p2p", "275.000 ± 15.758", "1.10"]])
         page = report.report(self.folder, self.results)
         self.assertEqual(page.count("<h2>r2c double, host memory</h2>"), 1)
 

@@ -59,6 +59,7 @@ run "$source_root/bench/jobs/tiny.json"
 cp "$rows" "$folder/all"
 run "$source_root/bench/jobs/tiny.json"
 cmp -s "$rows" "$folder/all" || fail "a study that is complete was measured again"
+[ "$(grep -c node "$folder/tiny-2.model.csv")" -ge 2 ] || fail "the model is gone"
 
 # Where the ranks ran
 [ "$(sed -n 1p "$folder/tiny-2.places.csv")" = "rank,host,processors,device,next_to_device" ] ||

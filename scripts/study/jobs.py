@@ -17,7 +17,7 @@ TEMPLATE = """#!/bin/bash
 #SBATCH --exclusive
 #SBATCH --time={time}
 #SBATCH --output={name}-{ranks}.log
-{more}set -eu
+{more}set -euo pipefail
 programs={programs}
 job={job}
 out={out}
@@ -34,7 +34,17 @@ mpirun -n {ranks} --rankfile "$rank_file" --bind-to core:overload-allowed --repo
 
 
 def job_name(path):
-    return json.loads(path.read_text(encoding="utf-8")).get("name", "study")
+    try:
+        return json.loads(path.read_text(encoding="utf-8")).get("name", "study")
+    except (OSError, ValueError, AttributeError) as error:
+        raise SystemExit(f"./dev jobs: --job {path} is no job: {error}") from error
+
+
+def read_nodes(text):
+    numbers = text.split(",")
+    if not all(number.isdecimal() and int(number) > 0 for number in numbers):
+        raise SystemExit(f"./dev jobs: --nodes {text}: numbers above 0 with commas between them")
+    return sorted({int(number) for number in numbers})
 
 
 def script(options, name, nodes):
@@ -74,7 +84,7 @@ def main():
         raise SystemExit("./dev jobs: --ranks-per-node needs a number above 0")
     name = job_name(options.job)
     options.folder.mkdir(parents=True, exist_ok=True)
-    for nodes in sorted({int(number) for number in options.nodes.split(",")}):
+    for nodes in read_nodes(options.nodes):
         path = options.folder / f"{name}-{nodes * options.ranks_per_node}.sh"
         path.write_text(script(options, name, nodes), encoding="utf-8")
         path.chmod(0o755)

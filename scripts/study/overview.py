@@ -20,7 +20,8 @@ def row(results, least):
     first = best(results)
     worst = max(result.total for result in results)
     return [case_text(first), str(first.ranks), size_text(first.size), first.key["direction"],
-            first.key["staging"], f"{first.way} {first.key['method']}", f"{first.total:.3f}",
+            first.staging, f"{first.way} {first.key['method']}",
+            f"{first.total:.3f} ± {first.band:.3f}",
             f"{first.total / least:.2f}", f"{first.phases['transform']:.3f}",
             f"{first.communication:.3f}", f"{worst:.3f}"]
 
@@ -31,7 +32,7 @@ def rows(results):
     for of_point in group(results, point_key).values():
         least = best(of_point).total
         table += [row(of_staging, least) for of_staging in
-                  group(of_point, lambda result: result.key["staging"]).values()]
+                  group(of_point, lambda result: result.staging).values()]
     return table
 
 

@@ -29,6 +29,7 @@ class Result:
         self.error = max(float(row["validation_error"]) for row in rows)
         self.predicted = statistics.fmean(float(row["predicted_ms"]) for row in rows)
         self.used_grid = rows[0]["chosen_grid"]
+        self.used_method = rows[0]["chosen_method"].partition(":")[0]
 
     @property
     def exchange(self):
@@ -40,6 +41,12 @@ class Result:
         return self.phases["first_message"] + self.phases["communicate"]
 
     @property
+    def staging(self):
+        """How MPI got the arrays; none where it got none, whatever the job said."""
+        alone = self.used_method == "hier" and self.key["nodes"] == "1"
+        return "none" if alone or self.used_method in ("direct", "nccl") else self.key["staging"]
+
+    @property
     def way(self):
         """Grid, layout and staging in words, for people."""
         words = [self.key["grid"] if self.key["decomposition"] in ("pencil", "higher")
@@ -48,8 +55,8 @@ class Result:
             words.append(self.key["layout"])
         if self.key["fusion"] != "never":
             words.append("fusion " + self.key["fusion"])
-        if self.key["staging"] not in ("none", "auto"):
-            words.append(self.key["staging"])
+        if self.staging not in ("none", "auto"):
+            words.append(self.staging)
         return " ".join(words)
 
 
@@ -86,10 +93,15 @@ def read_results(folder):
 
 
 def read_models(folder):
-    rows = []
+    """The links of all studies, the last where a job was started several times."""
+    models = {}
     for path in sorted(folder.glob("*.model.csv")):
-        rows += [dict(row, file=path.name.removesuffix(".model.csv")) for row in read_file(path)]
-    return rows
+        name = path.name.removesuffix(".model.csv")
+        for row in read_file(path):
+            if None not in row.values() and None not in row:
+                key = (name, row["space"], row["staging"], row["method"], row["link"])
+                models[key] = dict(row, file=name)
+    return list(models.values())
 
 
 def group(results, key):
