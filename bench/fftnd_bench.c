@@ -189,7 +189,8 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
     int memory = request->settings.memory;
-    options.mapped_arrays = bench_mappable(memory, 0) && bench_mappable(memory, 1);
+    options.mapped_arrays =
+        !is_offload(request) && bench_mappable(memory, 0) && bench_mappable(memory, 1);
     options.method = method;
     options.r2r = request->r2r;
     options.device = (enum redist_space)request->device;
