@@ -136,10 +136,21 @@ static int is_mapped(const struct contest *contest) {
     return is_on_device(contest->request) || contest->request->options.mapped_arrays;
 }
 
+/* There may be no room for more shared memory. Collective. */
+static int allocate_mapped(struct contest *contest, size_t bytes, void **array) {
+    enum redist_space space = fftnd__serial_for(contest->request->options.space)->space;
+    int code = redist_alloc_in(contest->comm, space, bytes, array);
+    if (code == REDIST_OK && contest->request->options.mapped_arrays && bytes != 0 &&
+        !redist_is_mappable(space, *array, bytes))
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
+                              "no memory that peers can map to measure in");
+    return redist_agree(contest->comm, code);
+}
+
 /* An array as a user may have it. Collective. */
 static int allocate_array(struct contest *contest, size_t bytes, void **array) {
     if (is_mapped(contest))
-        return redist_alloc_in(contest->comm, contest->request->options.space, bytes, array);
+        return allocate_mapped(contest, bytes, array);
     *array = redist_calloc(bytes, 1);
     int code = REDIST_OK;
     if (*array == NULL)

@@ -7,13 +7,19 @@
 #include "segment.h"
 #include "error.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { ALIGNMENT = 4096 };
+
+#ifndef MADV_POPULATE_WRITE
+enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
+#endif
 
 struct segment {
     uint64_t key; /* 0 = peers cannot map it */
@@ -83,6 +89,14 @@ static int has_room(const struct segment *segment) {
     return room;
 }
 
+/* Takes the pages now: a window is a file that may turn out to have no room for them when they are first used,
+ * which ends the program. Kernels before 5.14 cannot do this. */
+static int take_pages(const struct segment *segment) {
+    if (madvise(segment->base, segment->bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory", segment->bytes);
+}
+
 /* The window's memory is spread over the ranks. */
 static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info info;
@@ -143,6 +157,8 @@ static int allocate_window(struct segment *segment) {
     for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
         segment->bases[rank] = next_page(segment->bases[rank]);
     segment->base = segment->bases[context->node_rank];
+    if (code == REDIST_OK && !seen[1])
+        code = redist_agree(context->node, take_pages(segment));
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
