@@ -19,6 +19,7 @@ def read(folder, kind):
     """The runs of one kind, each with the bytes for each peer."""
     runs = [json.loads(line) for path in sorted(folder.glob(f"{kind}-*.json"))
             for line in path.read_text(encoding="utf-8").splitlines() if line]
+    runs = [run for run in runs if "ranks_per_node" in run]  # not those of an earlier version
     for run in runs:
         run["part"] = 16 * run["shape"][2]
     return runs
