@@ -178,9 +178,10 @@ typedef struct fftnd_options {
     int by_node; /**< nonzero: the ranks of a node are neighbours in the grid whatever their numbers
                       are (redist_grid_create_by_node); fftnd_plan_layout tells which part a rank has */
     int mapped_arrays; /**< nonzero: all arrays that are transformed are from redist_alloc (on a device
-                            redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges then begin and end in them, which saves work
-                            space and keeps more of the arrays in the caches; with overwrite_input a
-                            slab transform needs no work space */
+                            redist_alloc_in) over the plan's ranks, or parts of such arrays. Exchanges
+                            then begin and end in them, which saves work space and keeps more of the
+                            arrays in the caches; with overwrite_input a slab transform needs no work
+                            space */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \

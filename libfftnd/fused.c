@@ -130,12 +130,8 @@ static int wastes_work(const struct fftnd__fused *fused) {
  * it when the first is pushed and the second pulled. Collective. */
 static int choose_buffers(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                           int *suits) {
-    int fits[FFTND__MOST_HOPS + 1], n = fused->list.nsteps;
-    size_t room = fftnd__step_bytes(transform, &fused->list.steps[n]);
-    for (int i = 0; i <= n; i++)
-        fits[i] = fftnd__step_bytes(transform, &fused->list.steps[i]) <= room;
-    int code = redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
+    int fits[FFTND__MOST_HOPS + 1];
+    int code = fftnd__pipeline_fits(&fused->list, transform, fits);
     int lean = transform->options.in_place || transform->options.overwrite_input;
     *suits = find_route(fused, transform, fits);
     if (lean && (!*suits || wastes_work(fused))) {

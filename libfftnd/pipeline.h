@@ -16,6 +16,10 @@ struct fftnd__place {
 struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
                                     void *const work[2]);
 
+/* Whether the input and the array after each step have room in the output, on all ranks. Collective. */
+int fftnd__pipeline_fits(const struct fftnd__pipeline *pipeline,
+                         const struct fftnd__transform *transform, int fits[]);
+
 /* What may be done with the arrays. */
 struct fftnd__rules fftnd__rules_of(const struct fftnd__transform *transform);
 

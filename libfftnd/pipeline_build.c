@@ -11,15 +11,21 @@ static void find_last_steps(struct fftnd__pipeline *pipeline) {
     }
 }
 
-/* Arrays that have room in the output on all ranks may lie there. Collective. */
-static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
-    int fits[FFTND__MOST_HOPS + 1], n = pipeline->nsteps;
+int fftnd__pipeline_fits(const struct fftnd__pipeline *pipeline,
+                         const struct fftnd__transform *transform, int fits[]) {
+    int n = pipeline->nsteps;
     size_t room = fftnd__step_bytes(transform, &pipeline->steps[n]);
     for (int i = 0; i <= n; i++)
         fits[i] = fftnd__step_bytes(transform, &pipeline->steps[i]) <= room;
-    int code = redist_check_mpi(
+    return redist_check_mpi(
         MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
-    for (int i = 1; i <= n; i++)
+}
+
+/* Arrays that have room in the output may lie there. Collective. */
+static int find_room(struct fftnd__pipeline *pipeline, const struct fftnd__transform *transform) {
+    int fits[FFTND__MOST_HOPS + 1];
+    int code = fftnd__pipeline_fits(pipeline, transform, fits);
+    for (int i = 1; i <= pipeline->nsteps; i++)
         pipeline->steps[i].hop.reaches_output = fits[i];
     return code;
 }

@@ -129,6 +129,14 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
     return run_on(__func__, plan, direction, a, b, start);
 }
 
+/* Ends what was begun. */
+static int end_execution(redist_plan *plan, int (*end)(void *state)) {
+    redist__watch_begin(plan->problem.watch, 0);
+    int code = end(plan->transport.state);
+    redist__watch_end(plan->problem.watch);
+    return code;
+}
+
 int redist_plan_wait(redist_plan *plan) {
     int code = redist__check_plan(__func__, plan);
     if (code == REDIST_OK && !plan->started)
@@ -136,10 +144,7 @@ int redist_plan_wait(redist_plan *plan) {
     if (code != REDIST_OK)
         return code;
     plan->started = 0;
-    redist__watch_begin(plan->problem.watch, 0);
-    code = plan->transport.choice.method->wait(plan->transport.state);
-    redist__watch_end(plan->problem.watch);
-    return code;
+    return end_execution(plan, plan->transport.choice.method->wait);
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -201,10 +206,7 @@ int redist__close_tiles(const char *function, redist_plan *plan, enum redist_til
     if (code != REDIST_OK)
         return code;
     plan->opened = 0;
-    redist__watch_begin(plan->problem.watch, 0);
-    code = plan->transport.choice.method->close(plan->transport.state);
-    redist__watch_end(plan->problem.watch);
-    return code;
+    return end_execution(plan, plan->transport.choice.method->close);
 }
 
 int redist_plan_put_begin(redist_plan *plan, void *destination) {

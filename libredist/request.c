@@ -269,7 +269,9 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->staging", options->staging},
         {"options->pieces", options->pieces},
         {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
-    int n = 16;
+    int n = 0;
+    while (values[n].name != NULL)
+        n++;
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};

@@ -58,11 +58,13 @@ static uint64_t pieces_of(uint64_t number, int pieces) {
     return number << 32 | (uint32_t)pieces;
 }
 
+/* Peers poll the line: it is left alone where nothing is new. */
 void redist__direct_tell_pieces(const struct redist__direct *state, int pieces) {
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
-    if (state->problem->pieces > 1)
-        atomic_store_explicit(&mine->pieces, pieces_of(state->number, pieces),
-                              memory_order_release);
+    uint64_t told = pieces_of(state->number, pieces);
+    if (state->problem->pieces > 1 &&
+        atomic_load_explicit(&mine->pieces, memory_order_relaxed) != told)
+        atomic_store_explicit(&mine->pieces, told, memory_order_release);
 }
 
 static int from_peer(const struct redist__direct *state, int peer) {

@@ -210,28 +210,34 @@ static int advance_lanes(struct redist__direct *state) {
     return code;
 }
 
-/* All that lanes have done and all that is left of the tiles; it changes whenever something happens. */
-static long long count_steps(const struct redist__direct *state, int *left) {
-    const struct redist__puts *puts = &state->puts;
-    long long steps = puts->ended;
-    *left = puts->begun - puts->ended;
-    for (int i = puts->oldest; i < puts->count; i++)
-        *left += puts->list[i].taken < state->problem->pieces;
+/* All that lanes have done. */
+static long long count_steps(const struct redist__direct *state) {
+    long long steps = 0;
     for (int distance = 1; distance < state->problem->schedule->context->size; distance++)
-        steps += puts->lanes[distance].issued + puts->lanes[distance].ended;
+        steps += state->puts.lanes[distance].issued + state->puts.lanes[distance].ended;
     return steps;
+}
+
+/* Rounds that are under way and tiles that are not in rounds. */
+static int count_left(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    int left = puts->begun - puts->ended;
+    for (int i = puts->oldest; i < puts->count; i++)
+        left += puts->list[i].taken < state->problem->pieces;
+    return left;
 }
 
 /* Does what can be done without waiting. */
 int redist__direct_advance_puts(struct redist__direct *state) {
     int code = REDIST_OK;
-    long long before, steps = count_steps(state, &state->left);
+    long long before, steps = count_steps(state);
     do {
         before = steps;
         int failed = advance_lanes(state);
         code = code == REDIST_OK ? failed : code;
-        steps = count_steps(state, &state->left);
+        steps = count_steps(state);
     } while (steps > before);
+    state->left = count_left(state);
     if (state->left == 0 && redist__direct_all_put(state))
         redist__direct_tell_pieces(state, state->problem->pieces);
     return code;
@@ -251,5 +257,4 @@ void redist__direct_close_puts(struct redist__direct *state) {
     for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
         redist__pause(context, poll);
     redist__direct_end(state);
-    redist__direct_tell_pieces(state, state->problem->pieces);
 }
