@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A change has to gain this much, or noise would decide. */
-static const double worthwhile = 0.97;
-
 /* Stores that bypass the caches pay for arrays that would not stay in them. */
 static const size_t usual_stream_bytes = (size_t)16 << 20;
 
@@ -35,6 +32,11 @@ struct contest {
 
 static int is_on_device(const struct fftnd__request *request) {
     return fftnd__serial_for(request->options.space)->space != REDIST_SPACE_HOST;
+}
+
+/* A change has to gain this much, or noise would decide: there is less of it on devices. */
+static double worthwhile(const struct contest *contest) {
+    return is_on_device(contest->request) ? 0.985 : 0.97;
 }
 
 /* ---------------------------------------------------------------- the guess */
@@ -212,7 +214,7 @@ static int try_choice(struct contest *contest, const struct fftnd__choice *choic
         struct fftnd__choice taken = *choice;
         taken.fused = engine->is_fused;
         if (code == REDIST_OK &&
-            (contest->best_seconds < 0 || seconds < worthwhile * contest->best_seconds)) {
+            (contest->best_seconds < 0 || seconds < worthwhile(contest) * contest->best_seconds)) {
             contest->best = taken;
             contest->best_seconds = seconds;
         }
@@ -338,17 +340,20 @@ static int try_tiles(struct contest *contest) {
 }
 
 /* Into how many chunks a transform is cut that are sent as they are done, and into how many pieces the next
- * one. */
+ * one: first as many of both, since what one gains is often lost without the other. 0 = as it is. */
 static int try_chunks(struct contest *contest) {
-    static const int numbers[] = {8, 2, 1, 16};
-    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    static const struct {
+        int chunks, pieces;
+    } numbers[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
+                   {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
     int code = REDIST_OK, nranks;
     MPI_Comm_size(contest->comm, &nranks);
     if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
         return REDIST_OK;
-    for (int i = 0; i < 2 * NUMBERS && code == REDIST_OK; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == REDIST_OK; i++) {
         struct fftnd__choice choice = contest->best;
-        *(i < NUMBERS ? &choice.chunks : &choice.pieces) = numbers[i % NUMBERS];
+        choice.chunks = numbers[i].chunks != 0 ? numbers[i].chunks : choice.chunks;
+        choice.pieces = numbers[i].pieces != 0 ? numbers[i].pieces : choice.pieces;
         code = try_other(contest, &choice);
     }
     return code;

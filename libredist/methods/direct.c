@@ -12,8 +12,8 @@
  * On a device the copies run beside the host, each peer's on a lane of its own. The host waits for the
  * work of the user's stream, tells the peers, and issues a copy once the peer is ready: waiting on the
  * device itself makes the copies much slower. What could not be issued at the start of an execution is
- * issued as soon as this or another execution is started or waited for. With `paced` the copies of whole
- * arrays take turns.
+ * issued as soon as this or another execution is started or waited for. With `paced` and `lockstep` the
+ * copies take turns, and those of tiles do so with both.
  */
 #include "direct.h"
 #include "../pack.h"
@@ -116,13 +116,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->problem = problem;
     state->traits = &traits[variant];
     size_t size = (size_t)problem->schedule->context->size;
-    state->marks = redist_calloc(REDIST__LANE_COPIES * size, sizeof *state->marks);
+    state->marks = redist_calloc(size + 1, sizeof *state->marks);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    state->puts.lanes = redist_calloc(size, sizeof *state->puts.lanes);
-    if (state->marks == NULL || state->copies == NULL || state->puts.lanes == NULL)
+    if (state->marks == NULL || state->copies == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
-    for (size_t i = 0; i < REDIST__LANE_COPIES * size && code == REDIST_OK; i++)
+    for (size_t i = 0; i <= size && code == REDIST_OK; i++)
         code = problem->space->mark_create(&state->marks[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_route(state, direction);
@@ -346,8 +345,7 @@ static void destroy(void *data) {
         redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
-    int nmarks = REDIST__LANE_COPIES * state->problem->schedule->context->size;
-    for (int i = 0; state->marks != NULL && i < nmarks; i++)
+    for (int i = 0; state->marks != NULL && i <= state->problem->schedule->context->size; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     redist_release(state->marks);
     redist_release(state->copies);

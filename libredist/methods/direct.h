@@ -38,36 +38,23 @@ struct redist__traits {
     int by_kernel; /* one kernel for all peers */
 };
 
-/* A tile that was handed over; the pieces before `taken` are in rounds. */
+/* A tile that was handed over and waits for its turns. The pieces from `first` to `last` - 1 are in the round
+ * that is being issued, or was issued last, and those before them were in earlier rounds. */
 struct redist__put {
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     char *data;
     void *held;   /* in host memory: a copy of the tile */
     size_t bytes; /* of a piece for one peer, about */
-    int taken;
+    int first, last;
 };
 
-/* Pieces `first` to `last` - 1 of a tile, on their way to all peers; when they are there, all peers have the
- * first `complete` pieces of all tiles. */
-struct redist__round {
-    int put, first, last, complete;
-};
-
-/* The rounds that were issued to one peer, and that are done. */
-struct redist__lane {
-    int issued, ended;
-};
-
-enum { REDIST__ROUNDS = 2, REDIST__LANE_COPIES = 2 };
-
-/* The tiles of an execution in their order; nothing is left to be taken of those before `oldest`. */
+/* The tiles of an execution in their order; nothing is left to be done for those before `oldest`. */
 struct redist__puts {
     struct redist__put *list;
     int count, room, oldest;
-    struct redist__round rounds[REDIST__ROUNDS]; /* those between `ended` and `begun`, in a ring */
-    int begun, ended;
-    struct redist__lane *lanes; /* by distance */
+    int complete
+        [2]; /* pieces that all peers have once the last rounds of even and odd number are done */
 };
 
 struct redist__direct {
@@ -77,12 +64,13 @@ struct redist__direct {
     struct redist__slot slot;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
-    void **marks; /* for each peer; with tiles for each copy of a lane, and one for own parts */
+    void **marks;                  /* for each peer, and one for tiles' own parts */
     enum redist__progress *copies; /* of the execution under way, for each peer */
     int left;                      /* copies that are not done */
     int turn, ended;           /* of a paced execution: turns that were issued, and that are done */
     struct redist__puts puts;  /* of an execution in tiles that wait */
     size_t elements;           /* that were put */
+    int told_end;              /* that there will be no more turns */
     enum redist__progress own; /* the own parts of all tiles */
     uint64_t number;           /* of the execution under way */
     int direction;
@@ -119,6 +107,11 @@ int redist__direct_is_ready(const struct redist__direct *state, int peer);
 /* Waits for what the user's stream has to do; meanwhile other executions go on. */
 int redist__direct_wait_stream(const struct redist__direct *state);
 
+/* Turns (direct_turns.c): whether the next one may begin; that one has ended; that there will be no more. */
+int redist__direct_has_turn(const struct redist__direct *state);
+void redist__direct_end_turn(struct redist__direct *state);
+void redist__direct_end_turns(const struct redist__direct *state);
+
 /* The copies of an execution (direct_copies.c): what there is to do, and doing what can be done without
  * waiting. */
 void redist__direct_expect(struct redist__direct *state);
@@ -139,23 +132,27 @@ int redist__direct_tile(void *data, const struct redist__tile *tile);
 int redist__direct_progress(void *data);
 int redist__direct_close(void *data);
 
-/* Copies what a tile and the part of one peer have in common, or one piece of the peer's array of that. */
-enum { REDIST__ALL_PIECES = -1 };
+/* Copies what a tile and the pieces `first` to `last` - 1 of a peer's array have in common. */
 int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
-                             int peer, int piece);
+                             int peer, int first, int last);
 
-/* Pieces (direct_pieces.c): the box of the own array that goes to a piece of a peer's; that a tile was put, which
+/* Pieces (direct_pieces.c): the box of the own array that goes to the pieces `first` to `last` - 1 of a
+ * peer's; that a tile was put, which
  * is nonzero if others get something of it; whether there will be no more; that all peers have the first so
  * many pieces; how many are complete here. */
-void redist__direct_piece(const struct redist__direct *state, int peer, int piece, int start[],
-                          int count[]);
+void redist__direct_pieces(const struct redist__direct *state, int peer, int first, int last,
+                           int start[], int count[]);
 int redist__direct_note_tile(struct redist__direct *state, const struct redist__tile *tile);
 int redist__direct_all_put(const struct redist__direct *state);
 void redist__direct_tell_pieces(const struct redist__direct *state, int pieces);
 int redist__direct_arrived(void *data, int *pieces);
 
-/* Tiles that wait until their copies can begin (direct_puts.c): whether they do; the beginning of an
- * execution; one more of them; beginning what can begin; waiting for all of them. */
+/* Makes the next tile a part of this one if it continues it, in memory too, and the same pieces of both are in the
+ * round (direct_join.c); 0 if not. */
+int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims);
+
+/* Tiles that wait for their turns (direct_puts.c): whether they have to; the beginning of an execution; one
+ * more of them; issuing those that may be; waiting for all of them. */
 int redist__direct_is_queued(const struct redist__direct *state);
 void redist__direct_open_puts(struct redist__direct *state);
 int redist__direct_add_put(struct redist__direct *state, const struct redist__tile *tile);

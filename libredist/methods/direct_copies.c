@@ -77,33 +77,16 @@ static int issue_one(struct redist__direct *state, int peer) {
     return code;
 }
 
-/* In turn i every rank serves the i-th rank after it, so that no two serve the same. Who served my next
- * peer before me is always the rank after me. A turn may begin when that rank and this one have ended
- * the turn before; or, so that the engines need not wait for the host, the one before that. */
+/* The peer at distance i has turn i - 1, the own part needs none. */
 static int has_turn(const struct redist__direct *state, int peer) {
-    int turn = redist__direct_distance(state, peer), ahead = state->traits->paced - 1;
-    if (!state->traits->paced || turn == 0)
-        return 1;
-    if (turn != state->turn + 1 || state->ended < turn - 1 - ahead)
-        return 0;
-    uint64_t size = (uint64_t)state->problem->schedule->context->size;
-    uint64_t before = state->number * size + (uint64_t)turn - 1 - (uint64_t)ahead;
-    return turn <= 1 + ahead ||
-           atomic_load_explicit(&redist__direct_line(state, redist__direct_peer(state, 1))->turns,
-                                memory_order_acquire) >= before;
+    int distance = redist__direct_distance(state, peer);
+    return !state->traits->paced || distance == 0 ||
+           (distance == state->turn + 1 && redist__direct_has_turn(state));
 }
 
 static int may_issue(const struct redist__direct *state, int peer) {
     return state->copies[peer] == REDIST__WAITS && has_turn(state, peer) &&
            (redist__direct_distance(state, peer) == 0 || redist__direct_is_ready(state, peer));
-}
-
-static void end_turn(struct redist__direct *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    state->ended++;
-    uint64_t turns = state->number * (uint64_t)context->size + (uint64_t)state->ended;
-    atomic_store_explicit(&redist__direct_line(state, context->rank)->turns, turns,
-                          memory_order_release);
 }
 
 /* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
@@ -119,7 +102,7 @@ static int try_to_end(struct redist__direct *state, int peer) {
         state->routes[state->direction].mode != REDIST__PUSH)
         redist__arrived(state->problem->watch);
     if (state->traits->paced && redist__direct_distance(state, peer) != 0)
-        end_turn(state);
+        redist__direct_end_turn(state);
     return code;
 }
 

@@ -6,18 +6,20 @@
  */
 #include "direct.h"
 
-void redist__direct_piece(const struct redist__direct *state, int peer, int piece, int start[],
-                          int count[]) {
+void redist__direct_pieces(const struct redist__direct *state, int peer, int first, int last,
+                           int start[], int count[]) {
     const struct redist__problem *problem = state->problem;
     const struct redist__part *part = &problem->schedule->side[0].parts[peer];
     const struct redist__remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
-    int axis = problem->piece_axis, extent, first;
+    int axis = problem->piece_axis, extent, low, high;
     for (int i = 0; i < problem->schedule->ndims; i++) {
         start[i] = part->start[i];
         count[i] = part->count[i];
     }
-    redist_decompose((int)remote->extent, problem->pieces, piece, &extent, &first);
-    int low = first - (int)remote->start, high = low + extent; /* within the part */
+    redist_decompose((int)remote->extent, problem->pieces, first, &extent, &low);
+    redist_decompose((int)remote->extent, problem->pieces, last - 1, &extent, &high);
+    low -= (int)remote->start; /* within the part */
+    high += extent - (int)remote->start;
     low = low > 0 ? low : 0;
     high = high < count[axis] ? high : count[axis];
     start[axis] += low;
@@ -79,7 +81,7 @@ static int from_peer(const struct redist__direct *state, int peer) {
 /* Whether this rank has copied the own parts of all tiles. */
 static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
-    void *mark = state->marks[1]; /* lanes to peers have others */
+    void *mark = state->marks[state->problem->schedule->context->size]; /* turns have others */
     int code = REDIST_OK;
     redist__direct_lock();
     if (redist__direct_all_put(state) && state->own == REDIST__WAITS) {

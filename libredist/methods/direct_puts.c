@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Method direct: tiles that wait. Copy engines take what they get in its order; so that pieces which are
- * needed first can overtake others, each peer's lane gets one copy to run and one that stands by, and what
- * comes next is decided when there is room. A round is what all peers get next: of the oldest tile that has
- * something of the first piece that is not complete, that piece, or so many as make a copy worth while. Lanes
- * go through the rounds each at its own pace; the ranks do not wait for each other.
+ * Method direct: tiles that are put when it is their turn. The copy engines of a device would take all
+ * tiles at once, but the copies of different ranks then meet at the receivers. A round serves each peer in
+ * turn with the same tiles: as many as there are, up to what makes a turn long enough. If the destination is
+ * to be completed in pieces, it takes of all tiles what belongs to the first piece, then to the next one.
  */
 #include "direct.h"
 
 #include <string.h>
 
-/* Bytes for one peer: a copy of so many takes longer than it takes the host to begin the next one. */
-enum { ROUND_BYTES = 8 << 20 };
+/* Bytes for one peer that make a turn long enough: it takes some 10 us until others know that one has ended,
+ * but what is sent in many turns is complete the sooner piece by piece. */
+enum { TURN_BYTES = 24 << 20, MANY_TURNS = 16 };
 
 int redist__direct_is_queued(const struct redist__direct *state) {
     return state->problem->tiles == REDIST_PUT && state->problem->schedule->context->size > 1 &&
@@ -71,7 +71,7 @@ static int make_room(struct redist__puts *puts) {
     return REDIST_OK;
 }
 
-/* What nobody else gets anything of is done with. */
+/* What nobody else gets anything of needs no turn. */
 int redist__direct_add_put(struct redist__direct *state, const struct redist__tile *tile) {
     struct redist__put put;
     int code = make_put(state, tile, &put);
@@ -97,157 +97,162 @@ void redist__direct_free_puts(struct redist__puts *puts) {
     for (int i = 0; i < puts->count; i++)
         release_tile(&puts->list[i]);
     redist_release(puts->list);
-    redist_release(puts->lanes);
     *puts = (struct redist__puts){0};
 }
 
 /* ---------------------------------------------------------------- rounds */
 
 /* The tile of which a piece comes next: the lowest piece, the oldest tile. NULL = none. */
-static struct redist__put *choose_put(struct redist__puts *puts, int pieces) {
+static struct redist__put *choose_put(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
     struct redist__put *best = NULL;
-    while (puts->oldest < puts->count && puts->list[puts->oldest].taken == pieces)
-        puts->oldest++;
+    int lowest = state->problem->pieces;
     for (int i = puts->oldest; i < puts->count; i++)
-        if (puts->list[i].taken < (best != NULL ? best->taken : pieces))
+        if (puts->list[i].last < lowest) {
             best = &puts->list[i];
+            lowest = best->last;
+        }
     return best;
 }
 
-static struct redist__round *round_at(struct redist__puts *puts, int number) {
-    return &puts->rounds[number % REDIST__ROUNDS];
+static int count_peers(const struct redist__direct *state) {
+    return state->problem->schedule->context->size - 1;
 }
 
-/* Decides what all peers get next; 0 if there is nothing, or too much under way. */
+/* Notes what will be complete when the round is done. */
+static void note_complete(struct redist__direct *state) {
+    const struct redist__put *next = choose_put(state);
+    int lowest = next != NULL ? next->last : state->problem->pieces;
+    state->puts.complete[state->turn / count_peers(state) % 2] =
+        redist__direct_all_put(state) ? lowest : 0;
+}
+
+/* In host memory, where turns are there to be tested, they are short. */
+static size_t long_enough(const struct redist__problem *problem) {
+    const struct redist__schedule *schedule = problem->schedule;
+    size_t share = schedule->side[0].bytes / (size_t)schedule->context->size / MANY_TURNS;
+    if (!problem->space->asynchronous)
+        return 1;
+    return share > TURN_BYTES ? share : TURN_BYTES;
+}
+
+/* Nonzero if there is anything for it. */
 static int begin_round(struct redist__direct *state) {
     struct redist__puts *puts = &state->puts;
-    int pieces = state->problem->pieces;
-    struct redist__put *put = choose_put(puts, pieces), *next;
-    if (put == NULL || puts->begun - puts->ended == REDIST__ROUNDS)
-        return 0;
-    struct redist__round *round = round_at(puts, puts->begun++);
-    round->put = (int)(put - puts->list);
-    round->first = put->taken;
-    for (size_t bytes = 0; put->taken < pieces && bytes < ROUND_BYTES; bytes += put->bytes)
-        put->taken++;
-    round->last = put->taken;
-    next = choose_put(puts, pieces);
-    round->complete = redist__direct_all_put(state) ? (next != NULL ? next->taken : pieces) : 0;
-    return 1;
+    size_t bytes = 0, enough = long_enough(state->problem);
+    int n = 0;
+    while (puts->oldest < puts->count && puts->list[puts->oldest].last == state->problem->pieces)
+        puts->oldest++;
+    for (int i = puts->oldest; i < puts->count; i++)
+        puts->list[i].first = puts->list[i].last;
+    for (struct redist__put *put = choose_put(state); put != NULL && bytes < enough;
+         put = choose_put(state), n++) {
+        bytes += put->bytes;
+        put->last++;
+    }
+    note_complete(state);
+    return n;
 }
 
-/* All peers have what is in the round. */
 static void end_round(struct redist__direct *state) {
-    struct redist__puts *puts = &state->puts;
-    const struct redist__round *round = round_at(puts, puts->ended++);
-    if (round->last == state->problem->pieces)
-        release_tile(&puts->list[round->put]);
-    redist__direct_tell_pieces(state, round->complete);
+    int round = state->ended / count_peers(state) - 1;
+    redist__direct_tell_pieces(state, state->puts.complete[round % 2]);
 }
 
-static int copy_round(const struct redist__direct *state, const struct redist__round *round,
-                      int peer) {
-    const struct redist__put *put = &state->puts.list[round->put];
-    const struct redist__tile tile = {put->start, put->count, put->data, put->stride};
-    int code = REDIST_OK;
-    for (int piece = round->first; piece < round->last && code == REDIST_OK; piece++)
-        code = redist__direct_copy_part(state, &tile, peer, piece);
+/* Tiles in host memory are done with when the last peer has been served. */
+static void release_round(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    for (int i = puts->oldest; i < puts->count; i++)
+        if (puts->list[i].last == state->problem->pieces)
+            release_tile(&puts->list[i]);
+}
+
+static int copy_round(const struct redist__direct *state, int peer) {
+    const struct redist__puts *puts = &state->puts;
+    int ndims = state->problem->schedule->ndims, code = REDIST_OK;
+    for (int i = puts->oldest, next; i < puts->count && code == REDIST_OK; i = next) {
+        struct redist__put put = puts->list[i];
+        for (next = i + 1;
+             next < puts->count && redist__direct_join(&put, &puts->list[next], ndims);)
+            next++;
+        const struct redist__tile tile = {put.start, put.count, put.data, put.stride};
+        if (put.first < put.last)
+            code = redist__direct_copy_part(state, &tile, peer, put.first, put.last);
+    }
     return code;
 }
 
-/* ---------------------------------------------------------------- lanes */
+/* ---------------------------------------------------------------- turns */
 
-/* Of a copy in the lane of the peer at a distance: two are under way at most. */
-static void *mark_of(const struct redist__direct *state, int distance, int round) {
-    return state->marks[REDIST__LANE_COPIES * distance + round % REDIST__LANE_COPIES];
+/* Of the copies of a turn: two are under way at most. */
+static void *mark_of(const struct redist__direct *state, int turn) {
+    return state->marks[turn % 2];
 }
 
-/* Begins the next copy of a lane if it may begin. */
-static int issue(struct redist__direct *state, int distance) {
-    struct redist__puts *puts = &state->puts;
-    struct redist__lane *lane = &puts->lanes[distance];
-    int peer = redist__direct_peer(state, distance);
-    if (lane->issued - lane->ended == REDIST__LANE_COPIES ||
-        !redist__direct_is_ready(state, peer) ||
-        (lane->issued == puts->begun && !begin_round(state)))
+/* Begins the next turn if it may begin. */
+static int issue_turn(struct redist__direct *state) {
+    int place = state->turn % count_peers(state), peer = redist__direct_peer(state, place + 1);
+    if (!redist__direct_has_turn(state) || !redist__direct_is_ready(state, peer) ||
+        (place == 0 && !begin_round(state)))
         return REDIST_OK;
-    int code = copy_round(state, round_at(puts, lane->issued), peer);
-    int marked = state->problem->space->mark_lane(mark_of(state, distance, lane->issued), distance);
-    lane->issued++;
+    int code = copy_round(state, peer);
+    int marked = state->problem->space->mark_lane(mark_of(state, state->turn), 1);
+    state->turn++;
+    if (state->turn % count_peers(state) == 0)
+        release_round(state);
     return code == REDIST_OK ? marked : code;
 }
 
-/* Copies end in their order; after a failure too, so that peers go on. */
-static int try_to_end(struct redist__direct *state, int distance) {
-    struct redist__lane *lane = &state->puts.lanes[distance];
-    int reached = 0, code = REDIST_OK;
-    if (lane->ended == lane->issued)
+/* Turns end in their order; after a failure too, so that peers go on. */
+static int try_to_end(struct redist__direct *state) {
+    int reached, code;
+    if (state->ended == state->turn)
         return REDIST_OK;
-    code = state->problem->space->mark_reached(mark_of(state, distance, lane->ended), &reached);
-    lane->ended += reached || code != REDIST_OK;
-    return code;
-}
-
-/* How many rounds all lanes have ended. */
-static int count_ended(const struct redist__direct *state) {
-    const struct redist__puts *puts = &state->puts;
-    int ended = puts->begun;
-    for (int distance = 1; distance < state->problem->schedule->context->size; distance++)
-        if (puts->lanes[distance].ended < ended)
-            ended = puts->lanes[distance].ended;
-    return ended;
-}
-
-static int advance_lanes(struct redist__direct *state) {
-    int code = REDIST_OK;
-    for (int distance = 1; distance < state->problem->schedule->context->size; distance++) {
-        int ended = try_to_end(state, distance), issued = issue(state, distance);
-        int failed = ended != REDIST_OK ? ended : issued;
-        code = code == REDIST_OK ? failed : code;
-    }
-    for (int ended = count_ended(state); state->puts.ended < ended;)
+    code = state->problem->space->mark_reached(mark_of(state, state->ended), &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    redist__direct_end_turn(state);
+    if (state->ended % count_peers(state) == 0)
         end_round(state);
     return code;
 }
 
-/* All that lanes have done. */
-static long long count_steps(const struct redist__direct *state) {
-    long long steps = 0;
-    for (int distance = 1; distance < state->problem->schedule->context->size; distance++)
-        steps += state->puts.lanes[distance].issued + state->puts.lanes[distance].ended;
-    return steps;
-}
-
-/* Rounds that are under way and tiles that are not in rounds. */
 static int count_left(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
-    int left = puts->begun - puts->ended;
+    int left = state->turn - state->ended + (state->turn % count_peers(state) != 0);
     for (int i = puts->oldest; i < puts->count; i++)
-        left += puts->list[i].taken < state->problem->pieces;
+        left += puts->list[i].last < state->problem->pieces;
     return left;
+}
+
+/* A rank that has no more to put says so, lest others wait for its turns until it closes the execution. */
+static void tell_end(struct redist__direct *state) {
+    if (state->told_end)
+        return;
+    state->told_end = 1;
+    redist__direct_end_turns(state);
+    redist__direct_tell_pieces(state, state->problem->pieces);
 }
 
 /* Does what can be done without waiting. */
 int redist__direct_advance_puts(struct redist__direct *state) {
-    int code = REDIST_OK;
-    long long before, steps = count_steps(state);
+    int code = REDIST_OK, before;
     do {
-        before = steps;
-        int failed = advance_lanes(state);
+        before = state->turn + state->ended;
+        int issued = issue_turn(state), ended = try_to_end(state);
+        int failed = issued != REDIST_OK ? issued : ended;
         code = code == REDIST_OK ? failed : code;
-        steps = count_steps(state);
-    } while (steps > before);
+    } while (state->turn + state->ended > before);
     state->left = count_left(state);
     if (state->left == 0 && redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, state->problem->pieces);
+        tell_end(state);
     return code;
 }
 
 void redist__direct_open_puts(struct redist__direct *state) {
-    struct redist__puts *puts = &state->puts;
-    for (int distance = 0; distance < state->problem->schedule->context->size; distance++)
-        puts->lanes[distance] = (struct redist__lane){0};
-    puts->count = puts->oldest = puts->begun = puts->ended = state->left = 0;
+    state->told_end = 0;
+    state->turn = state->ended = state->left = 0;
+    state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);
     redist__direct_advance_all(state);
 }
@@ -257,4 +262,5 @@ void redist__direct_close_puts(struct redist__direct *state) {
     for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
         redist__pause(context, poll);
     redist__direct_end(state);
+    tell_end(state);
 }

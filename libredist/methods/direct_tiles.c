@@ -55,15 +55,15 @@ static int far_box(const struct redist__direct *state, int side, int peer, char 
 }
 
 int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
-                             int peer, int piece) {
+                             int peer, int first, int last) {
     const struct redist__schedule *schedule = state->problem->schedule;
     int put = state->problem->tiles == REDIST_PUT;
     const struct redist__part *part = &schedule->side[!put].parts[peer];
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     const int *from = part->start, *extent = part->count;
     int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
-    if (piece != REDIST__ALL_PIECES && state->problem->pieces > 1) {
-        redist__direct_piece(state, peer, piece, piece_start, piece_count);
+    if (last - first < state->problem->pieces) {
+        redist__direct_pieces(state, peer, first, last, piece_start, piece_count);
         from = piece_start, extent = piece_count;
     }
     if (!redist__intersect(schedule->ndims, tile->start, tile->count, from, extent, start, count))
@@ -83,7 +83,8 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     int distance = redist__direct_distance(state, peer);
     if (state->problem->space->asynchronous)
         return state->problem->space->copy(
-            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier, distance);
+            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -97,8 +98,8 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
-        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i),
-                                        REDIST__ALL_PIECES);
+        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i), 0,
+                                        state->problem->pieces);
     }
     return code;
 }
