@@ -144,8 +144,8 @@ struct pass {
     int count[REDIST_MAX_NDIMS]; /* elements along the other axes */
 };
 
-static int plan_pass(const struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                     const struct pass *pass, void **serial) {
+static int plan_pass(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
+                     const struct pass *pass, int last) {
     struct fftnd__local in = {.ndims = tiling->ndims}, out = in;
     struct fftnd__serial_problem problem;
     for (int i = 0; i < tiling->ndims; i++) {
@@ -157,18 +157,22 @@ static int plan_pass(const struct fftnd__tiling *tiling, const struct fftnd__tra
                            &problem);
     if (tiling->offload != NULL)
         problem.stream = tiling->offload->streams[FFTND__TRANSFORM];
-    return tiling->library->create(&problem, pass->in->memory, pass->out->memory, serial);
+    if (pass->in == &tiling->in && tiling->direct_in && fftnd__lines_suit(&problem))
+        return fftnd__lines_create(&tiling->lines[last], tiling->library, &problem,
+                                   pass->in->memory, pass->out->memory);
+    return tiling->library->create(&problem, pass->in->memory, pass->out->memory,
+                                   &tiling->serial[tiling->npasses - 1][last]);
 }
 
 /* Whole tiles, and the last along the axis that is cut unevenly. */
 static int plan_both(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
                      struct pass *pass) {
-    void **serial = tiling->serial[tiling->npasses++];
-    int axis = tiling->chunk_axis, code = plan_pass(tiling, transform, pass, &serial[0]);
+    tiling->npasses++;
+    int axis = tiling->chunk_axis, code = plan_pass(tiling, transform, pass, 0);
     if (code != REDIST_OK || axis < 0 || tiling->extent_out[axis] % tiling->count[axis] == 0)
         return code;
     pass->count[axis] = tiling->extent_out[axis] % tiling->count[axis];
-    return plan_pass(tiling, transform, pass, &serial[1]);
+    return plan_pass(tiling, transform, pass, 1);
 }
 
 /* The halved axis by itself, and the others only for the modes of it that the array has. */
@@ -270,6 +274,8 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling) {
     for (int i = 0; i < 4; i++)
         if (tiling->serial[i / 2][i % 2] != NULL)
             tiling->library->destroy(tiling->serial[i / 2][i % 2]);
+    for (int i = 0; i < 2; i++)
+        fftnd__lines_free(&tiling->lines[i], tiling->library);
     redist_release(tiling->memory);
     *tiling = (struct fftnd__tiling){0};
 }
@@ -391,7 +397,10 @@ static int transform_tile(const struct fftnd__tiling *tiling, int last,
     int forward = tiling->direction == REDIST_FORWARD, apart = tiling->npasses > 1;
     const struct fftnd__block *between = apart && !forward ? in : out;
     fftnd__bands_spread(&tiling->in.bands, in);
-    int code = tiling->library->execute(tiling->serial[0][last], in->memory, between->memory);
+    const struct fftnd__lines *lines = &tiling->lines[last];
+    int code = lines->line != NULL
+                   ? fftnd__lines_run(lines, tiling->library, in->memory, between->memory)
+                   : tiling->library->execute(tiling->serial[0][last], in->memory, between->memory);
     fftnd__bands_join(bands, FFTND__NYQUIST_MIRROR, between);
     if (code == REDIST_OK && apart)
         code = tiling->library->execute(tiling->serial[1][last], between->memory, out->memory);

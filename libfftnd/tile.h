@@ -4,6 +4,7 @@
 #define FFTND__TILE_H
 
 #include "bands.h"
+#include "lines.h"
 
 /* Where tiles come from or go to: an array of this rank, or through an exchange to all. */
 struct fftnd__end {
@@ -58,6 +59,8 @@ struct fftnd__tiling {
     struct fftnd__team *team; /* the threads that share the tiles out among them */
     int npasses;              /* transforms of a tile, one after the other: 1 or 2 */
     void *serial[2][2];       /* of each pass, for whole tiles and for the last along chunk_axis */
+    struct fftnd__lines
+        lines[2]; /* in the place of those of the first pass where `line` is not NULL */
     int direction;
     const struct fftnd__serial *library;
     struct fftnd__offload

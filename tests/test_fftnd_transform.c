@@ -100,6 +100,20 @@ START_TEST(shapes_of_the_paper) {
 }
 END_TEST
 
+/* Lines of 1.5 to 8 KiB are transformed one by one where tiles are read out of an array. */
+START_TEST(long_lines) {
+    fft_case given[] = {FFT_CASE(FFTND_C2C, 6, 5, 200),    FFT_CASE(FFTND_R2C, 6, 5, 256),
+                        FFT_CASE(FFTND_R2C, 5, 4, 255),    FFT_CASE(FFTND_C2C, 3, 4, 5, 128),
+                        FFT_CASE(FFTND_C2C, 12, 3, 600),   FFT_CASE(FFTND_R2C, 9, 202),
+                        FFT_CASE(FFTND_R2C, 3, 5, 4, 1000)};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (int precision = 0; precision < 2; precision++) {
+            given[i].precision = precision ? FFTND_FLOAT : FFTND_DOUBLE;
+            fft_check(MPI_COMM_WORLD, &given[i]);
+        }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- kinds */
 
 START_TEST(every_halved_axis_odd_and_even) {
@@ -274,6 +288,7 @@ int main(int argc, char **argv) {
                                   extents_of_one_and_fewer_rows_than_ranks,
                                   primes,
                                   shapes_of_the_paper,
+                                  long_lines,
                                   every_halved_axis_odd_and_even,
                                   short_real_lengths,
                                   every_kind_of_real_transform,
