@@ -21,6 +21,22 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
     return made;
 }
 
+exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a,
+                                int axis_b) {
+    int sizes[3];
+    random_sizes(3, 1, 13, 800, sizes);
+    exchange given = exchange_between_axes(comm, element, 3, sizes, axis_a, axis_b);
+    given.axes[0] = given.axes[1] = -1;
+    return given;
+}
+
+void exchange_pad(redist_box *box) {
+    for (int axis = 0; axis < 3; axis++) {
+        box->offset[axis] = random_between(0, 2);
+        box->extent[axis] = box->offset[axis] + box->count[axis] + random_between(0, 2);
+    }
+}
+
 /* Balanced blocks, computed another way than the library does: element i belongs to the first part
  * whose end is behind it. */
 static void split_axis(redist_box *box, int axis, int size, int nparts, int part) {

@@ -31,6 +31,12 @@ exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int n
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
                                 const int sizes[]);
 
+/** The same from slabs of a random array of three dimensions along one axis to slabs along another. */
+exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a, int axis_b);
+
+/** Puts a box of three dimensions somewhere into a larger local array. */
+void exchange_pad(redist_box *box);
+
 /** Random global extents between low and high, but not more than `most` elements in all. */
 void random_sizes(int ndims, int low, int high, int most, int sizes[]);
 

@@ -175,23 +175,18 @@ END_TEST
 /* Slabs before and after, in padded local arrays; some elements go nowhere, or come from nowhere. */
 START_TEST(between_boxes) {
     for (int i = 0; i < harness_cases(NMETHODS); i++) {
-        int sizes[3];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        random_sizes(3, 1, 13, 800, sizes);
-        exchange given =
-            exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1) % 3);
-        given.axes[0] = given.axes[1] = -1;
+        exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
         for (int side = 0; side < 2; side++)
-            for (int rank = 0; rank < given.nranks; rank++)
-                for (int axis = 0; axis < 3; axis++) {
-                    redist_box *box = &given.boxes[side][rank];
-                    box->offset[axis] = random_between(0, 2);
-                    box->extent[axis] = box->offset[axis] + box->count[axis] + random_between(0, 2);
+            for (int rank = 0; rank < given.nranks; rank++) {
+                redist_box *box = &given.boxes[side][rank];
+                exchange_pad(box);
+                for (int axis = 0; axis < 3; axis++)
                     if (box->count[axis] > 1 && random_chance(20)) {
                         box->count[axis]--;
                         given.is_complete = 0;
                     }
-                }
+            }
         try_pieces(&given, methods[i % NMETHODS], 2);
         element_free(&element);
     }

@@ -241,19 +241,11 @@ END_TEST
 /* Slabs of the ranks along one axis before and another one after, in padded local arrays */
 START_TEST(between_boxes) {
     for (int i = 0; i < harness_cases(4); i++) {
-        int sizes[3];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        random_sizes(3, 1, 13, 800, sizes);
-        exchange given =
-            exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1) % 3);
-        given.axes[0] = given.axes[1] = -1;
+        exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
         for (int rank = 0; rank < given.nranks && i % 2; rank++)
-            for (int axis = 0; axis < 3;
-                 axis++) { /* of A only: what is fetched of B is all compared */
-                redist_box *box = &given.boxes[0][rank];
-                box->offset[axis] = random_between(0, 2);
-                box->extent[axis] = box->offset[axis] + box->count[axis] + random_between(0, 2);
-            }
+            exchange_pad(
+                &given.boxes[0][rank]); /* of A only: what is fetched of B is all compared */
         try_all(&given);
         element_free(&element);
     }
