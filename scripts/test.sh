@@ -32,7 +32,7 @@ build_pass() { # pass, options of meson setup
 # All tests, examples and short benchmarks on all their numbers of ranks.
 pass_gcc() {
     build_pass gcc -Dmpi=openmpi -Dwerror=true || return
-    REDIST_TEST_SCALE=0.5 run_tests gcc build-test/gcc .
+    REDIST_TEST_SCALE=0.4 run_tests gcc build-test/gcc .
     check "two nodes over TCP, in network namespaces" bash scripts/netns.sh build-test/gcc
 }
 
