@@ -45,5 +45,6 @@ void redist__part_latency(redist_link *link, int peers, double bytes, double sec
     double start = (alone - link->latency) * peers / (peers - 1), most = link->latency * peers;
     start = start > 0 ? start : 0;
     link->start = start < most ? start : most;
-    link->latency -= link->start / peers;
+    double left = link->latency - link->start / peers;
+    link->latency = left > 0 ? left : 0; /* where all of it is start, rounding may leave less */
 }

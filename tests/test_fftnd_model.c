@@ -93,6 +93,11 @@ START_TEST(fits) {
     redist__part_latency(&link, 7, 64, 1e-9); /* one message takes less than each of several */
     check_all(link.start >= 0 && link.latency >= 0, "start %g, latency %g", link.start,
               link.latency);
+    for (int i = 1; i <= 1000; i++) { /* all of it is the start: nothing is left, rounded or not */
+        link = (redist_link){0, i * 1.7e-8, 2e9};
+        redist__part_latency(&link, 11, 64, 1);
+        check_all(link.latency >= 0, "latency %g of %g", link.latency, i * 1.7e-8);
+    }
     for (int i = 0; i < 5; i++)
         seconds[i] = bytes[i] / 2e9 * (i == 0 ? 0.5 : 1); /* a line would begin below 0 */
     link = redist__fit_link(5, bytes, seconds);
