@@ -151,7 +151,7 @@ void fftnd__bands_join(const struct fftnd__bands *bands, enum fftnd__nyquist nyq
 
 void fftnd__bands_spread(const struct fftnd__bands *bands, const struct fftnd__block *block) {
     const struct changes *change = &changes[block->precision];
-    size_t real = block->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+    size_t real = fftnd__item_bytes(block->precision, 1);
     for (int i = 0; i < bands->n; i++) {
         const struct fftnd__band *band = &bands->band[i];
         change_range(block, band->axis, band->low, band->modes - band->high, 0,

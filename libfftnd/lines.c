@@ -9,21 +9,20 @@
 /* A line is asked for so many lines before its turn. Short ones cost more to call for than they wait. */
 enum { AHEAD = 2, LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
-static size_t real_bytes(const struct fftnd__serial_problem *problem) {
-    return problem->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+static size_t in_bytes(const struct fftnd__serial_problem *problem) {
+    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C);
 }
 
-static size_t in_bytes(const struct fftnd__serial_problem *problem) {
-    return real_bytes(problem) * (problem->kind == FFTND_R2C ? 1 : 2);
+static size_t out_bytes(const struct fftnd__serial_problem *problem) {
+    return fftnd__item_bytes(problem->precision, 0);
 }
 
 /* Whether all lines are aligned alike, as the library's fast plans need it. */
 static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
                            const struct fftnd__loop loops[]) {
-    size_t out = 2 * real_bytes(problem);
     for (int i = 0; i < n; i++)
         if ((size_t)loops[i].in * in_bytes(problem) % ALIGNMENT != 0 ||
-            (size_t)loops[i].out * out % ALIGNMENT != 0)
+            (size_t)loops[i].out * out_bytes(problem) % ALIGNMENT != 0)
             return 0;
     return 1;
 }
@@ -42,7 +41,7 @@ int fftnd__lines_suit(const struct fftnd__serial_problem *problem) {
 
 static void add_loops(struct fftnd__lines *lines, const struct fftnd__serial_problem *problem,
                       int n, const struct fftnd__loop loops[]) {
-    ptrdiff_t in = (ptrdiff_t)in_bytes(problem), out = 2 * (ptrdiff_t)real_bytes(problem);
+    ptrdiff_t in = (ptrdiff_t)in_bytes(problem), out = (ptrdiff_t)out_bytes(problem);
     for (int i = 0; i < n; i++) {
         lines->count *= loops[i].n;
         if (loops[i].n > 1)

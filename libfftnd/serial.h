@@ -77,6 +77,9 @@ struct fftnd__serial {
 FFTND__SERIALS(FFTND__DECLARE_SERIAL)
 #undef FFTND__DECLARE_SERIAL
 
+/* Bytes of a real or complex element. */
+size_t fftnd__item_bytes(enum fftnd_precision precision, int real);
+
 /* The library for arrays in a space; AUTO = host. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
 

@@ -91,8 +91,7 @@ static int check(const char *function, const char *name, const void *array, size
 /* ---------------------------------------------------------------- plans of cuFFT */
 
 static size_t element_bytes(const struct plan *plan, int is_real) {
-    size_t bytes = plan->problem.precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
-    return is_real ? bytes : 2 * bytes;
+    return fftnd__item_bytes(plan->problem.precision, is_real);
 }
 
 static cudaDataType data_type(const struct plan *plan, int is_real) {

@@ -7,8 +7,7 @@
 /* ---------------------------------------------------------------- arrays between steps */
 
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
-    size_t bytes = transform->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
-    return real ? bytes : 2 * bytes;
+    return fftnd__item_bytes(transform->precision, real);
 }
 
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {

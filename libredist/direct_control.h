@@ -36,6 +36,18 @@ uint64_t redist__slot_next(struct redist__slot *slot);
 /* The line of a rank of the node. */
 struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank);
 
+/* What a line says of something that is counted within an execution. */
+static inline uint64_t redist__counted(uint64_t execution, uint32_t n) {
+    return execution << 32 | n;
+}
+
+/* Peers poll the line: it is left alone where nothing is new. */
+static inline void redist__tell_count(_Atomic uint64_t *counter, uint64_t execution, uint32_t n) {
+    uint64_t told = redist__counted(execution, n);
+    if (atomic_load_explicit(counter, memory_order_relaxed) != told)
+        atomic_store_explicit(counter, told, memory_order_release);
+}
+
 /* Waits until a counter has reached `value`; lets MPI make progress meanwhile. */
 void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                       const struct redist__context *context);

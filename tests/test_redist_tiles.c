@@ -243,9 +243,8 @@ START_TEST(between_boxes) {
     for (int i = 0; i < harness_cases(4); i++) {
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
-        for (int rank = 0; rank < given.nranks && i % 2; rank++)
-            exchange_pad(
-                &given.boxes[0][rank]); /* of A only: what is fetched of B is all compared */
+        for (int rank = 0; rank < given.nranks && i % 2; rank++) /* A only: all of B is compared */
+            exchange_pad(&given.boxes[0][rank]);
         try_all(&given);
         element_free(&element);
     }

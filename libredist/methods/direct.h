@@ -64,13 +64,12 @@ struct redist__direct {
     struct redist__slot slot;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
-    void **marks;                  /* for each peer, and one for tiles' own parts */
+    void **marks; /* for each peer, or each turn under way, and one for tiles' own parts */
     enum redist__progress *copies; /* of the execution under way, for each peer */
     int left;                      /* copies that are not done */
     int turn, ended;           /* of a paced execution: turns that were issued, and that are done */
     struct redist__puts puts;  /* of an execution in tiles that wait */
     size_t elements;           /* that were put */
-    int told_end;              /* that there will be no more turns */
     enum redist__progress own; /* the own parts of all tiles */
     uint64_t number;           /* of the execution under way */
     int direction;
@@ -136,10 +135,9 @@ int redist__direct_close(void *data);
 int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
                              int peer, int first, int last);
 
-/* Pieces (direct_pieces.c): the box of the own array that goes to the pieces `first` to `last` - 1 of a
- * peer's; that a tile was put, which
- * is nonzero if others get something of it; whether there will be no more; that all peers have the first so
- * many pieces; how many are complete here. */
+/* Pieces (direct_pieces.c): the box of the own array that goes to the pieces `first` to `last` - 1 of a peer's;
+ * that a tile was put, which is nonzero if others get something of it; whether there will be no more; that all
+ * peers have the first so many pieces; how many are complete here. */
 void redist__direct_pieces(const struct redist__direct *state, int peer, int first, int last,
                            int start[], int count[]);
 int redist__direct_note_tile(struct redist__direct *state, const struct redist__tile *tile);

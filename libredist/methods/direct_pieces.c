@@ -55,27 +55,19 @@ int redist__direct_all_put(const struct redist__direct *state) {
     return state->elements == state->problem->schedule->side[0].elements;
 }
 
-/* What a rank tells the others: the execution, and how many pieces. */
-static uint64_t pieces_of(uint64_t number, int pieces) {
-    return number << 32 | (uint32_t)pieces;
-}
-
-/* Peers poll the line: it is left alone where nothing is new. */
 void redist__direct_tell_pieces(const struct redist__direct *state, int pieces) {
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
-    uint64_t told = pieces_of(state->number, pieces);
-    if (state->problem->pieces > 1 &&
-        atomic_load_explicit(&mine->pieces, memory_order_relaxed) != told)
-        atomic_store_explicit(&mine->pieces, told, memory_order_release);
+    if (state->problem->pieces > 1)
+        redist__tell_count(&mine->pieces, state->number, (uint32_t)pieces);
 }
 
 static int from_peer(const struct redist__direct *state, int peer) {
+    int pieces = state->problem->pieces;
     uint64_t told =
         atomic_load_explicit(&redist__direct_line(state, peer)->pieces, memory_order_acquire);
-    if (told < pieces_of(state->number, 0))
+    if (told < redist__counted(state->number, 0))
         return 0;
-    return told < pieces_of(state->number, state->problem->pieces) ? (int)(uint32_t)told
-                                                                   : state->problem->pieces;
+    return told < redist__counted(state->number, (uint32_t)pieces) ? (int)(uint32_t)told : pieces;
 }
 
 /* Whether this rank has copied the own parts of all tiles. */

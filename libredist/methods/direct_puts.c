@@ -227,9 +227,6 @@ static int count_left(const struct redist__direct *state) {
 
 /* A rank that has no more to put says so, lest others wait for its turns until it closes the execution. */
 static void tell_end(struct redist__direct *state) {
-    if (state->told_end)
-        return;
-    state->told_end = 1;
     redist__direct_end_turns(state);
     redist__direct_tell_pieces(state, state->problem->pieces);
 }
@@ -250,7 +247,6 @@ int redist__direct_advance_puts(struct redist__direct *state) {
 }
 
 void redist__direct_open_puts(struct redist__direct *state) {
-    state->told_end = 0;
     state->turn = state->ended = state->left = 0;
     state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);

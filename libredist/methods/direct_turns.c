@@ -11,14 +11,9 @@
  */
 #include "direct.h"
 
-/* What a rank tells the others: the execution, and how many of its turns have ended. */
-static uint64_t turns_of(uint64_t number, uint32_t ended) {
-    return number << 32 | ended;
-}
-
-static void publish(const struct redist__direct *state, uint32_t ended) {
+static void tell(const struct redist__direct *state, uint32_t ended) {
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
-    atomic_store_explicit(&mine->turns, turns_of(state->number, ended), memory_order_release);
+    redist__tell_count(&mine->turns, state->number, ended);
 }
 
 static int distance_in(const struct redist__direct *state, int turn) {
@@ -31,7 +26,7 @@ static int has_ended(const struct redist__direct *state, int turns) {
     int peer = redist__direct_peer(state, distance_in(state, state->turn));
     int server = (peer - distance_in(state, state->turn - 1) + context->size) % context->size;
     return atomic_load_explicit(&redist__direct_line(state, server)->turns, memory_order_acquire) >=
-           turns_of(state->number, (uint32_t)turns);
+           redist__counted(state->number, (uint32_t)turns);
 }
 
 /* How many turns may stand by. In tiles, turns begin when something is there for them, which is not at the same
@@ -50,9 +45,9 @@ int redist__direct_has_turn(const struct redist__direct *state) {
 }
 
 void redist__direct_end_turn(struct redist__direct *state) {
-    publish(state, (uint32_t)++state->ended);
+    tell(state, (uint32_t)++state->ended);
 }
 
 void redist__direct_end_turns(const struct redist__direct *state) {
-    publish(state, UINT32_MAX);
+    tell(state, UINT32_MAX);
 }
