@@ -55,6 +55,12 @@ void harness_case(const char *format, ...) REDIST_PRINTF(1, 2);
 /** What harness_case said last. */
 const char *harness_current_case(void);
 
+/**
+ * Gives each of the cases that follow at most so many seconds, from harness_case on, within the limit of the
+ * program; 0 = no more than that limit.
+ */
+void harness_case_limit(int seconds);
+
 /** How many of `count` random cases to run under REDIST_TEST_SCALE; at least 1. */
 int harness_cases(int count);
 
