@@ -18,7 +18,7 @@ struct injection {
 };
 
 static double time_ends;
-static int nnoted, ncases, nprinted;
+static int nnoted, ncases, nprinted, nstruck[FAULTS];
 static char first_note[2 * FAULT_TEXT_BYTES];
 
 /* ---------------------------------------------------------------- time, and what is found */
@@ -34,6 +34,7 @@ int fault_tries_all(void) {
 void fault_begin(double share) {
     time_ends = MPI_Wtime() + share * (fault_tries_all() ? 200.0 : 25.0 * scale());
     nnoted = ncases = 0;
+    memset(nstruck, 0, sizeof nstruck);
     harness_case_limit(CASE_SECONDS);
 }
 
@@ -57,21 +58,28 @@ void fault_note(const char *format, ...) {
     }
 }
 
+static void print_faults(void) {
+    printf("%d faults tried", ncases);
+    for (int fault = FAULT_CALL; fault < FAULT_DEATH; fault++)
+        printf(", %d of %s", nstruck[fault], faults_name((enum fault)fault));
+    printf("\n");
+}
+
 void fault_end(void) {
     harness_case("the faults of this test");
     check_all(nnoted == 0, "%d times in %d faults; the first: %s", nnoted, ncases, first_note);
     check_all(ncases > 0, "no fault was tried");
     if (harness_rank == 0 && getenv("REDIST_TEST_TIMES") != NULL)
-        printf("%d faults tried\n", ncases);
+        print_faults();
 }
+
+/* ---------------------------------------------------------------- one fault */
 
 static int largest(int here) {
     int everywhere;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return everywhere;
 }
-
-/* ---------------------------------------------------------------- one fault */
 
 static void arm(const struct injection *injection) {
     int here = harness_rank == injection->guilty;
@@ -158,6 +166,13 @@ static void check_codes(const fault_subject *subject, const int codes[2], int st
         fault_note("an error without a fault: %s", redist_error_message());
 }
 
+/* Nonzero if the call that was to fail was made. */
+static int count_struck(const struct injection *injection, int struck) {
+    struck = largest(struck);
+    nstruck[injection->fault] += struck;
+    return struck;
+}
+
 static void try_execution(const fault_subject *subject, const char *name,
                           const struct injection *injection) {
     int codes[2];
@@ -170,11 +185,11 @@ static void try_execution(const fault_subject *subject, const char *name,
     arm(injection);
     codes[0] = execute(subject, 0);
     faults_disarm();
-    int struck = largest(faults_struck() != NULL);
+    int struck = faults_struck() != NULL;
     if (random_chance(50))
         PMPI_Barrier(MPI_COMM_WORLD);
     codes[1] = execute(subject, 1);
-    check_codes(subject, codes, struck);
+    check_codes(subject, codes, count_struck(injection, struck));
     subject->release(subject->data);
     check_healthy(subject, "the plan after it");
     check_inventory(&before, subject);
@@ -241,6 +256,7 @@ static void try_plan(const fault_subject *subject, const char *name,
     arm(injection);
     int code = subject->plan(subject->data);
     faults_disarm();
+    count_struck(injection, faults_struck() != NULL);
     int highest = largest(code);
     if (code != highest)
         fault_note("%s here, %s elsewhere", redist_error_name(code), redist_error_name(highest));
@@ -262,6 +278,7 @@ static void try_release(const fault_subject *subject, const char *name,
     arm(injection);
     subject->release(subject->data);
     faults_disarm();
+    count_struck(injection, faults_struck() != NULL);
     check_healthy(subject, "the plan after it");
     check_inventory(&before, subject);
 }

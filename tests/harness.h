@@ -27,6 +27,7 @@
  *   REDIST_TEST_SEED   seed of the random cases (else from the clock); printed in the last line
  *   REDIST_TEST_SCALE  factor on the number of random cases, such as 0.1 or 10 (1)
  *   REDIST_TEST_LIMIT  seconds after which every rank says where it is and gives up (240)
+ *   REDIST_TEST_CASE_LIMIT  seconds instead of those of harness_case_limit
  *   REDIST_TEST_TIMES  if set, the time of each test is printed
  *   CK_RUN_CASE        name of the only test to run
  */
