@@ -8,6 +8,7 @@
 #include "direct_control.h"
 #include "error.h"
 #include "grid.h"
+#include "waiting.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static void release(struct redist__context *context) {
         redist_release(context->node_ranks);
         redist_release(context->node_of);
         redist_release(context->nodes_sorted);
+        redist__peers_free(context);
     }
     redist_release(context);
 }
@@ -167,7 +169,8 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
-    return find_node_ranks(context);
+    code = find_node_ranks(context);
+    return code == REDIST_OK ? redist__peers_find(context) : code;
 }
 
 static struct redist__context *allocate(MPI_Comm comm) {

@@ -7,6 +7,7 @@
 
 struct redist__grid_entry;
 struct redist__control;
+struct redist__peers;
 
 struct redist__context {
     MPI_Comm comm; /* private, of the same ranks; returns errors */
@@ -17,6 +18,7 @@ struct redist__context {
     int nnodes, *node_of; /* nodes, numbered by their lowest ranks, and that of each rank */
     int *nodes_sorted;    /* the same, in ascending order */
     struct redist__grid_entry *grids; /* grids made from this communicator, by grid.c */
+    struct redist__peers *peers;      /* the processes of the node, by waiting.c */
     struct redist__control *controls; /* shared flags, by direct_control.c */
     void *attached;                   /* of a method's own library; NULL = nothing */
     void (*detach)(void *attached);   /* frees that */

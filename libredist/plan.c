@@ -38,6 +38,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.watch = request->options.phases ? &plan->watch : NULL;
+    plan->problem.failure = &plan->failure;
     plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;

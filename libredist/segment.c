@@ -6,6 +6,7 @@
  */
 #include "segment.h"
 #include "error.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -185,7 +186,10 @@ static int allocate_memory(struct segment *segment) {
     return code;
 }
 
+/* A window is freed by all ranks of the node together: it stays where one of them is gone. */
 static void free_memory(struct segment *segment) {
+    if (segment->window != MPI_WIN_NULL && redist__peers_gone(segment->context))
+        return;
     if (segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     else

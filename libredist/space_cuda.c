@@ -73,6 +73,10 @@ static int clear(void *memory, size_t bytes) {
     return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
 }
 
+static void drain(void) {
+    (void)CHECK(cudaDeviceSynchronize());
+}
+
 /* ---------------------------------------------------------------- lanes */
 
 enum { MOST_DEVICES = 64, LANES = 32 };
@@ -345,6 +349,7 @@ const struct redist__space redist__space_cuda = {
     .allocate_staging = allocate_staging,
     .release_staging = release_staging,
     .clear = clear,
+    .drain = drain,
     .create = redist__cuda_create,
     .remove = redist__cuda_remove,
     .place = redist__cuda_place,
