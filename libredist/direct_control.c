@@ -6,7 +6,6 @@
 
 #include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { SLOTS = 64 };
 
@@ -115,10 +114,7 @@ struct redist__line *redist__slot_line(const struct redist__slot *slot, int node
 }
 
 static int is_crowded(const struct redist__context *context) {
-    static long cores;
-    if (cores == 0)
-        cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return context->node_size > cores;
+    return context->crowded;
 }
 
 /* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:

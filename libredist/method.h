@@ -19,11 +19,11 @@ struct redist__problem {
     int staged;                        /* MPI is to get these through host memory */
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t stream_bytes;               /* larger arrays are best written past the caches */
-    int tag; /* first of REDIST__TAGS message tags that other plans do not use */
+    int tag; /* first of REDIST__TAGS message tags that no other living plan uses */
     struct redist__watch *watch; /* for redist__enter and redist__arrived; NULL = nobody asks */
 };
 
-enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };
+enum { REDIST__TAGS = 16 };
 
 /* A preference for choices that are so slow, or so like others, that only those get them who name
  * them. Lower ones rank what a name stands for that covers several. */
