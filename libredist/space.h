@@ -74,7 +74,9 @@ struct redist__space {
     char *(*address)(const struct redist__place *place, struct redist__mappings *mappings);
     void (*close_mappings)(struct redist__mappings *mappings);
 
-    /* Copies one box, in a lane, or in a stream of the user and then also from or to the host's memory;
+    /* Of what follows a call that fails returns only when all that its lane or stream has to do is done, so
+     * that nobody has to wait for a mark that was never made.
+     * Copies one box, in a lane, or in a stream of the user and then also from or to the host's memory;
      * several at once. */
     int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
                 enum redist__copier copier, int lane);

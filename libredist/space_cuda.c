@@ -134,10 +134,19 @@ static void mark_destroy(void *mark) {
         CHECK(cudaEventDestroy(mark));
 }
 
+/* Ends a call in a stream: after a failure nothing may be under way there. */
+static int settle(int code, cudaStream_t stream) {
+    if (code != REDIST_OK) {
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaGetLastError();
+    }
+    return code;
+}
+
 static int mark_lane(void *mark, int lane) {
     cudaStream_t stream;
     int code = redist__cuda_lane(lane, &stream);
-    return code == REDIST_OK ? CHECK(cudaEventRecord(mark, stream)) : code;
+    return code == REDIST_OK ? settle(CHECK(cudaEventRecord(mark, stream)), stream) : code;
 }
 
 /* An answer that is not there yet is no error. */
@@ -152,15 +161,20 @@ static int take_answer(cudaError_t error, const char *what, int *yes) {
 
 /* A stream that is idle needs no event, which takes longer than the question. */
 static int stream_idle(void *stream, int *idle) {
-    return take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle);
+    return settle(take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle), stream);
 }
 
 static int mark_stream(void *mark, void *stream) {
-    return CHECK(cudaEventRecord(mark, stream));
+    return settle(CHECK(cudaEventRecord(mark, stream)), stream);
 }
 
 static int mark_reached(void *mark, int *reached) {
-    return take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
+    int code = take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
+    if (code != REDIST_OK) {
+        (void)cudaEventSynchronize(mark);
+        (void)cudaGetLastError();
+    }
+    return code;
 }
 
 /* ---------------------------------------------------------------- copies by kernels */
@@ -287,15 +301,18 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     int code = redist__cuda_lane(lane, &stream);
     if (code != REDIST_OK || box->run == 0)
         return code;
-    if (copier == REDIST__ENGINES)
-        return copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream);
-    return copy_by_kernel(box, source, destination, stream);
+    code = copier == REDIST__ENGINES
+               ? copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream)
+               : copy_by_kernel(box, source, destination, stream);
+    return settle(code, stream);
 }
 
 static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
                           void *stream) {
     size_t most = box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
-    return box->run != 0 ? copy_by_engines(box, source, destination, most, stream) : REDIST_OK;
+    if (box->run == 0)
+        return REDIST_OK;
+    return settle(copy_by_engines(box, source, destination, most, stream), stream);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -355,14 +372,15 @@ static int batch_run(struct redist__batch *batch, int first, int count, int lane
     const struct parts *parts = batch->device;
     cudaStream_t stream;
     int code = redist__cuda_lane(lane, &stream);
-    if (code == REDIST_OK)
-        code = upload(batch, first, count, stream);
+    if (code != REDIST_OK)
+        return code;
+    code = upload(batch, first, count, stream);
     uint64_t most = 0;
     for (int i = first; i < first + count; i++)
         most = parts->host[i].units > most ? parts->host[i].units : most;
     if (code == REDIST_OK)
         code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, stream));
-    return code;
+    return settle(code, stream);
 }
 
 const struct redist__space redist__space_cuda = {
