@@ -219,7 +219,8 @@ REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t by
 /**
  * Frees an array of redist_alloc or redist_alloc_in and sets *array to NULL; does nothing when *array
  * is NULL.
- * No plan bound to the array may be executed afterwards.
+ * No plan bound to the array, or executed on it, may be executed on it afterwards; such plans are freed before or
+ * later. Plans of a communicator with other ranks, for memory of a device, are freed before.
  * Collective on the communicator of the allocation. Errors: ERR_NULL, ERR_STATE (not such an
  * array).
  */
@@ -506,7 +507,11 @@ REDIST_API int redist_plan_get_phases(const redist_plan *plan, redist_phases *ph
 
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. An execution that is under
- * way is completed first; tiles must have been handed over by then. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
+ * way is completed first; tiles must have been handed over by then.
+ * Peers map device memory that is not from redist_alloc_in too: a rank frees such memory (cudaFree) only after
+ * all plans that were made for it or executed on it are freed. When this function returns, no rank maps memory
+ * for the plan any more.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
 
