@@ -28,6 +28,9 @@ REDIST_API void redist_set_message(const char *text);
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
 
+/** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
+#define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
+
 /**
  * REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM.
  * Not collective.
