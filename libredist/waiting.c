@@ -5,17 +5,9 @@
 #include <sched.h>
 #include <stddef.h>
 #include <time.h>
-#include <unistd.h>
 
 static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 2048;
 static const double seconds_per_look = 0.2;
-
-static int is_crowded(const struct redist__context *context) {
-    static long cores;
-    if (cores == 0)
-        cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return context->node_size > cores;
-}
 
 /* ---------------------------------------------------------------- peers that are gone */
 
@@ -102,7 +94,7 @@ static int give_way(unsigned poll, const struct redist__context *context, int cr
 }
 
 int redist__pause(const struct redist__context *context, unsigned poll) {
-    int crowded = is_crowded(context), code = REDIST_OK;
+    int crowded = context->crowded, code = REDIST_OK;
     if (poll > (crowded ? polls_per_nap : spins))
         code = give_way(poll, context, crowded);
     if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
