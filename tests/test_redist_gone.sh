@@ -24,7 +24,7 @@ launch() { # arguments of the program
 
 failed=0
 run=0
-try() { # method, victim, k
+try() { # method, use, victim, k
     run=$((run + 1))
     output=$(launch "$@" 2>&1) || true # the killed rank's status, with some launchers
     learnt=$(echo "$output" | grep -c '^rank [0-9]*: REDIST_ERR_[A-Z]* after' || true)
@@ -35,18 +35,24 @@ try() { # method, victim, k
     fi
 }
 
+# MPI_Alltoallv and MPI_Alltoallw, which execute calls, only return in MPI libraries that are made for this;
+# start and wait call their nonblocking forms.
 last=$((ranks - 1))
-for method in direct direct:lockstep p2p p2p-streams p2p-type alltoallw alltoallv kway:2; do
-    try "$method" 0 0
-    try "$method" "$last" 0
+for way in "direct execute" "direct start" "direct put" "direct:lockstep execute" "p2p execute" "p2p put" \
+    "p2p-streams execute" "p2p-type execute" "alltoallw start" "alltoallv start" "kway:2 execute"; do
+    # shellcheck disable=SC2086 # two words
+    try $way 0 0
 done
-for method in p2p alltoallw kway:2; do
-    try "$method" "$last" 3
+for method in p2p p2p-type kway:2; do
+    try "$method" execute "$last" 3
 done
-export REDIST_NODE_SIZE=2
-for method in hier:nodes hier:ranks; do
-    try "$method" "$last" 0
-    try "$method" 0 2
-done
+try alltoallw start "$last" 2
+if [ "$ranks" -gt 2 ]; then
+    export REDIST_NODE_SIZE=2
+    for method in hier:nodes hier:ranks; do
+        try "$method" execute "$last" 0
+        try "$method" execute 0 2
+    done
+fi
 echo "test_redist_gone on $ranks ranks: $((run - failed)) passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
