@@ -17,7 +17,7 @@
 #include "faults.h"
 #include "redist.h"
 
-enum { AXES = 3, EXTENT = 24, BEFORE = 5, AFTER = 100000 };
+enum { AXES = 3, EXTENT = 24, BEFORE = 5, AFTER = 3000 };
 
 static int rank, nranks, sizes_a[AXES] = {EXTENT, EXTENT, EXTENT};
 static double *arrays[2];

@@ -24,34 +24,37 @@ launch() { # arguments of the program
 
 failed=0
 run=0
-try() { # method, use, victim, k
+try() { # how many ranks have to learn of it, method, use, victim, k
+    least=$1
+    shift
     run=$((run + 1))
     output=$(launch "$@" 2>&1) || true # the killed rank's status, with some launchers
     learnt=$(echo "$output" | grep -c '^rank [0-9]*: REDIST_ERR_[A-Z]* after' || true)
-    if [ "$learnt" -ne $((ranks - 1)) ]; then
+    if [ "$learnt" -lt "$least" ]; then
         failed=$((failed + 1))
-        echo "FAILED $*: $learnt of $((ranks - 1)) ranks got an error:"
+        echo "FAILED $*: $learnt of $least ranks got an error:"
         echo "$output"
     fi
 }
 
 # MPI_Alltoallv and MPI_Alltoallw, which execute calls, only return in MPI libraries that are made for this;
 # start and wait call their nonblocking forms.
-last=$((ranks - 1))
+others=$((ranks - 1))
 for way in "direct execute" "direct start" "direct put" "direct:lockstep execute" "p2p execute" "p2p put" \
     "p2p-streams execute" "p2p-type execute" "alltoallw start" "alltoallv start" "kway:2 execute"; do
     # shellcheck disable=SC2086 # two words
-    try $way 0 0
+    try $others $way 0 0
 done
 for method in p2p p2p-type kway:2; do
-    try "$method" execute "$last" 3
+    try $others "$method" execute $others 3
 done
-try alltoallw start "$last" 2
+try $others alltoallw start $others 2
+# Other nodes only learn of it from MPI, if it can tell.
 if [ "$ranks" -gt 2 ]; then
     export REDIST_NODE_SIZE=2
     for method in hier:nodes hier:ranks; do
-        try "$method" execute "$last" 0
-        try "$method" execute 0 2
+        try 1 "$method" execute $others 0
+        try 1 "$method" execute 0 0
     done
 fi
 echo "test_redist_gone on $ranks ranks: $((run - failed)) passed, $failed failed, 0 skipped"
