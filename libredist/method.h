@@ -21,6 +21,7 @@ struct redist__problem {
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t stream_bytes;               /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
+    struct redist__mappings *mappings; /* of the plan */
     struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
     struct redist__failure *failure; /* of the executions; methods note theirs there */
 };

@@ -37,6 +37,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
         request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.mappings = &plan->mappings;
     plan->problem.watch = request->options.phases ? &plan->watch : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
@@ -47,12 +48,13 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-/* Frees what a plan has; the context stays. Collective if the plan has a transport. */
+/* Frees what a plan has; the context stays. Collective if the plan has a transport, or is for arrays of a
+ * device. */
 static void destroy_plan(struct redist_plan *plan) {
     if (plan == NULL)
         return;
     redist__transport_destroy(&plan->transport);
-    redist__count_plan(&plan->problem, -1);
+    redist__close_mappings(&plan->problem);
     redist__schedule_free(&plan->schedule);
     redist_handle_remove(plan);
     redist_release(plan);

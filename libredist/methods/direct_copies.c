@@ -14,7 +14,8 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
     const struct redist__place *place = &redist__direct_line(state, peer)->place;
     const struct redist__space *space = state->problem->space;
     int staged = state->routes[state->direction].mode == REDIST__STAGE;
-    *base = staged ? redist__segment_address(place) : space->address(place);
+    *base =
+        staged ? redist__segment_address(place) : space->address(place, state->problem->mappings);
     if (*base != NULL)
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
