@@ -72,6 +72,7 @@ pass_tsan() {
     build_pass tsan -Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dexamples=false \
         -Db_sanitize=thread -Db_lundef=false &&
         UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper \
+            REDIST_TEST_SCALE=0.5 \
             TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
             run_tests tsan build-test/tsan \
             '^test_(redist_two_threads-(2|4)|fftnd_threads-multiple-2)$'
