@@ -7,6 +7,7 @@
 #include "context.h"
 #include "direct_control.h"
 #include "error.h"
+#include "exchange.h"
 #include "grid.h"
 
 #include <pthread.h>
@@ -41,6 +42,7 @@ static void release(struct redist__context *context) {
 static void destroy(struct redist__context *context) {
     if (!unlink_context(context))
         return;
+    redist__exchanges_free(context);
     redist__grid_entries_free(context);
     redist__control_free(context);
     if (context->attached != NULL)
@@ -78,6 +80,8 @@ static int on_comm_free(MPI_Comm comm, int key, void *context, void *state) {
  * order of creation, which is the same for the ranks of each communicator. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
+    for (struct redist__context *context = contexts; context != NULL; context = context->older)
+        redist__exchanges_free(context); /* they may use other contexts */
     while (contexts != NULL)
         destroy(contexts);
     if (keyval != MPI_KEYVAL_INVALID)

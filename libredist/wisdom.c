@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 of each communicator remembers, and reads and writes the file; the others get what it found. */
+#include "wisdom.h"
 #include "error.h"
 #include "wisdom_file.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,11 @@ struct memory {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *memories;
+static atomic_uint age;
+
+unsigned redist__wisdom_age(void) {
+    return atomic_load(&age);
+}
 
 /* Without memory for that, the next plan measures again. */
 static void remember(const char *key, const char *name) {
@@ -40,6 +47,7 @@ static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
 }
 
 void redist_forget_wisdom(void) {
+    atomic_fetch_add(&age, 1);
     pthread_mutex_lock(&lock);
     while (memories != NULL) {
         struct memory *memory = memories;
@@ -75,6 +83,7 @@ int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const 
     int rank;
     MPI_Comm_rank(comm, &rank);
     file = file_name(file);
+    atomic_fetch_add(&age, 1);
     if (rank == 0)
         remember(key, name);
     if (rank == 0 && file != NULL)
