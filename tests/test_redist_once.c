@@ -150,31 +150,42 @@ START_TEST(memory_of_another_communicator) {
 }
 END_TEST
 
+/* An element of so many ints. */
+static test_element make_ints(int items) {
+    test_element element = {.name = "ints", .extent = (size_t)items * sizeof(int), .copyable = 1};
+    memset(element.is_data, 1, element.extent);
+    PMPI_Type_contiguous(items, MPI_INT, &element.type);
+    PMPI_Type_commit(&element.type);
+    return element;
+}
+
 /* MPI may give the handle of a freed type to the next one. Methods that make types of it keep it alive, so
- * this is for one that does not. */
+ * this is for one that does not; and all have the same memory, so that nothing else changes. */
 START_TEST(types_freed_and_remade) {
+    enum { MOST = 3 };
+    const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
     int reused = 0;
     MPI_Datatype last = MPI_DATATYPE_NULL;
+    test_element largest = make_ints(MOST);
+    exchange given = make(&largest, usual_sizes, 1, 2);
+    test_array arrays[2];
+    exchange_arrays(&given, memory, arrays);
+    const size_t bytes[2] = {arrays[0].bytes, arrays[1].bytes};
+    element_free(&largest);
     for (int i = 0; i < 40; i++) {
-        MPI_Datatype type;
-        int items = 1 + i % 3;
-        PMPI_Type_contiguous(items, MPI_INT, &type);
-        PMPI_Type_commit(&type);
-        reused += type == last;
-        last = type;
-        test_element element = {.name = "ints", .type = type, .extent = (size_t)items * 4};
-        element.copyable = 1;
-        memset(element.is_data, 1, element.extent);
-        exchange given = make(&element, usual_sizes, 1, 2);
-        const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
-        test_array arrays[2];
-        exchange_arrays(&given, memory, arrays);
+        int items = 1 + i % MOST;
+        test_element element = make_ints(items);
+        reused += element.type == last;
+        last = element.type;
+        given = make(&element, usual_sizes, 1, 2);
+        for (int side = 0; side < 2; side++)
+            arrays[side].bytes = bytes[side] / MOST * (size_t)items;
         harness_case("type %d of %d ints", i, items);
         check_call(&given, arrays, 0);
         check_kept(&given, arrays, 0, 1);
-        exchange_free_arrays(arrays);
-        PMPI_Type_free(&type);
+        element_free(&element);
     }
+    exchange_free_arrays(arrays);
     MPI_Allreduce(MPI_IN_PLACE, &reused, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (reused == 0)
         skip_test("this MPI gives no handle of a freed type to the next one");
