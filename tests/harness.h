@@ -58,7 +58,7 @@ const char *harness_current_case(void);
 
 /**
  * Nonzero if a loop over random cases goes on with case i, counted from 0: for REDIST_TEST_SECONDS,
- * and at least for `least` cases. Collective over MPI_COMM_WORLD.
+ * and at least for harness_cases(least) cases. Collective over MPI_COMM_WORLD.
  */
 int harness_another(int i, int least);
 
