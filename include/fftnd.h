@@ -355,7 +355,8 @@ REDIST_API int fftnd_predict(const redist_model *model, int nranks, int ndims, c
                              const fftnd_options *options, double *seconds);
 
 /**
- * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL.
+ * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. A rank frees device memory that the plan
+ * has used, but redist_alloc_in's, only after that.
  * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_free(fftnd_plan **plan);

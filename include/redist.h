@@ -65,7 +65,8 @@ extern "C" {
     X(ERR_MPI, "an MPI call failed")                                                               \
     X(ERR_FILE, "a file could not be read or written")                                             \
     X(ERR_SERIAL, "the serial transform library failed")                                           \
-    X(ERR_DEVICE, "a call of the device's library failed")
+    X(ERR_DEVICE, "a call of the device's library failed")                                         \
+    X(ERR_PEER, "an execution failed on another rank, or its process is gone")
 
 enum redist_error {
 #define REDIST_ERROR_CODE(name, sentence) REDIST_##name,
@@ -218,7 +219,8 @@ REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t by
 /**
  * Frees an array of redist_alloc or redist_alloc_in and sets *array to NULL; does nothing when *array
  * is NULL.
- * No plan bound to the array may be executed afterwards.
+ * No plan bound to the array, or executed on it, may be executed on it afterwards; such plans are freed before or
+ * later. Plans of a communicator with other ranks, for memory of a device, are freed before.
  * Collective on the communicator of the allocation. Errors: ERR_NULL, ERR_STATE (not such an
  * array).
  */
@@ -269,7 +271,8 @@ typedef struct redist_options {
     enum redist_effort effort; /**< for "auto"; must agree */
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
-                                    REDIST_WISDOM, or nowhere; read and written by rank 0 */
+                                    REDIST_WISDOM, or nowhere; read and written by rank 0. A file
+                                    that cannot be used costs a warning on stderr, never the plan */
     enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
                                     only, and a may be NULL at creation; must agree */
     enum redist_later later_b; /**< the same for array B */
@@ -504,7 +507,11 @@ REDIST_API int redist_plan_get_phases(const redist_plan *plan, redist_phases *ph
 
 /**
  * Frees a plan and sets *plan to NULL; does nothing when *plan is NULL. An execution that is under
- * way is completed first; tiles must have been handed over by then. Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
+ * way is completed first; tiles must have been handed over by then.
+ * Peers map device memory that is not from redist_alloc_in too: a rank frees such memory (cudaFree) only after
+ * all plans that were made for it or executed on it are freed. When this function returns, no rank maps memory
+ * for the plan any more.
+ * Collective on the plan's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_free(redist_plan **plan);
 

@@ -90,16 +90,33 @@ enum { REDIST_WISDOM_BYTES = 256 };
  * Looks up what was chosen for `key` before, in this process or, with a file, in an earlier one.
  *   file    NULL = the environment variable REDIST_WISDOM, or none
  *   key     a word that says everything that the choice depends on; longer ones are cut
- *   choice  out: room for `bytes` bytes; "" if there is nothing
- * Collective on comm; what rank 0 finds counts. Errors: ERR_FILE if the file is there but holds
- * something else.
+ *   choice  out: room for `bytes` bytes; "" if there is nothing. It may be any text: a file can be edited
+ * A file that cannot be read, or holds something else, counts as empty; rank 0 prints one warning about it
+ * to stderr in each process. Lines that are cut off are skipped.
+ * Collective on comm; what rank 0 finds counts. Errors: ERR_MPI.
  */
 REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                                   char choice[]);
 
-/** Remembers a choice for `key`. Collective on comm. Errors: ERR_FILE, ERR_MEMORY. */
+/**
+ * Remembers a choice for `key`, for this process and, with a file, for later ones.
+ * If the file cannot be written or is locked by another process for longer than some tenths of a second,
+ * the choice is remembered in this process only, after the same warning; a file that holds something else is
+ * left as it is.
+ * Called on all ranks of comm, only rank 0 acts; it does not communicate and does not fail: REDIST_OK.
+ */
 REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key,
                                    const char *choice);
+
+/**
+ * Makes an execution of the plan that is under way, and all later ones, fail: on this rank with `code` and this
+ * thread's message, on the others with REDIST_ERR_PEER. For those who hand over or fetch tiles, or work on what
+ * an exchange brings: a rank that cannot go on breaks its plans, then makes the same collective calls as
+ * the others, so that none of them waits for it or takes incomplete data for complete.
+ *   code  not REDIST_OK
+ * Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
 /** The number of ranks of `comm` on this rank's node. Collective on comm the first time. */
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);

@@ -35,12 +35,21 @@ cudaError_t fftnd__cuda_streams_fork(const struct fftnd__cuda_streams *streams) 
     return error;
 }
 
-cudaError_t fftnd__cuda_streams_join(const struct fftnd__cuda_streams *streams) {
-    cudaError_t error = cudaSuccess;
-    for (int i = 1; i < streams->n && error == cudaSuccess; i++) {
-        error = cudaEventRecord(streams->ended[i], streams->streams[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(streams->streams[0], streams->ended[i], 0);
-    }
+/* Where the user's stream cannot wait for one of the others, the host does. */
+static cudaError_t join_one(const struct fftnd__cuda_streams *streams, int i) {
+    cudaError_t error = cudaEventRecord(streams->ended[i], streams->streams[i]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(streams->streams[0], streams->ended[i], 0);
+    if (error != cudaSuccess)
+        (void)cudaStreamSynchronize(streams->streams[i]);
     return error;
+}
+
+cudaError_t fftnd__cuda_streams_join(const struct fftnd__cuda_streams *streams) {
+    cudaError_t first = cudaSuccess;
+    for (int i = 1; i < streams->n; i++) {
+        cudaError_t error = join_one(streams, i);
+        first = first == cudaSuccess ? error : first;
+    }
+    return first;
 }

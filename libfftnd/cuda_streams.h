@@ -19,8 +19,8 @@ struct fftnd__cuda_streams {
 cudaError_t fftnd__cuda_streams_create(struct fftnd__cuda_streams *streams, cudaStream_t user);
 void fftnd__cuda_streams_destroy(struct fftnd__cuda_streams *streams);
 
-/* From here on the streams go on from where the user's is; from there on his waits for all of them. The host
- * waits for nothing. */
+/* From here on the streams go on from where the user's is; from there on his waits for all of them, after a
+ * failure too. The host waits for nothing unless something fails. */
 cudaError_t fftnd__cuda_streams_fork(const struct fftnd__cuda_streams *streams);
 cudaError_t fftnd__cuda_streams_join(const struct fftnd__cuda_streams *streams);
 

@@ -17,6 +17,12 @@ static int check(cudaError_t error, const char *what) {
 
 #define CHECK(call) check(call, #call)
 
+/* Waits for all that the device has to do: CUDA does not document that giving memory back does. */
+static void finish(void) {
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
 /* ---------------------------------------------------------------- memory */
 
 static int find_free(size_t *bytes, unsigned long long *identity) {
@@ -41,8 +47,10 @@ static int allocate(size_t bytes, void **memory) {
 }
 
 static void release(void *memory) {
-    if (memory != NULL)
-        (void)CHECK(cudaFree(memory));
+    if (memory == NULL)
+        return;
+    finish();
+    (void)CHECK(cudaFree(memory));
 }
 
 static int allocate_pinned(size_t bytes, void **memory) {
@@ -50,8 +58,10 @@ static int allocate_pinned(size_t bytes, void **memory) {
 }
 
 static void release_pinned(void *memory) {
-    if (memory != NULL)
-        (void)CHECK(cudaFreeHost(memory));
+    if (memory == NULL)
+        return;
+    finish();
+    (void)CHECK(cudaFreeHost(memory));
 }
 
 static int pin(void *array, size_t bytes) {
@@ -62,6 +72,7 @@ static int pin(void *array, size_t bytes) {
 }
 
 static void unpin(void *array) {
+    finish();
     (void)CHECK(cudaHostUnregister(array));
 }
 
@@ -90,12 +101,22 @@ static void stream_destroy(void *stream) {
         (void)CHECK(cudaStreamDestroy(stream));
 }
 
+/* Idle it is also after a failure, as far as the device can be waited for. */
 static int stream_wait(void *stream) {
-    return CHECK(cudaStreamSynchronize(stream));
+    int code = CHECK(cudaStreamSynchronize(stream));
+    if (code != REDIST_OK)
+        finish();
+    return code;
 }
 
+/* If the stream cannot wait, the host does: its later work would run beside what it depends on. */
 static int stream_follow(void *stream, void *mark) {
-    return CHECK(cudaStreamWaitEvent(stream, mark, 0));
+    int code = CHECK(cudaStreamWaitEvent(stream, mark, 0));
+    if (code != REDIST_OK) {
+        (void)cudaEventSynchronize(mark);
+        (void)cudaGetLastError();
+    }
+    return code;
 }
 
 const struct fftnd__device fftnd__device_cuda = {

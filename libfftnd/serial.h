@@ -51,7 +51,8 @@ struct fftnd__serial {
     size_t (*area_bytes)(const void *plan);
     int (*set_area)(void *plan, void *area);
 
-    /* Transforms other arrays of the same shapes. Where work runs in streams, it has only begun. */
+    /* Transforms other arrays of the same shapes. Where work runs in streams, it has only begun; after a call
+     * that fails, of this or of the next ones, nothing of it is under way. */
     int (*execute)(void *plan, void *in, void *out);
 
     /* Multiplies all real numbers in `bytes` bytes. The same. */

@@ -240,8 +240,16 @@ static int make_copy(struct plan *plan) {
     return REDIST_OK;
 }
 
+/* Waits for all that the device has to do: CUDA does not document that freeing a handle does, and after a
+ * failure nothing may be under way. */
+static void finish(void) {
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
 static void destroy(void *data) {
     struct plan *plan = data;
+    finish();
     for (int i = 0; i < plan->npasses; i++)
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
@@ -331,25 +339,33 @@ static int run_pass(const struct plan *plan, const struct pass *pass, char *from
     return code == REDIST_OK ? joined : code;
 }
 
+/* Ends a call that gives the device work. */
+static int settle(int code) {
+    if (code != REDIST_OK)
+        finish();
+    return code;
+}
+
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
+    int code = REDIST_OK;
     if (plan->npasses == 0 && in != out)
-        return check_cuda(cudaMemcpyAsync(out, in, plan->copy_bytes, cudaMemcpyDeviceToDevice,
+        code = check_cuda(cudaMemcpyAsync(out, in, plan->copy_bytes, cudaMemcpyDeviceToDevice,
                                           plan->problem.stream),
                           "cudaMemcpyAsync");
-    int code = REDIST_OK;
     for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
         const struct pass *pass = &plan->passes[i];
         code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
     }
-    return code;
+    return settle(code);
 }
 
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
                  void *stream) {
     int is_double = precision == FFTND_DOUBLE;
     size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
-    return check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel");
+    return settle(
+        check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel"));
 }
 
 /* ---------------------------------------------------------------- marks */
@@ -360,20 +376,20 @@ static int mark_create(void **mark) {
 }
 
 static int mark_set(void *mark, void *stream) {
-    return check_cuda(cudaEventRecord(mark, stream), "cudaEventRecord");
+    return settle(check_cuda(cudaEventRecord(mark, stream), "cudaEventRecord"));
 }
 
 static int mark_reached(void *mark, int *reached) {
     cudaError_t error = cudaEventQuery(mark);
     *reached = error != cudaErrorNotReady;
     if (*reached)
-        return check_cuda(error, "cudaEventQuery");
+        return settle(check_cuda(error, "cudaEventQuery"));
     (void)cudaGetLastError(); /* the user's own checks are not to find it */
     return REDIST_OK;
 }
 
 static int mark_wait(void *mark) {
-    return check_cuda(cudaEventSynchronize(mark), "cudaEventSynchronize");
+    return settle(check_cuda(cudaEventSynchronize(mark), "cudaEventSynchronize"));
 }
 
 static void mark_destroy(void *mark) {

@@ -55,7 +55,6 @@ static int find_space(const struct redist__request *request, struct redist__prob
     problem->space = redist__space_at(vote[0]);
     if (!problem->space->asynchronous)
         return REDIST_OK;
-    redist__count_plan(problem, 1);
     enum redist_staging staging = request->options.staging;
     problem->staged = staging == REDIST_STAGING_AUTO ? !redist__mpi_takes_cuda()
                                                      : staging == REDIST_STAGING_ALWAYS;
@@ -79,7 +78,7 @@ static int find_reachable(const struct redist__request *request,
                                               MPI_BYTE, context->node));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->address(&places[i]) == NULL)
+        if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
             reachable[i % 2] = 0;
     redist_release(places);
     return code;
@@ -121,7 +120,12 @@ int redist__find_arrays(const struct redist__request *request, struct redist__pr
     return code == REDIST_OK ? find_mapped(request, problem) : code;
 }
 
-void redist__count_plan(const struct redist__problem *problem, int difference) {
-    if (problem->space != NULL && problem->space->count_plans != NULL)
-        problem->space->count_plans(difference);
+/* The barrier orders every rank's closing before any rank's return, after which an array may be freed:
+ * CUDA leaves undefined what happens if an exporter frees memory that is still open elsewhere. */
+void redist__close_mappings(const struct redist__problem *problem) {
+    const struct redist__space *space = problem->space;
+    if (space == NULL || space->close_mappings == NULL)
+        return;
+    space->close_mappings(problem->mappings);
+    (void)redist__insist(MPI_Barrier(problem->schedule->context->node));
 }

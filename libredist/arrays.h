@@ -9,7 +9,8 @@
  * the same result on all ranks. */
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem);
 
-/* Tells the space, if that was found, that it has a plan more or less. */
-void redist__count_plan(const struct redist__problem *problem, int difference);
+/* Closes what the plan has mapped of its peers' arrays, on all ranks before any of them returns. Collective on
+ * the node if arrays of the problem's space are mapped for a plan. */
+void redist__close_mappings(const struct redist__problem *problem);
 
 #endif

@@ -38,14 +38,19 @@ int redist__cuda_check(cudaError_t error, const char *what);
 /* The stream of a lane of the current device. */
 int redist__cuda_lane(int lane, cudaStream_t *stream);
 
+/* Waits for all lanes and for the current device: nothing that the library has given them reads or writes memory
+ * any more. */
+void redist__cuda_finish(void);
+
 /* Memory that peers map (space_cuda_map.c). */
 struct redist__context;
 struct redist__place;
+struct redist__mappings;
 int redist__cuda_create(struct redist__context *context, size_t bytes, void **array);
 struct redist__context *redist__cuda_remove(const void *array);
 struct redist__place redist__cuda_place(const void *array, size_t bytes);
-char *redist__cuda_address(const struct redist__place *place);
-void redist__cuda_count_plans(int difference);
+char *redist__cuda_address(const struct redist__place *place, struct redist__mappings *mappings);
+void redist__cuda_close_mappings(struct redist__mappings *mappings);
 
 /* What the driver says of an address (cuda_driver.c). */
 struct redist__cuda_memory {

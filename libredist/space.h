@@ -8,18 +8,23 @@
 
 #include "box.h"
 #include "context.h"
+#include "process.h"
 
 #include <stdint.h>
 
 /* Where an array lies, in words that every rank of the node understands. */
 struct redist__place {
-    uint64_t key;             /* names the allocation; 0 = not mapped */
-    uint64_t offset;          /* bytes from the start of that rank's memory in it */
-    int32_t rank;             /* host: whose memory, as counted in the allocation */
-    int32_t kept;             /* the owner will tell before it frees the allocation */
-    uint64_t owner;           /* device: the process whose allocation it is, */
-    uint64_t base, bytes;     /* where it has it, */
-    unsigned char handle[64]; /* and what lets others map it */
+    uint64_t key;    /* names the allocation, on a device among its owner's; 0 = not mapped */
+    uint64_t offset; /* bytes from the start of that rank's memory in it */
+    int32_t rank;    /* host: whose memory, as counted in the allocation */
+    struct redist__process owner; /* device: the process whose allocation it is, */
+    uint64_t base, bytes;         /* where it has it, */
+    unsigned char handle[64];     /* and what lets others map it */
+};
+
+/* What a plan has mapped of its peers' memory; all zero at first. A mapping belongs to the space. */
+struct redist__mappings {
+    struct redist__mapping *first;
 };
 
 /* Who copies: in host memory stores that go through the caches or past them, on a device a kernel or
@@ -52,8 +57,6 @@ struct redist__space {
      * with the reason as message. */
     int (*recognises)(const void *array);
     int (*check)(const void *array);
-    /* Plans at work: +1 or -1 of them. NULL = of no interest. */
-    void (*count_plans)(int difference);
 
     /* Memory of this rank alone, NULL if there is none; staging memory is host memory that MPI may
      * use and that copies to and from this space reach best. */
@@ -62,14 +65,20 @@ struct redist__space {
     void *(*allocate_staging)(size_t bytes);
     void (*release_staging)(void *memory);
     int (*clear)(void *memory, size_t bytes);
+    /* Waits for all work of this rank, whatever its lane. NULL = it is done on return. */
+    void (*drain)(void);
 
-    /* Memory that peers map (segment.h says how). */
+    /* Memory that peers map (segment.h says how). What `address` has to map stays mapped for as long as
+     * one of the `mappings` that asked for it is open; NULL = the space maps nothing for a plan. */
     int (*create)(struct redist__context *context, size_t bytes, void **array);
     struct redist__context *(*remove)(const void *array);
     struct redist__place (*place)(const void *array, size_t bytes);
-    char *(*address)(const struct redist__place *place);
+    char *(*address)(const struct redist__place *place, struct redist__mappings *mappings);
+    void (*close_mappings)(struct redist__mappings *mappings);
 
-    /* Copies one box, in a lane, or in a stream of the user and then also from or to the host's memory;
+    /* Of what follows a call that fails returns only when all that its lane or stream has to do is done, so
+     * that nobody has to wait for a mark that was never made.
+     * Copies one box, in a lane, or in a stream of the user and then also from or to the host's memory;
      * several at once. */
     int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
                 enum redist__copier copier, int lane);
@@ -109,10 +118,8 @@ int redist__space_check(const char *function, enum redist_space space);
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space, int count);
 void redist__batch_free(struct redist__batch *batch);
 
-/* Lets MPI make progress, or other processes, in the poll-th turn of a loop that waits. */
-void redist__pause(const struct redist__context *context, unsigned poll);
-
-/* Waits until a lane has done all that it was given, or a stream of the user. */
+/* Waits until a lane has done all that it was given, or a stream of the user. After a failure too
+ * nothing of this rank is under way any more. */
 int redist__finish_lane(const struct redist__space *space, void *mark, int lane,
                         const struct redist__context *context);
 int redist__finish_stream(const struct redist__space *space, void *mark, void *stream,

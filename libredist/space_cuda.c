@@ -45,40 +45,18 @@ static int check(const void *array) {
     return code;
 }
 
-/* ---------------------------------------------------------------- memory */
-
-static void *allocate(size_t bytes) {
-    void *memory = NULL;
-    return CHECK(cudaMalloc(&memory, bytes != 0 ? bytes : 1)) == REDIST_OK ? memory : NULL;
-}
-
-static void release(void *memory) {
-    if (memory != NULL)
-        CHECK(cudaFree(memory));
-}
-
-static void *allocate_staging(size_t bytes) {
-    void *memory = NULL;
-    cudaError_t error = cudaHostAlloc(&memory, bytes != 0 ? bytes : 1, cudaHostAllocPortable);
-    return redist__cuda_check(error, "cudaHostAlloc") == REDIST_OK ? memory : NULL;
-}
-
-static void release_staging(void *memory) {
-    if (memory != NULL)
-        CHECK(cudaFreeHost(memory));
-}
-
-static int clear(void *memory, size_t bytes) {
-    int code = CHECK(cudaMemset(memory, 0, bytes));
-    return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
-}
-
 /* ---------------------------------------------------------------- lanes */
+
+static void drain(void) {
+    (void)CHECK(cudaDeviceSynchronize());
+}
 
 enum { MOST_DEVICES = 64, LANES = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t lanes[MOST_DEVICES][LANES];
+static cudaStream_t made[MOST_DEVICES * LANES]; /* the same in the order in which they were made */
+static int nmade;
 
 /* A stream of the current device; made when first used and kept. */
 int redist__cuda_lane(int lane, cudaStream_t *stream) {
@@ -88,12 +66,67 @@ int redist__cuda_lane(int lane, cudaStream_t *stream) {
         return code;
     pthread_mutex_lock(&lock);
     cudaStream_t *kept = &lanes[device % MOST_DEVICES][lane % LANES];
-    if (*kept == NULL)
+    if (*kept == NULL) {
         code = CHECK(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking));
+        made[nmade] = *kept;
+        nmade += *kept != NULL;
+    }
     *stream = *kept;
     pthread_mutex_unlock(&lock);
     return code;
 }
+
+/* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
+ * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
+ * execution that failed half way copies may still run. So the library waits itself before it gives anything
+ * back: for its lanes, which may be on devices that are not current any more, and for the current device with
+ * the user's streams. A failure here has been reported where the work was given. */
+void redist__cuda_finish(void) {
+    for (int i = 0; i < MOST_DEVICES * LANES; i++) {
+        pthread_mutex_lock(&lock);
+        cudaStream_t stream = made[i];
+        pthread_mutex_unlock(&lock);
+        if (stream == NULL)
+            break;
+        (void)cudaStreamSynchronize(stream);
+    }
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static void *allocate(size_t bytes) {
+    void *memory = NULL;
+    return CHECK(cudaMalloc(&memory, bytes != 0 ? bytes : 1)) == REDIST_OK ? memory : NULL;
+}
+
+static void release(void *memory) {
+    if (memory == NULL)
+        return;
+    redist__cuda_finish();
+    CHECK(cudaFree(memory));
+}
+
+static void *allocate_staging(size_t bytes) {
+    void *memory = NULL;
+    cudaError_t error = cudaHostAlloc(&memory, bytes != 0 ? bytes : 1, cudaHostAllocPortable);
+    return redist__cuda_check(error, "cudaHostAlloc") == REDIST_OK ? memory : NULL;
+}
+
+static void release_staging(void *memory) {
+    if (memory == NULL)
+        return;
+    redist__cuda_finish();
+    CHECK(cudaFreeHost(memory));
+}
+
+static int clear(void *memory, size_t bytes) {
+    int code = CHECK(cudaMemset(memory, 0, bytes));
+    return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
+}
+
+/* ---------------------------------------------------------------- marks */
 
 static int mark_create(void **mark) {
     return redist__cuda_check(cudaEventCreateWithFlags((cudaEvent_t *)mark, cudaEventDisableTiming),
@@ -105,10 +138,19 @@ static void mark_destroy(void *mark) {
         CHECK(cudaEventDestroy(mark));
 }
 
+/* Ends a call in a stream: after a failure nothing may be under way there. */
+static int settle(int code, cudaStream_t stream) {
+    if (code != REDIST_OK) {
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaGetLastError();
+    }
+    return code;
+}
+
 static int mark_lane(void *mark, int lane) {
     cudaStream_t stream;
     int code = redist__cuda_lane(lane, &stream);
-    return code == REDIST_OK ? CHECK(cudaEventRecord(mark, stream)) : code;
+    return code == REDIST_OK ? settle(CHECK(cudaEventRecord(mark, stream)), stream) : code;
 }
 
 /* An answer that is not there yet is no error. */
@@ -123,15 +165,20 @@ static int take_answer(cudaError_t error, const char *what, int *yes) {
 
 /* A stream that is idle needs no event, which takes longer than the question. */
 static int stream_idle(void *stream, int *idle) {
-    return take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle);
+    return settle(take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle), stream);
 }
 
 static int mark_stream(void *mark, void *stream) {
-    return CHECK(cudaEventRecord(mark, stream));
+    return settle(CHECK(cudaEventRecord(mark, stream)), stream);
 }
 
 static int mark_reached(void *mark, int *reached) {
-    return take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
+    int code = take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
+    if (code != REDIST_OK) {
+        (void)cudaEventSynchronize(mark);
+        (void)cudaGetLastError();
+    }
+    return code;
 }
 
 /* ---------------------------------------------------------------- copies by kernels */
@@ -258,15 +305,18 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     int code = redist__cuda_lane(lane, &stream);
     if (code != REDIST_OK || box->run == 0)
         return code;
-    if (copier == REDIST__ENGINES)
-        return copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream);
-    return copy_by_kernel(box, source, destination, stream);
+    code = copier == REDIST__ENGINES
+               ? copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream)
+               : copy_by_kernel(box, source, destination, stream);
+    return settle(code, stream);
 }
 
 static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
                           void *stream) {
     size_t most = box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
-    return box->run != 0 ? copy_by_engines(box, source, destination, most, stream) : REDIST_OK;
+    if (box->run == 0)
+        return REDIST_OK;
+    return settle(copy_by_engines(box, source, destination, most, stream), stream);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -314,23 +364,27 @@ static int upload(const struct redist__batch *batch, int first, int count, cudaS
     }
     if (!is_new)
         return REDIST_OK;
-    return CHECK(cudaMemcpyAsync(parts->device + first, parts->host + first,
-                                 (size_t)count * sizeof *parts->host, cudaMemcpyHostToDevice,
-                                 stream));
+    int code =
+        CHECK(cudaMemcpyAsync(parts->device + first, parts->host + first,
+                              (size_t)count * sizeof *parts->host, cudaMemcpyHostToDevice, stream));
+    if (code != REDIST_OK) /* the device has none of these */
+        memset(parts->host + first, 0, (size_t)count * sizeof *parts->host);
+    return code;
 }
 
 static int batch_run(struct redist__batch *batch, int first, int count, int lane) {
     const struct parts *parts = batch->device;
     cudaStream_t stream;
     int code = redist__cuda_lane(lane, &stream);
-    if (code == REDIST_OK)
-        code = upload(batch, first, count, stream);
+    if (code != REDIST_OK)
+        return code;
+    code = upload(batch, first, count, stream);
     uint64_t most = 0;
     for (int i = first; i < first + count; i++)
         most = parts->host[i].units > most ? parts->host[i].units : most;
     if (code == REDIST_OK)
         code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, stream));
-    return code;
+    return settle(code, stream);
 }
 
 const struct redist__space redist__space_cuda = {
@@ -339,16 +393,17 @@ const struct redist__space redist__space_cuda = {
     .absent = absent,
     .recognises = redist__cuda_is_device,
     .check = check,
-    .count_plans = redist__cuda_count_plans,
     .allocate = allocate,
     .release = release,
     .allocate_staging = allocate_staging,
     .release_staging = release_staging,
     .clear = clear,
+    .drain = drain,
     .create = redist__cuda_create,
     .remove = redist__cuda_remove,
     .place = redist__cuda_place,
     .address = redist__cuda_address,
+    .close_mappings = redist__cuda_close_mappings,
     .copy = copy,
     .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Device memory that peers map by CUDA IPC. An allocation is exported once, when it is first asked for,
- * and imported once by each peer that needs it. That serves arrays of redist_alloc_in and the user's
- * own of cudaMalloc alike; memory of other kinds has no handle to export.
+ * and imported once by each process and device that needs it. That serves arrays of redist_alloc_in and the
+ * user's own of cudaMalloc alike; memory of other kinds has no handle to export.
  *
- * Imports of redist_alloc_in's arrays go with these. Others go when the process has no plan on device
- * memory any more, or when their owner has allocated anew where they were.
+ * An import is open for as long as a plan refers to it: CUDA leaves undefined what happens if the exporter frees
+ * memory that is still open elsewhere, and redist_plan_free returns on no rank before all have closed. Two things
+ * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
+ * same owner that belongs to another allocation, which shows that the one before is gone.
  */
 #include "cuda_space.h"
 #include "error.h"
@@ -13,7 +15,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
  * allocations out of it. */
@@ -28,11 +29,20 @@ struct export {
     struct export *next;
 };
 
-/* An allocation of a peer. */
+/* An allocation of a peer, as one device of this process sees it. Closed, it is off the list and only kept for
+ * the mappings that still refer to it. */
 struct import {
     struct redist__place place; /* that led to it */
-    char *address;
+    int device;
+    char *address;  /* NULL = closed */
+    int references; /* by mappings */
     struct import *next;
+};
+
+/* A plan's reference to an import. */
+struct redist__mapping {
+    struct import *import;
+    struct redist__mapping *next;
 };
 
 _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__place *)0)->handle,
@@ -41,13 +51,29 @@ _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__place *)0)->
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct export *exports;
 static struct import *imports;
-static int plans;
+static struct redist__process self;
+
+/* This process does not change: what has used CUDA cannot use it after a fork. */
+static void find_self(void) {
+    self = redist__process_self();
+}
+
+static const struct redist__process *this_process(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_self);
+    return &self;
+}
+
+static int is_same_process(const struct redist__process *a, const struct redist__process *b) {
+    return a->space == b->space && a->number == b->number && a->start == b->start;
+}
 
 /* ---------------------------------------------------------------- exports */
 
+/* A number that this process gives once: with the process it names an allocation. */
 static uint64_t next_key(void) {
-    static uint32_t counter;
-    return (uint64_t)getpid() << 32 | ++counter;
+    static uint64_t counter;
+    return ++counter;
 }
 
 static int overlaps(uint64_t base, uint64_t bytes, uint64_t other, uint64_t other_bytes) {
@@ -87,8 +113,7 @@ static struct export *add_export(const struct redist__cuda_memory *memory) {
 
 static void describe(const struct export *export, struct redist__place *place) {
     place->key = export->key;
-    place->kept = export->context != NULL;
-    place->owner = (uint64_t)getpid();
+    place->owner = *this_process();
     place->base = export->memory.base;
     place->bytes = export->memory.bytes;
     memcpy(place->handle, &export->handle, sizeof export->handle);
@@ -133,20 +158,31 @@ struct redist__place redist__cuda_place(const void *array, size_t bytes) {
 
 typedef int is_chosen(const struct import *import, const struct redist__place *place);
 
-static int has_key(const struct import *import, const struct redist__place *place) {
-    return import->place.key == place->key;
+static int is_of(const struct import *import, const struct redist__place *place) {
+    return import->place.key == place->key && is_same_process(&import->place.owner, &place->owner);
 }
 
+/* An owner's addresses are its own on whatever devices its allocations are. */
 static int lies_there(const struct import *import, const struct redist__place *place) {
-    return import->place.owner == place->owner &&
+    return is_same_process(&import->place.owner, &place->owner) &&
            overlaps(import->place.base, import->place.bytes, place->base, place->bytes);
 }
 
-static int is_not_kept(const struct import *import, const struct redist__place *place) {
-    (void)place;
-    return !import->place.kept;
+/* On the device that opened it. */
+static void close_import(struct import *import) {
+    int current = import->device;
+    (void)cudaGetDevice(&current);
+    if (current != import->device)
+        (void)cudaSetDevice(import->device);
+    redist__cuda_finish();
+    (void)cudaIpcCloseMemHandle(import->address);
+    if (current != import->device)
+        (void)cudaSetDevice(current);
+    (void)cudaGetLastError();
+    import->address = NULL;
 }
 
+/* Closes those that are chosen, once for all plans that refer to them. */
 static void close_imports(is_chosen *chosen, const struct redist__place *place) {
     struct import **link = &imports;
     while (*link != NULL) {
@@ -156,20 +192,20 @@ static void close_imports(is_chosen *chosen, const struct redist__place *place) 
             continue;
         }
         *link = import->next;
-        if (cudaIpcCloseMemHandle(import->address) != cudaSuccess)
-            (void)cudaGetLastError();
-        redist_release(import);
+        close_import(import);
+        if (import->references == 0)
+            redist_release(import);
     }
 }
 
-static char *find_import(const struct redist__place *place) {
-    for (const struct import *import = imports; import != NULL; import = import->next)
-        if (has_key(import, place))
-            return import->address;
-    return NULL;
+static struct import *find_import(const struct redist__place *place, int device) {
+    struct import *import = imports;
+    while (import != NULL && !(import->device == device && is_of(import, place)))
+        import = import->next;
+    return import;
 }
 
-static char *add_import(const struct redist__place *place) {
+static struct import *add_import(const struct redist__place *place, int device) {
     struct import *import = redist_calloc(1, sizeof *import);
     void *address = NULL;
     cudaIpcMemHandle_t handle;
@@ -181,29 +217,90 @@ static char *add_import(const struct redist__place *place) {
         redist_release(import);
         return NULL;
     }
-    *import = (struct import){.place = *place, .address = address, .next = imports};
+    *import =
+        (struct import){.place = *place, .device = device, .address = address, .next = imports};
     imports = import;
-    return address;
+    return import;
 }
 
-char *redist__cuda_address(const struct redist__place *place) {
-    if (place->key == 0)
+static void drop_reference(struct import *import) {
+    if (--import->references > 0)
+        return;
+    struct import **link = &imports;
+    while (*link != NULL && *link != import)
+        link = &(*link)->next;
+    if (*link != NULL) {
+        *link = import->next;
+        close_import(import);
+    }
+    redist_release(import);
+}
+
+/* ---------------------------------------------------------------- what plans have mapped */
+
+/* Goes through the mappings of a plan for one; forgets those that were closed meanwhile. */
+static char *find_mapping(struct redist__mappings *mappings, const struct redist__place *place,
+                          int device) {
+    struct redist__mapping **link = &mappings->first;
+    while (*link != NULL) {
+        struct redist__mapping *mapping = *link;
+        struct import *import = mapping->import;
+        if (import->address == NULL) {
+            *link = mapping->next;
+            drop_reference(import);
+            redist_release(mapping);
+            continue;
+        }
+        if (import->device == device && is_of(import, place))
+            return import->address;
+        link = &mapping->next;
+    }
+    return NULL;
+}
+
+static char *add_mapping(struct redist__mappings *mappings, const struct redist__place *place,
+                         int device) {
+    struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
+    if (mapping == NULL)
         return NULL;
-    if (place->owner == (uint64_t)getpid())
+    struct import *import = find_import(place, device);
+    if (import == NULL)
+        import = add_import(place, device);
+    if (import == NULL) {
+        redist_release(mapping);
+        return NULL;
+    }
+    import->references++;
+    *mapping = (struct redist__mapping){.import = import, .next = mappings->first};
+    mappings->first = mapping;
+    return import->address;
+}
+
+char *redist__cuda_address(const struct redist__place *place, struct redist__mappings *mappings) {
+    int device = 0;
+    if (place->key == 0 || cudaGetDevice(&device) != cudaSuccess)
+        return NULL;
+    if (is_same_process(&place->owner, this_process()))
         return (char *)(uintptr_t)(place->base + place->offset);
     pthread_mutex_lock(&lock);
-    char *base = find_import(place);
+    char *base = find_mapping(mappings, place, device);
     if (base == NULL)
-        base = add_import(place);
+        base = add_mapping(mappings, place, device);
     pthread_mutex_unlock(&lock);
     return base != NULL ? base + place->offset : NULL;
 }
 
-void redist__cuda_count_plans(int difference) {
+/* What an execution that failed has left under way may still go to the peers' arrays, or come from arrays that
+ * the user is about to free. */
+void redist__cuda_close_mappings(struct redist__mappings *mappings) {
+    redist__cuda_finish();
     pthread_mutex_lock(&lock);
-    plans += difference;
-    if (plans == 0)
-        close_imports(is_not_kept, NULL);
+    while (mappings->first != NULL) {
+        struct redist__mapping *mapping = mappings->first;
+        mappings->first = mapping->next;
+        drop_reference(mapping->import);
+        redist_release(mapping);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -262,17 +359,18 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Every rank of the node closes its imports of what is about to be freed. */
+/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. */
 static void close_at_peers(const struct redist__context *context, const struct export *export) {
+    redist__cuda_finish();
     for (int rank = 0; rank < context->node_size; rank++) {
-        struct redist__place place = {.key = export->key};
-        MPI_Bcast(&place.key, 1, MPI_UINT64_T, rank, context->node);
+        struct redist__place place = {.key = export->key, .owner = *this_process()};
+        (void)redist__insist(MPI_Bcast(&place, sizeof place, MPI_BYTE, rank, context->node));
         pthread_mutex_lock(&lock);
         if (rank != context->node_rank && place.key != 0)
-            close_imports(has_key, &place);
+            close_imports(is_of, &place);
         pthread_mutex_unlock(&lock);
     }
-    MPI_Barrier(context->node);
+    (void)redist__insist(MPI_Barrier(context->node));
 }
 
 struct redist__context *redist__cuda_remove(const void *array) {

@@ -29,6 +29,12 @@ static int clear(void *memory, size_t bytes) {
     return REDIST_OK;
 }
 
+/* The ranks of a communicator map its shared memory when it is allocated, so a plan maps nothing. */
+static char *address(const struct redist__place *place, struct redist__mappings *mappings) {
+    (void)mappings;
+    return redist__segment_address(place);
+}
+
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, int lane) {
     (void)lane;
@@ -103,7 +109,7 @@ const struct redist__space redist__space_host = {
     .create = redist__segment_create,
     .remove = redist__segment_remove,
     .place = redist__segment_place,
-    .address = redist__segment_address,
+    .address = address,
     .copy = copy,
     .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,

@@ -68,11 +68,41 @@ count_devices() {
     nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null | wc -l
 }
 
+has_package() { # names that pkg-config knows
+    command -v pkg-config >/dev/null && pkg-config --exists "$@"
+}
+
+# What building takes and is not there, with commas; the benchmarks do without Check.
+list_missing() {
+    local missing=() tool
+    command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || missing+=("nvcc (CUDA toolkit)")
+    command -v "${CC:-cc}" >/dev/null || missing+=("a C compiler")
+    for tool in meson ninja pkg-config; do
+        command -v $tool >/dev/null || missing+=("$tool")
+    done
+    has_package ompi-c && launcher openmpi >/dev/null || missing+=("MPI (libopenmpi-dev, openmpi-bin)")
+    has_package fftw3 fftw3f || missing+=("FFTW (libfftw3-dev)")
+    [ "$what" != test ] || has_package check || missing+=("Check (check)")
+    [ ${#missing[@]} -eq 0 ] || printf '%s, ' "${missing[@]}" | sed 's/, $//'
+}
+
+# One line that says what is missing, before anything is done.
+check_tools() {
+    local missing
+    [ -z "${BUILD:-}" ] || return 0
+    missing=$(list_missing)
+    [ -z "$missing" ] || {
+        echo "./dev gpu-$what: missing: $missing" >&2
+        exit 1
+    }
+}
+
 # Configures and builds, unless BUILD names a folder that somebody else built.
 build_gpu() {
     [ -z "${BUILD:-}" ] || return 0
-    local begin=$SECONDS
-    build_folder "$build" --buildtype=release -Dmpi=openmpi -Dcuda=enabled || exit 1
+    local begin=$SECONDS options=(--buildtype=release -Dmpi=openmpi -Dcuda=enabled)
+    has_package check || options+=(-Dtests=false)
+    build_folder "$build" "${options[@]}" || exit 1
     echo "Built in $build/ ($((SECONDS - begin)) s)"
 }
 
@@ -245,6 +275,10 @@ bench_core() {
     run_on usual 1 timeout 300 "$build/bench/fftnd-bench" --shape 2048,2048,1024 --kind c2c --precision float \
         --in-place --device cuda --device-mib 4096 --iters 3 --warmup 0 |
         tee out/gpu/bench-core.txt || code=1
+    if [ ! -x "$build/tests/gpu/test_gpu_offload" ]; then
+        echo "Not compared with a transform that lies on the device: the build has no tests (Check)"
+        return $code
+    fi
     REDIST_TEST_LARGE=1 CK_RUN_CASE=like_a_transform_on_the_device run_on usual 1 timeout 300 \
         "$build/tests/gpu/test_gpu_offload" | tee -a out/gpu/bench-core.txt || code=1
     return $code
@@ -280,8 +314,12 @@ run_bench() {
 }
 
 case $what in
-test) run_tests ;;
+test)
+    check_tools
+    run_tests
+    ;;
 bench)
+    check_tools
     if [ $with_study = yes ]; then
         run_study ${jobs[@]+"${jobs[@]}"}
     elif [ $core = yes ]; then

@@ -21,6 +21,8 @@ static char program_text[256]; /* who speaks: program, rank, seed */
 static const char *current_test = "no test";
 static double test_begin;
 static char current_case[TEXT_BYTES];
+static int case_limit;      /* seconds, 0 = none */
+static time_t program_ends; /* when its time is up */
 static int random_case = -1; /* number of the current one */
 static double random_begin;  /* when its loop began */
 static char skipped[MAX_SKIPPED][256];
@@ -36,6 +38,12 @@ const char *harness_format(const char *format, ...) {
     return text;
 }
 
+static void set_alarm(void) {
+    time_t left = program_ends - time(NULL);
+    left = case_limit > 0 && case_limit < left ? case_limit : left;
+    alarm(left > 0 ? (unsigned)left : 1u);
+}
+
 void harness_case(const char *format, ...) {
     va_list arguments;
     int used = 0;
@@ -44,6 +52,14 @@ void harness_case(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(current_case + used, sizeof(current_case) - (size_t)used, format, arguments);
     va_end(arguments);
+    if (case_limit > 0)
+        set_alarm();
+}
+
+void harness_case_limit(int seconds) {
+    const char *text = getenv("REDIST_TEST_CASE_LIMIT");
+    case_limit = seconds > 0 && text ? atoi(text) : seconds;
+    set_alarm();
 }
 
 const char *harness_current_case(void) {
@@ -179,7 +195,8 @@ static void set_signals(void) {
     catch_alarm();
     for (int i = 0; i < FATAL_SIGNALS; i++)
         sigaction(fatal_signals[i], &on_crash, &previous_actions[i]);
-    alarm(text ? (unsigned)atoi(text) : 240u);
+    program_ends = time(NULL) + (text ? atoi(text) : 240);
+    set_alarm();
 }
 
 /* ---------------------------------------------------------------- running */
@@ -194,6 +211,7 @@ static void begin_next_test(void) {
     random_case = -1;
     harness_case("none");
     catch_alarm();
+    harness_case_limit(0);
     random_seed(program_seed ^ hash_text(current_test));
     test_begin = MPI_Wtime();
 }

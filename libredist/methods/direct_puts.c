@@ -248,6 +248,8 @@ int redist__direct_advance_puts(struct redist__direct *state) {
 
 void redist__direct_open_puts(struct redist__direct *state) {
     state->turn = state->ended = state->left = 0;
+    for (int i = 0; i < state->puts.count; i++) /* of an execution that failed */
+        release_tile(&state->puts.list[i]);
     state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);
     redist__direct_advance_all(state);
@@ -255,8 +257,11 @@ void redist__direct_open_puts(struct redist__direct *state) {
 
 void redist__direct_close_puts(struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
-        redist__pause(context, poll);
+    for (unsigned poll = 0; !redist__direct_failed(state) && redist__direct_advance_all(state) != 0;
+         poll++)
+        redist__direct_note(state, redist__pause(context, poll));
     redist__direct_end(state);
+    if (redist__direct_failed(state))
+        redist__direct_drop(state);
     tell_end(state);
 }

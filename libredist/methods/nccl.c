@@ -4,10 +4,15 @@
  * unpacks all; the host only waits for the end. Large messages go in pieces, so that one piece is packed and
  * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
  * once for each communicator of the user.
+ *
+ * NCCL's kernels wait on the device for those of the peers, without end. So all ranks learn by a reduction
+ * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
+ * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "../cuda_space.h"
 #include "../method.h"
 #include "../pack.h"
+#include "../waiting.h"
 
 #include <nccl.h>
 #include <string.h>
@@ -26,13 +31,23 @@ struct piece {
     int is_empty; /* all messages go with other pieces */
 };
 
+/* NCCL's communicator of a context. */
+struct link {
+    ncclComm_t comm;
+    unsigned long long number; /* which no other one of this process has */
+};
+
 struct state {
     const struct redist__problem *problem;
     struct piece pieces[PIECES];
     struct redist__copy own[2];
-    ncclComm_t comm;     /* of the context */
     cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
     void *mark;
+    ncclComm_t comm;           /* of the execution under way, */
+    unsigned long long number; /* and its number */
+    int given_up;              /* all ranks know that the plan has failed */
+    int status[2];             /* of this rank in the execution under way, and of all, */
+    MPI_Request request;       /* when this is complete */
 };
 
 static int check_nccl(ncclResult_t result, const char *what) {
@@ -137,6 +152,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
+    state->request = MPI_REQUEST_NULL;
     int code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
@@ -173,29 +189,43 @@ static int check_devices(const struct redist__context *context) {
 }
 
 static void detach(void *attached) {
-    ncclCommDestroy(attached);
+    struct link *link = attached;
+    ncclCommDestroy(link->comm);
+    redist_release(link);
+}
+
+static struct link *create_link(void) {
+    static _Atomic unsigned long long counter;
+    struct link *link = redist_calloc(1, sizeof *link);
+    if (link != NULL)
+        link->number = ++counter;
+    return link;
 }
 
 static int create_comm(struct redist__context *context) {
     ncclUniqueId id = {{0}};
-    ncclComm_t comm = NULL;
     int code = check_devices(context);
     if (code != REDIST_OK)
         return code;
-    if (context->rank == 0)
+    struct link *link = create_link();
+    if (link == NULL)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator of NCCL");
+    else if (context->rank == 0)
         code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code = redist_check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm));
     if (code == REDIST_OK)
-        code = check_nccl(ncclCommInitRank(&comm, context->size, id, context->rank),
+        code = check_nccl(ncclCommInitRank(&link->comm, context->size, id, context->rank),
                           "ncclCommInitRank");
-    int agreed = redist_agree(context->comm, code);
-    if (agreed != REDIST_OK && comm != NULL)
-        ncclCommAbort(comm);
-    if (agreed != REDIST_OK)
-        return agreed;
-    context->attached = comm;
+    code = redist_agree(context->comm, code);
+    if (code != REDIST_OK) {
+        if (link != NULL && link->comm != NULL)
+            ncclCommAbort(link->comm);
+        redist_release(link);
+        return code;
+    }
+    context->attached = link;
     context->detach = detach;
     return REDIST_OK;
 }
@@ -203,9 +233,7 @@ static int create_comm(struct redist__context *context) {
 static int connect(void *data) {
     struct state *state = data;
     struct redist__context *context = state->problem->schedule->context;
-    int code = context->attached == NULL ? create_comm(context) : REDIST_OK;
-    state->comm = context->attached;
-    return code;
+    return context->attached == NULL ? create_comm(context) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -233,6 +261,8 @@ static int exchange(const struct state *state, const struct piece *piece, int di
                     const void *source, void *destination) {
     const struct redist__context *context = state->problem->schedule->context;
     ncclResult_t result = ncclGroupStart();
+    if (result != ncclSuccess)
+        return check_nccl(result, "ncclGroupStart");
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
         result = exchange_with(state, piece, direction, (context->rank + i) % context->size, source,
                                destination);
@@ -248,7 +278,8 @@ static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
                : code;
 }
 
-/* A rank that fails to pack exchanges all the same, for its peers' sake. */
+/* A rank that fails to pack exchanges all the same: NCCL connects two ranks when both have their first messages
+ * for each other, and the host waits for that. */
 static int move_piece(struct state *state, struct piece *piece, int direction, const void *source,
                       void *destination) {
     cudaStream_t packing = NULL, unpacking = NULL;
@@ -281,24 +312,57 @@ static int copy_own(struct state *state, int direction, const void *source, void
                              : code;
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void note(struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int has_failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
+}
+
+/* The same on all ranks: whether there is a communicator for this execution. */
+static int find_comm(struct state *state) {
+    const struct link *link = state->problem->schedule->context->attached;
+    state->comm = link != NULL && !state->given_up ? link->comm : NULL;
+    state->number = link != NULL ? link->number : 0;
+    if (state->comm == NULL) {
+        note(state, redist__fail(REDIST_ERR_DEVICE,
+                                 "NCCL's communicator was given up after a failure: free the plan "
+                                 "and make a new one"));
+        state->given_up = 1;
+    }
+    return state->comm != NULL;
+}
+
+/* Tells the peers whether this rank has given its device all that they wait for. */
+static void post_status(struct state *state) {
+    state->status[0] = has_failed(state) != 0;
+    state->request = MPI_REQUEST_NULL;
+    note(state, redist_check_mpi(redist__insist(
+                    MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT, MPI_MAX,
+                                   state->problem->schedule->context->comm, &state->request))));
+}
+
+/* Failures show in `wait`, when all ranks know of them. */
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
-    int code = redist__finish_stream(problem->space, state->mark, problem->stream,
-                                     problem->schedule->context);
-    for (int i = 0; i < PIECES; i++) {
-        struct piece *piece = &state->pieces[i];
-        int moved =
-            piece->is_empty ? REDIST_OK : move_piece(state, piece, direction, source, destination);
-        code = code == REDIST_OK ? moved : code;
-    }
-    return code == REDIST_OK ? copy_own(state, direction, source, destination) : code;
+    if (!find_comm(state))
+        return;
+    note(state, redist__finish_stream(problem->space, state->mark, problem->stream,
+                                      problem->schedule->context));
+    for (int i = 0; i < PIECES; i++)
+        if (!state->pieces[i].is_empty)
+            note(state, move_piece(state, &state->pieces[i], direction, source, destination));
+    if (!has_failed(state))
+        note(state, copy_own(state, direction, source, destination));
+    post_status(state);
 }
 
 static int wait_event(cudaEvent_t event, const struct redist__context *context) {
     cudaError_t error = cudaErrorNotReady;
     for (unsigned poll = 0; (error = cudaEventQuery(event)) == cudaErrorNotReady; poll++)
-        redist__pause(context, poll);
+        (void)redist__pause(context, poll);
     return redist__cuda_check(error, "cudaEventQuery");
 }
 
@@ -324,15 +388,77 @@ static int watch_pieces(const struct state *state) {
     return code;
 }
 
-static int wait(void *data) {
-    const struct state *state = data;
+/* Waits for the streams of the method without asking anything else of the device. */
+static void finish_streams(const struct state *state) {
+    static const int lanes[] = {OWN_LANE, PACK_LANE, UNPACK_LANE};
+    if (state->stream != NULL)
+        (void)cudaStreamSynchronize(state->stream);
+    for (int i = 0; i < 3; i++) {
+        cudaStream_t stream = NULL;
+        if (redist__cuda_lane(lanes[i], &stream) == REDIST_OK)
+            (void)cudaStreamSynchronize(stream);
+    }
+    (void)cudaGetLastError();
+}
+
+/* Whether all ranks have given their devices everything. */
+static int is_complete(struct state *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    int watched = watch_pieces(state);
-    int code = redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context);
+    int is_known = 0, result = MPI_SUCCESS;
+    int code = REDIST_OK;
+    for (unsigned poll = 0; !is_known && result == MPI_SUCCESS && code == REDIST_OK; poll++) {
+        result = redist__insist(MPI_Test(&state->request, &is_known, MPI_STATUS_IGNORE));
+        if (!is_known)
+            code = redist__pause(context, poll);
+    }
+    note(state, redist_check_mpi(result));
+    note(state, code);
+    return is_known && result == MPI_SUCCESS && state->status[1] == 0;
+}
+
+/* Ends the kernels that wait for ever. All ranks do so, and another plan of theirs may have done it before. */
+static void give_up(struct state *state) {
+    struct redist__context *context = state->problem->schedule->context;
+    struct link *link = context->attached;
+    if (!has_failed(state))
+        note(state, redist__fail(REDIST_ERR_PEER, "method nccl failed on another rank"));
+    state->given_up = 1;
+    if (link != NULL && link->number == state->number) {
+        context->attached = NULL;
+        context->detach = NULL;
+        ncclCommAbort(link->comm);
+        redist_release(link);
+    }
+    finish_streams(state);
+}
+
+/* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
+ * another plan on all ranks. */
+static int has_comm(const struct state *state) {
+    const struct link *link = state->problem->schedule->context->attached;
+    return link != NULL && link->number == state->number;
+}
+
+/* What fails here does so on this rank alone, and the peers hear of it in the next execution. */
+static void wait_streams(struct state *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    note(state, watch_pieces(state));
+    note(state, redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context));
     redist__enter(state->problem->watch, REDIST__OWN_PART);
-    int finished = redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context);
-    code = code == REDIST_OK ? finished : code;
-    return code == REDIST_OK ? watched : code;
+    note(state, redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context));
+    if (has_failed(state))
+        finish_streams(state);
+}
+
+static void wait(void *data) {
+    struct state *state = data;
+    if (state->comm == NULL)
+        return;
+    if (is_complete(state) && has_comm(state))
+        wait_streams(state);
+    else
+        give_up(state);
+    state->comm = NULL;
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -347,6 +473,7 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
+    finish_streams(state);
     for (int i = 0; i < PIECES; i++)
         free_piece(&state->pieces[i]);
     if (state->stream != NULL)
