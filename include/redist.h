@@ -65,7 +65,8 @@ extern "C" {
     X(ERR_MPI, "an MPI call failed")                                                               \
     X(ERR_FILE, "a file could not be read or written")                                             \
     X(ERR_SERIAL, "the serial transform library failed")                                           \
-    X(ERR_DEVICE, "a call of the device's library failed")
+    X(ERR_DEVICE, "a call of the device's library failed")                                         \
+    X(ERR_PEER, "an execution failed on another rank, or its process is gone")
 
 enum redist_error {
 #define REDIST_ERROR_CODE(name, sentence) REDIST_##name,

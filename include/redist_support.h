@@ -101,6 +101,16 @@ REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *k
 REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key,
                                    const char *choice);
 
+/**
+ * Makes an execution of the plan that is under way, and all later ones, fail: on this rank with `code` and this
+ * thread's message, on the others with REDIST_ERR_PEER. For those who hand over or fetch tiles, or work on what
+ * an exchange brings: a rank that cannot go on breaks its plans, then makes the same collective calls as
+ * the others, so that none of them waits for it or takes incomplete data for complete.
+ *   code  not REDIST_OK
+ * Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_break(redist_plan *plan, int code);
+
 /** The number of ranks of `comm` on this rank's node. Collective on comm the first time. */
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 

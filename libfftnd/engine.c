@@ -467,10 +467,12 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     if (engine->is_fused)
-        return fftnd__fused_run(&engine->fused[direction], &engine->transform, buffers,
-                                engine->scale[direction], engine->seconds);
-    return fftnd__pipeline_run(&engine->pipelines[direction], &engine->transform, buffers,
-                               engine->scale[direction], engine->seconds);
+        fftnd__fused_run(&engine->fused[direction], &engine->transform, buffers,
+                         engine->scale[direction], engine->seconds, &engine->failure);
+    else
+        fftnd__pipeline_run(&engine->pipelines[direction], &engine->transform, buffers,
+                            engine->scale[direction], engine->seconds, &engine->failure);
+    return fftnd__failure_report(&engine->failure);
 }
 
 int fftnd__engine_pieces(const struct fftnd__engine *engine) {

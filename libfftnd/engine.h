@@ -11,7 +11,8 @@ struct fftnd__engine {
     struct fftnd__pipeline pipelines[2]; /* forward, backward; over whole arrays */
     struct fftnd__fused fused[2];        /* the same in tiles, if `may_fuse` */
     int may_fuse, is_fused;
-    int has_serial; /* the pipelines' serial transforms are planned */
+    int has_serial;                /* the pipelines' serial transforms are planned */
+    struct fftnd__failure failure; /* of the executions */
     double scale[2];
     double seconds[2]; /* serial transforms, exchanges */
     long long executions;

@@ -297,21 +297,21 @@ static struct ends find_ends(const struct fftnd__fused *fused,
 }
 
 static int open_ends(const struct ends *ends) {
-    int code = REDIST_OK;
+    int load = REDIST_OK, store = REDIST_OK;
     if (ends->load.exchange != NULL)
-        code = redist_plan_get_begin(ends->load.exchange, ends->load.array);
-    if (code == REDIST_OK && ends->store.exchange != NULL)
-        code = redist_plan_put_begin(ends->store.exchange, ends->store.array);
-    return code;
+        load = redist_plan_get_begin(ends->load.exchange, ends->load.array);
+    if (ends->store.exchange != NULL)
+        store = redist_plan_put_begin(ends->store.exchange, ends->store.array);
+    return load != REDIST_OK ? load : store;
 }
 
 static int close_ends(const struct ends *ends) {
-    int code = REDIST_OK;
+    int load = REDIST_OK, store = REDIST_OK;
     if (ends->load.exchange != NULL)
-        code = redist_plan_get_end(ends->load.exchange);
-    if (code == REDIST_OK && ends->store.exchange != NULL)
-        code = redist_plan_put_end(ends->store.exchange);
-    return code;
+        load = redist_plan_get_end(ends->load.exchange);
+    if (ends->store.exchange != NULL)
+        store = redist_plan_put_end(ends->store.exchange);
+    return load != REDIST_OK ? load : store;
 }
 
 static int run_whole(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
@@ -324,16 +324,35 @@ static int run_whole(const struct fftnd__fused *fused, const struct fftnd__trans
     return code;
 }
 
-static int run_serial(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
-                      int i, void *const buffers[], double scale, double *serial_seconds) {
-    if (is_whole(fused, transform, i))
-        return run_whole(fused, transform, i, buffers, scale, serial_seconds);
-    const struct ends ends = find_ends(fused, transform, i, buffers);
-    int code = open_ends(&ends);
-    if (code == REDIST_OK)
-        code = fftnd__tiling_run(&fused->tilings[i], &ends.load, &ends.store, transform->precision,
-                                 scale, serial_seconds);
-    return code == REDIST_OK ? close_ends(&ends) : code;
+/* One execution. */
+struct run {
+    const struct fftnd__fused *fused;
+    const struct fftnd__transform *transform;
+    void *const *buffers;
+    struct fftnd__failure *failure;
+    double serial_seconds;
+};
+
+static void note(struct run *run, int code) {
+    fftnd__failure_note(run->failure, &run->fused->list, code);
+}
+
+/* What is opened is closed, so that peers go on. */
+static void run_tiles(struct run *run, int i, double scale) {
+    const struct ends ends = find_ends(run->fused, run->transform, i, run->buffers);
+    note(run, open_ends(&ends));
+    if (run->failure->code == REDIST_OK)
+        note(run, fftnd__tiling_run(&run->fused->tilings[i], &ends.load, &ends.store,
+                                    run->transform->precision, scale, &run->serial_seconds));
+    note(run, close_ends(&ends));
+}
+
+static void run_serial(struct run *run, int i, double scale) {
+    if (!is_whole(run->fused, run->transform, i))
+        run_tiles(run, i, scale);
+    else if (run->failure->code == REDIST_OK)
+        note(run,
+             run_whole(run->fused, run->transform, i, run->buffers, scale, &run->serial_seconds));
 }
 
 /* An exchange that is not joined moves whole arrays between a work array and the user's. */
@@ -342,19 +361,21 @@ static int run_plain(const struct fftnd__fused *fused, int i, void *const buffer
                                       buffers[fused->buffer[i - 1]], buffers[fused->buffer[i]]);
 }
 
-int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
-                     void *const buffers[], double scale, double seconds[2]) {
-    double begin = MPI_Wtime(), serial = 0;
-    int code = REDIST_OK, last = fftnd__last_serial(&fused->list);
-    for (int i = 1; i <= fused->list.nsteps && code == REDIST_OK; i++) {
+void fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                      void *const buffers[], double scale, double seconds[2],
+                      struct fftnd__failure *failure) {
+    struct run run = {fused, transform, buffers, failure, 0};
+    double begin = MPI_Wtime();
+    int last = fftnd__last_serial(&fused->list);
+    note(&run, failure->code);
+    for (int i = 1; i <= fused->list.nsteps; i++) {
         if (!is_exchange(&fused->list.steps[i]))
-            code = run_serial(fused, transform, i, buffers, i == last ? scale : 1.0, &serial);
+            run_serial(&run, i, i == last ? scale : 1.0);
         else if (fused->join[i] == FFTND__PLAIN)
-            code = run_plain(fused, i, buffers);
+            note(&run, run_plain(fused, i, buffers));
     }
-    seconds[0] += serial;
-    seconds[1] += MPI_Wtime() - begin - serial;
-    return code;
+    seconds[0] += run.serial_seconds;
+    seconds[1] += MPI_Wtime() - begin - run.serial_seconds;
 }
 
 void fftnd__fused_free(struct fftnd__fused *fused, const struct fftnd__transform *transform) {

@@ -41,8 +41,9 @@ int fftnd__fused_plan_exchanges(struct fftnd__fused *fused,
                                 const struct fftnd__transform *transform, void *const work[2]);
 
 /* As fftnd__pipeline_run; the results are multiplied by `scale`. Collective. */
-int fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
-                     void *const buffers[], double scale, double seconds[2]);
+void fftnd__fused_run(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
+                      void *const buffers[], double scale, double seconds[2],
+                      struct fftnd__failure *failure);
 
 void fftnd__fused_free(struct fftnd__fused *fused, const struct fftnd__transform *transform);
 

@@ -295,47 +295,78 @@ static int run_chunks(const struct fftnd__step *step, const struct fftnd__transf
     return code;
 }
 
+/* One execution. */
+struct run {
+    const struct fftnd__pipeline *pipeline;
+    const struct fftnd__transform *transform;
+    void *const *buffers;
+    struct fftnd__failure *failure;
+    double serial_seconds;
+};
+
+static void note(struct run *run, int code) {
+    fftnd__failure_note(run->failure, run->pipeline, code);
+}
+
+static int has_failed(const struct run *run) {
+    return run->failure->code != REDIST_OK;
+}
+
 /* A transform and the exchange after it; if that is received in pieces, the next transform has begun on
- * return. */
-static int run_joined(const struct fftnd__step *step, const struct fftnd__transform *transform,
-                      void *const buffers[], double *serial_seconds) {
+ * return. What is opened is closed, so that peers go on. */
+static void run_joined(struct run *run, const struct fftnd__step *step) {
     redist_plan *exchange = step[1].exchange;
     double begin = MPI_Wtime();
-    int code = redist_plan_put_begin(exchange, buffers[step[1].hop.destination]);
-    if (code != REDIST_OK)
-        return code;
-    code = run_chunks(step, transform, buffers, exchange);
-    *serial_seconds += MPI_Wtime() - begin;
-    int closed = redist_plan_put_end(exchange);
-    return code == REDIST_OK ? closed : code;
+    note(run, redist_plan_put_begin(exchange, run->buffers[step[1].hop.destination]));
+    if (!has_failed(run))
+        note(run, run_chunks(step, run->transform, run->buffers, exchange));
+    run->serial_seconds += MPI_Wtime() - begin;
+    note(run, redist_plan_put_end(exchange));
 }
 
-static int run_step(const struct fftnd__step *step, const struct fftnd__transform *transform,
-                    void *const buffers[], double scale, double *serial_seconds) {
-    void *source = buffers[step->hop.source], *destination = buffers[step->hop.destination];
-    if (step->joined) /* the step before has done it */
-        return REDIST_OK;
-    if (step->hop.type == FFTND__EXCHANGE)
-        return redist_plan_execute_arrays(step->exchange, REDIST_FORWARD, source, destination);
-    if (step[1].joined)
-        return run_joined(step, transform, buffers, serial_seconds);
+static void run_alone(struct run *run, const struct fftnd__step *step, double scale) {
+    void *source = run->buffers[step->hop.source];
+    void *destination = run->buffers[step->hop.destination];
     double begin = MPI_Wtime();
-    int code = step[-1].pieced ? end_serial(step, transform, destination, scale)
-                               : run_serial(step, transform, source, destination, scale);
-    *serial_seconds += MPI_Wtime() - begin;
-    return code;
+    if (has_failed(run))
+        return;
+    note(run, step[-1].pieced ? end_serial(step, run->transform, destination, scale)
+                              : run_serial(step, run->transform, source, destination, scale));
+    run->serial_seconds += MPI_Wtime() - begin;
 }
 
-int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
-                        const struct fftnd__transform *transform, void *const buffers[],
-                        double scale, double seconds[2]) {
-    int code = REDIST_OK, last = fftnd__last_serial(pipeline);
-    double begin = MPI_Wtime(), serial = 0;
-    for (int i = 1; i <= pipeline->nsteps && code == REDIST_OK; i++)
-        code = run_step(&pipeline->steps[i], transform, buffers, i == last ? scale : 1.0, &serial);
-    seconds[0] += serial;
-    seconds[1] += MPI_Wtime() - begin - serial;
-    return code;
+static void run_step(struct run *run, const struct fftnd__step *step, double scale) {
+    if (step->joined) /* the step before has done it */
+        return;
+    if (step->hop.type == FFTND__EXCHANGE)
+        note(run, redist_plan_execute_arrays(step->exchange, REDIST_FORWARD,
+                                             run->buffers[step->hop.source],
+                                             run->buffers[step->hop.destination]));
+    else if (step[1].joined)
+        run_joined(run, step);
+    else
+        run_alone(run, step, scale);
+}
+
+/* After a failure the device may still be at work on the arrays. */
+static void drain(const struct fftnd__transform *transform) {
+    if (fftnd__finish(transform) != REDIST_OK)
+        (void)fftnd__finish(transform);
+}
+
+void fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
+                         const struct fftnd__transform *transform, void *const buffers[],
+                         double scale, double seconds[2], struct fftnd__failure *failure) {
+    struct run run = {pipeline, transform, buffers, failure, 0};
+    double begin = MPI_Wtime();
+    int last = fftnd__last_serial(pipeline);
+    note(&run, failure->code);
+    for (int i = 1; i <= pipeline->nsteps; i++)
+        run_step(&run, &pipeline->steps[i], i == last ? scale : 1.0);
+    if (has_failed(&run))
+        drain(transform);
+    seconds[0] += run.serial_seconds;
+    seconds[1] += MPI_Wtime() - begin - run.serial_seconds;
 }
 
 /* ---------------------------------------------------------------- scratch of the library */

@@ -4,6 +4,7 @@
 #define FFTND__PIPELINE_H
 
 #include "chunk.h"
+#include "failure.h"
 #include "tile.h"
 
 /* An array of an exchange; work arrays are known when it is planned, the user's come later. */
@@ -67,9 +68,9 @@ int fftnd__pipeline_set_area(struct fftnd__pipeline *pipeline,
 
 /* Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
  * are added to seconds: serial transforms, exchanges. Collective. */
-int fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
-                        const struct fftnd__transform *transform, void *const buffers[],
-                        double scale, double seconds[2]);
+void fftnd__pipeline_run(const struct fftnd__pipeline *pipeline,
+                         const struct fftnd__transform *transform, void *const buffers[],
+                         double scale, double seconds[2], struct fftnd__failure *failure);
 
 void fftnd__pipeline_free(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform);

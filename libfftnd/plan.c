@@ -232,6 +232,8 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
     if (code == REDIST_OK && !plan->engine.has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
+    if (code == REDIST_OK)
+        code = fftnd__failure_report(&plan->engine.failure);
     code = redist_agree(transform->comm, code);
     return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
 }

@@ -26,6 +26,7 @@ struct precision {
     void (*destroy)(void *);
     int (*alignment)(void *);
     void (*limit_time)(double seconds); /* of planning */
+    void (*make_safe)(void);            /* for planning in several threads */
     int (*init_threads)(void);
     void (*set_threads)(int n);
     int (*threads)(void);
@@ -73,6 +74,9 @@ struct precision {
     static void X##_limit_time(double seconds) {                                                   \
         X##_set_timelimit(seconds);                                                                \
     }                                                                                              \
+    static void X##_make_safe(void) {                                                              \
+        X##_make_planner_thread_safe();                                                            \
+    }                                                                                              \
     static int X##_init(void) {                                                                    \
         return X##_init_threads();                                                                 \
     }                                                                                              \
@@ -86,9 +90,9 @@ struct precision {
         X##_threads_set_callback(loop, data);                                                      \
     }                                                                                              \
     static const struct precision X##_table = {                                                    \
-        X##_c2c,        X##_r2c,     X##_c2r,         X##_r2r,     X##_run_c2c,                    \
-        X##_run_r2c,    X##_run_c2r, X##_run_r2r,     X##_destroy, X##_alignment,                  \
-        X##_limit_time, X##_init,    X##_set_threads, X##_threads, X##_set_loop};
+        X##_c2c,     X##_r2c,         X##_c2r,     X##_r2r,       X##_run_c2c,    X##_run_r2c,     \
+        X##_run_c2r, X##_run_r2r,     X##_destroy, X##_alignment, X##_limit_time, X##_make_safe,   \
+        X##_init,    X##_set_threads, X##_threads, X##_set_loop};
 PRECISION(fftw)
 PRECISION(fftwf)
 
@@ -111,7 +115,9 @@ struct plan {
 
 /* ---------------------------------------------------------------- threads */
 
-/* FFTW plans one plan at a time, and what is set for its threads is set for all of its users. */
+/* FFTW plans one plan at a time, and what is set for its threads and its time is set for all of its users.
+ * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
+ * is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 static int users[2]; /* executions of plans with a team, by precision */
 
@@ -194,10 +200,17 @@ static void *make(const struct plan *plan, void *in, void *out, unsigned flags) 
     }
 }
 
+static void make_planners_safe(void) {
+    fftw_table.make_safe();
+    fftwf_table.make_safe();
+}
+
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
     int wanted = fftnd__team_size(plan->problem.team);
+    static pthread_once_t safe = PTHREAD_ONCE_INIT;
+    pthread_once(&safe, make_planners_safe);
     begin_team(plan);
     pthread_mutex_lock(&planner);
     if (wanted > 1)

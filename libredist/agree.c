@@ -12,27 +12,32 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
-/* The lowest rank whose code is not OK, or the communicator's size. */
-static int first_failure(MPI_Comm comm, int code, int *size, int *failed_rank) {
-    int rank;
+/* The lowest rank whose code is not OK, or the communicator's size. A call that fails is made once more,
+ * since the peers are in it, and then says that this rank has failed. */
+static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) {
+    int rank, result = MPI_ERR_OTHER;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, size);
-    int mine = code == REDIST_OK ? *size : rank;
-    return MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
+    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS; attempt++) {
+        int mine = *code == REDIST_OK ? *size : rank;
+        result = MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
+        if (result != MPI_SUCCESS && *code == REDIST_OK)
+            *code = redist_check_mpi(result);
+    }
+    return result;
 }
 
 int redist_agree(MPI_Comm comm, int code) {
     int size, failed_rank;
-    int result = first_failure(comm, code, &size, &failed_rank);
-    if (result != MPI_SUCCESS)
-        return redist_check_mpi(result);
+    if (first_failure(comm, &code, &size, &failed_rank) != MPI_SUCCESS)
+        return code;
     if (failed_rank == size)
         return REDIST_OK;
     struct report report = {.code = code};
     strncpy(report.message, redist_error_message(), sizeof report.message - 1);
-    result = MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm);
+    int result = redist__insist(MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm));
     if (result != MPI_SUCCESS)
-        return redist_check_mpi(result);
+        return code != REDIST_OK ? code : redist_check_mpi(result);
     redist_set_message(report.message);
     return report.code;
 }
@@ -53,10 +58,12 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     long long root[MAX_VALUES] = {0};
     for (int i = 0; i < nvalues; i++)
         root[i] = values[i].value;
-    int result = MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm);
-    if (result != MPI_SUCCESS)
-        return redist_check_mpi(result);
-    return redist_agree(comm, compare_values(function, code, nvalues, values, root));
+    int result = redist__insist(MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm));
+    if (result == MPI_SUCCESS)
+        code = compare_values(function, code, nvalues, values, root);
+    else if (code == REDIST_OK)
+        code = redist_check_mpi(result);
+    return redist_agree(comm, code);
 }
 
 long long redist_hash_text(const char *text) {

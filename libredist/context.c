@@ -5,9 +5,11 @@
  * nothing refers to it any more, or in MPI_Finalize.
  */
 #include "context.h"
+#include "cores.h"
 #include "direct_control.h"
 #include "error.h"
 #include "grid.h"
+#include "waiting.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
-static int keyval = MPI_KEYVAL_INVALID;
+static _Atomic int keyval = MPI_KEYVAL_INVALID;
 
 static int unlink_context(const struct redist__context *context) {
     pthread_mutex_lock(&lock);
@@ -34,6 +36,8 @@ static void release(struct redist__context *context) {
         redist_release(context->node_ranks);
         redist_release(context->node_of);
         redist_release(context->nodes_sorted);
+        redist__peers_free(context);
+        redist__tags_free(&context->tags);
     }
     redist_release(context);
 }
@@ -53,7 +57,7 @@ static void destroy(struct redist__context *context) {
 }
 
 void redist__context_release(struct redist__context *context) {
-    if (--context->references == 0)
+    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) == 1)
         destroy(context);
 }
 
@@ -74,44 +78,72 @@ static int on_comm_free(MPI_Comm comm, int key, void *context, void *state) {
     return MPI_SUCCESS;
 }
 
-/* MPI calls this at the start of MPI_Finalize. Newest first: every rank frees in the reverse of the
- * order of creation, which is the same for the ranks of each communicator. */
+/* The newest one; of contexts that several threads made at the same time the same one on all its ranks,
+ * or these would wait for each other. */
+static struct redist__context *find_last(void) {
+    struct redist__context *last = contexts;
+    for (struct redist__context *other = contexts; other != NULL; other = other->older)
+        if (other->number > last->number)
+            last = other;
+    return last;
+}
+
+/* MPI calls this at the start of MPI_Finalize, when no other thread is in a call any more. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
     while (contexts != NULL)
-        destroy(contexts);
-    if (keyval != MPI_KEYVAL_INVALID)
-        MPI_Comm_free_keyval(&keyval);
+        destroy(find_last());
+    int created = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
+    if (created != MPI_KEYVAL_INVALID)
+        MPI_Comm_free_keyval(&created);
     return MPI_SUCCESS;
 }
 
 static int create_keyval(void) {
-    if (keyval != MPI_KEYVAL_INVALID)
-        return REDIST_OK;
-    int finalize_key;
+    int finalize_key, created = MPI_KEYVAL_INVALID;
     int result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
     if (result == MPI_SUCCESS)
         result = MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
     if (result == MPI_SUCCESS)
         result = MPI_Comm_free_keyval(&finalize_key); /* goes with its attribute */
     if (result == MPI_SUCCESS)
-        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &keyval, NULL);
+        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &created, NULL);
+    if (result == MPI_SUCCESS)
+        atomic_store(&keyval, created);
     return redist_check_mpi(result);
 }
 
+/* One thread creates it. No callback of MPI takes this lock, so that calling MPI with it is safe. */
+static int provide_keyval(void) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_at_a_time);
+    int code = atomic_load(&keyval) == MPI_KEYVAL_INVALID ? create_keyval() : REDIST_OK;
+    pthread_mutex_unlock(&one_at_a_time);
+    return code;
+}
+
 /* REDIST_NODE_SIZE cuts a node in pieces, to try on one machine what happens between nodes. */
+static int cut_node(struct redist__context *context, int node_size) {
+    MPI_Comm whole = context->node;
+    int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN);
+    int result = redist__insist(MPI_Comm_split(whole, rank / node_size, rank, &context->node));
+    if (result != MPI_SUCCESS)
+        context->node = MPI_COMM_NULL;
+    MPI_Comm_free(&whole);
+    return result;
+}
+
 static int split_node(struct redist__context *context) {
-    int result =
-        MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node);
+    int result = redist__insist(
+        MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
+    if (result != MPI_SUCCESS)
+        context->node = MPI_COMM_NULL;
     const char *text = getenv("REDIST_NODE_SIZE");
     int node_size = text != NULL ? atoi(text) : 0;
-    if (result == MPI_SUCCESS && node_size > 0) {
-        MPI_Comm whole = context->node;
-        int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        result = MPI_Comm_split(whole, rank / node_size, rank, &context->node);
-        MPI_Comm_free(&whole);
-    }
+    if (result == MPI_SUCCESS && node_size > 0)
+        result = cut_node(context, node_size);
     return redist_check_mpi(result);
 }
 
@@ -120,13 +152,13 @@ static int compare_nodes(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Every rank tells the lowest one of its node. */
+/* Every rank publishes the lowest one of its node. */
 static int number_nodes(struct redist__context *context) {
     int leader = 0;
-    while (context->node_ranks[leader] < 0)
+    while (leader < context->size - 1 && context->node_ranks[leader] < 0)
         leader++;
-    int code = redist_check_mpi(
-        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm));
+    int code = redist_check_mpi(redist__insist(
+        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
         leader = context->node_of[rank];
         context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
@@ -136,38 +168,80 @@ static int number_nodes(struct redist__context *context) {
     return code;
 }
 
-static int find_node_ranks(struct redist__context *context) {
-    MPI_Group all, node;
-    MPI_Comm_group(context->comm, &all);
-    MPI_Comm_group(context->node, &node);
-    for (int rank = 0; rank < context->size; rank++) {
-        MPI_Group_translate_ranks(all, 1, &rank, node, &context->node_ranks[rank]);
+static int translate_ranks(struct redist__context *context, MPI_Group all, MPI_Group node) {
+    int result = MPI_SUCCESS;
+    for (int rank = 0; rank < context->size && result == MPI_SUCCESS; rank++) {
+        result = MPI_Group_translate_ranks(all, 1, &rank, node, &context->node_ranks[rank]);
         if (context->node_ranks[rank] == MPI_UNDEFINED)
             context->node_ranks[rank] = -1;
     }
-    MPI_Group_free(&all);
-    MPI_Group_free(&node);
-    return number_nodes(context);
+    return result;
+}
+
+static int find_node_ranks(struct redist__context *context) {
+    MPI_Group all = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+    int result = MPI_Comm_group(context->comm, &all);
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_group(context->node, &node);
+    if (result == MPI_SUCCESS)
+        result = translate_ranks(context, all, node);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    if (node != MPI_GROUP_NULL)
+        MPI_Group_free(&node);
+    return redist_check_mpi(result);
+}
+
+/* A number for the context: how many its first rank has counted, then that rank's own. */
+static int number_context(struct redist__context *context) {
+    static _Atomic uint32_t counter;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    uint64_t number = (uint64_t)(atomic_fetch_add(&counter, 1) + 1) << 32 | (uint32_t)rank;
+    int code =
+        redist_check_mpi(redist__insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
+    context->number = number;
+    return code;
+}
+
+static int first_failure(int earlier, int code) {
+    return earlier != REDIST_OK ? earlier : code;
+}
+
+/* A rank that has failed takes part in the collective calls all the same. */
+static int describe_nodes(struct redist__context *context) {
+    int code = find_node_ranks(context);
+    code = first_failure(code, number_nodes(context));
+    code = first_failure(code, number_context(context));
+    return first_failure(code, redist__cores_count(context->node, &context->crowded));
 }
 
 /* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
  * neighbours of a topology for the ranks in MPI_Ialltoallw and reads past the datatypes. */
-static int connect_context(MPI_Comm comm, struct redist__context *context) {
+static int split_comm(MPI_Comm comm, struct redist__context *context) {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    int code = redist_check_mpi(MPI_Comm_split(comm, 0, rank, &context->comm));
+    int result = redist__insist(MPI_Comm_split(comm, 0, rank, &context->comm));
+    if (result != MPI_SUCCESS)
+        context->comm = MPI_COMM_NULL;
+    return redist_check_mpi(result);
+}
+
+static int connect_context(MPI_Comm comm, struct redist__context *context) {
+    int code = redist_agree(comm, split_comm(comm, context));
     if (code != REDIST_OK)
         return code;
     MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->comm, &context->rank);
     MPI_Comm_size(context->comm, &context->size);
-    code = split_node(context);
+    code = redist_agree(comm, split_node(context));
     if (code != REDIST_OK)
         return code;
     MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
-    return find_node_ranks(context);
+    code = describe_nodes(context);
+    return code == REDIST_OK ? redist__peers_find(context) : code;
 }
 
 static struct redist__context *allocate(MPI_Comm comm) {
@@ -180,46 +254,62 @@ static struct redist__context *allocate(MPI_Comm comm) {
     context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
     context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
     context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
-    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL) {
+    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
+        !redist__tags_create(&context->tags)) {
         release(context);
         return NULL;
     }
     return context;
 }
 
+static void add_to_list(struct redist__context *context) {
+    pthread_mutex_lock(&lock);
+    context->older = contexts;
+    contexts = context;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Makes the context an attribute of the user's communicator, which refers to it from then on. */
+static int attach(MPI_Comm comm, struct redist__context *context) {
+    int mine = redist_check_mpi(MPI_Comm_set_attr(comm, atomic_load(&keyval), context));
+    int code = redist_agree(comm, mine);
+    if (code != REDIST_OK && mine == REDIST_OK)
+        MPI_Comm_delete_attr(comm, atomic_load(&keyval)); /* destroys it */
+    else if (code != REDIST_OK)
+        destroy(context);
+    return code;
+}
+
 static int create(MPI_Comm comm, struct redist__context **result) {
     struct redist__context *context = allocate(comm);
     int code = context != NULL
-                   ? create_keyval()
+                   ? provide_keyval()
                    : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
     code = redist_agree(comm, code);
     if (code != REDIST_OK) {
         release(context);
         return code;
     }
-    pthread_mutex_lock(&lock);
-    context->older = contexts;
-    contexts = context;
-    pthread_mutex_unlock(&lock);
-    context->references = 1; /* held by the attribute */
-    code = connect_context(comm, context);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Comm_set_attr(comm, keyval, context));
+    add_to_list(context);
+    atomic_store(&context->references, 1); /* held by the attribute */
+    code = redist_agree(comm, connect_context(comm, context));
     if (code != REDIST_OK)
         destroy(context);
     else
+        code = attach(comm, context);
+    if (code == REDIST_OK)
         *result = context;
     return code;
 }
 
 int redist__context_get(MPI_Comm comm, struct redist__context **context) {
-    int found = 0, code = REDIST_OK;
-    if (keyval != MPI_KEYVAL_INVALID)
-        code = redist_check_mpi(MPI_Comm_get_attr(comm, keyval, context, &found));
+    int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
+    if (key != MPI_KEYVAL_INVALID)
+        code = redist_check_mpi(redist__insist(MPI_Comm_get_attr(comm, key, context, &found)));
     if (code == REDIST_OK && !found)
         code = create(comm, context);
     if (code == REDIST_OK)
-        (*context)->references++;
+        atomic_fetch_add(&(*context)->references, 1);
     return code;
 }
 

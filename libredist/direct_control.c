@@ -4,13 +4,7 @@
 #include "error.h"
 #include "segment.h"
 
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
 enum { SLOTS = 64 };
-
-static const unsigned spins = 20000, polls_per_nap = 20;
 
 struct redist__control {
     void *memory;                /* this rank's lines */
@@ -49,6 +43,7 @@ static int map_lines(const struct redist__context *context, struct redist__contr
         atomic_store(&mine[i].done, 0);
         atomic_store(&mine[i].turns, 0);
         atomic_store(&mine[i].pieces, 0);
+        atomic_store(&mine[i].failed, 0);
     }
     struct redist__place place = redist__segment_place(control->memory, bytes);
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
@@ -84,7 +79,7 @@ static int find_free(struct redist__context *context, struct redist__slot *slot)
          control = control->next)
         for (int i = 0; i < SLOTS; i++)
             if (!control->taken[i]) {
-                *slot = (struct redist__slot){control, i};
+                *slot = (struct redist__slot){control, i, control->executions[i]};
                 control->taken[i] = 1;
                 return 1;
             }
@@ -112,38 +107,6 @@ uint64_t redist__slot_next(struct redist__slot *slot) {
 
 struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank) {
     return &slot->control->lines[node_rank][slot->index];
-}
-
-static int is_crowded(const struct redist__context *context) {
-    static long cores;
-    if (cores == 0)
-        cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return context->node_size > cores;
-}
-
-/* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
- * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
- * yielding alone does not always let the others run. */
-static void give_way(unsigned poll, const struct redist__context *context, int crowded) {
-    const struct timespec nap = {0, 1000};
-    int flag;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context->comm, &flag, MPI_STATUS_IGNORE);
-    if (crowded && poll % polls_per_nap == 0)
-        nanosleep(&nap, NULL);
-    else
-        sched_yield();
-}
-
-void redist__pause(const struct redist__context *context, unsigned poll) {
-    int crowded = is_crowded(context);
-    if (poll > (crowded ? polls_per_nap : spins))
-        give_way(poll, context, crowded);
-}
-
-void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
-                      const struct redist__context *context) {
-    for (unsigned poll = 0; atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
-        redist__pause(context, poll);
 }
 
 void redist__control_free(struct redist__context *context) {

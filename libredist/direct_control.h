@@ -7,6 +7,7 @@
 #define REDIST__DIRECT_CONTROL_H
 
 #include "space.h"
+#include "waiting.h"
 
 #include <stdatomic.h>
 
@@ -17,11 +18,18 @@ struct redist__line {
     _Atomic uint64_t done;   /* this rank has copied all it has to */
     _Atomic uint64_t turns;  /* of paced executions: that this rank has ended, of all of them */
     _Atomic uint64_t pieces; /* of executions with pieces: how many it has delivered in which */
+    _Atomic uint64_t
+        failed; /* the last execution that failed here, and its code: redist__failed_word.
+                              * Written before `done` */
 };
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && sizeof(_Atomic uint64_t) == sizeof(long long),
+               "flags that processes share need 64-bit atomics without locks");
 
 struct redist__slot {
     struct redist__control *control;
     int index;
+    uint64_t born; /* executions of the slot before its plan was made */
 };
 
 /* Takes a free slot, making more when all are taken. Collective on the context. */
@@ -36,9 +44,20 @@ uint64_t redist__slot_next(struct redist__slot *slot);
 /* The line of a rank of the node. */
 struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank);
 
-/* What a line says of something that is counted within an execution. */
+/* What a line says of something that is counted within an execution, of whose number it keeps 32 bits:
+ * words wrap around, and are compared by redist__is_counted. */
 static inline uint64_t redist__counted(uint64_t execution, uint32_t n) {
     return execution << 32 | n;
+}
+
+/* That an execution failed, with which code. */
+static inline uint64_t redist__failed_word(uint64_t execution, int code) {
+    return execution << 8 | (uint64_t)code;
+}
+
+/* Whether a counter has come as far as that. */
+static inline int redist__is_counted(uint64_t told, uint64_t execution, uint32_t n) {
+    return (int64_t)(told - redist__counted(execution, n)) >= 0;
 }
 
 /* Peers poll the line: it is left alone where nothing is new. */
@@ -47,10 +66,6 @@ static inline void redist__tell_count(_Atomic uint64_t *counter, uint64_t execut
     if (atomic_load_explicit(counter, memory_order_relaxed) != told)
         atomic_store_explicit(counter, told, memory_order_release);
 }
-
-/* Waits until a counter has reached `value`; lets MPI make progress meanwhile. */
-void redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
-                      const struct redist__context *context);
 
 /* Frees a context's flags. Collective. */
 void redist__control_free(struct redist__context *context);

@@ -16,9 +16,4 @@ int redist__mpi_is_running(void);
  * this rank never takes. */
 #define redist__insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
 
-/* The same where a failure is to be told all the same: `failed`, an int *, keeps the first one. */
-#define redist__insist_and_note(failed, call)                                                      \
-    (redist__note_mpi(failed, call) == MPI_SUCCESS ? MPI_SUCCESS : redist__note_mpi(failed, call))
-int redist__note_mpi(int *failed, int result);
-
 #endif

@@ -2,6 +2,7 @@
 /* Executions of the public plan, whole and in tiles, and questions about it. */
 #include "error.h"
 #include "plan.h"
+#include "waiting.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -51,8 +52,8 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
-    if (bytes == 0)
-        return REDIST_OK;
+    if (bytes == 0 || (space->asynchronous && plan->request.options.trusted))
+        return REDIST_OK; /* a question to the driver may fail, on this rank alone */
     int code = space->check(array);
     if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
         return code;
@@ -71,24 +72,26 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
+    if (code == REDIST_OK && !plan->request.options.trusted)
+        code = redist__failure_report(&plan->failure);
     return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__watch_begin(plan->problem.watch, 1);
-    int code = redist__transport_execute(&plan->transport, direction, arrays[direction],
-                                         arrays[!direction]);
+    redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
     redist__watch_end(plan->problem.watch);
-    return code;
+    return redist__failure_report(&plan->failure);
 }
 
+/* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__watch_begin(plan->problem.watch, 1);
-    int code = plan->transport.choice.method->start(plan->transport.state, direction,
-                                                    arrays[direction], arrays[!direction]);
+    plan->transport.choice.method->start(plan->transport.state, direction, arrays[direction],
+                                         arrays[!direction]);
     redist__watch_end(plan->problem.watch);
-    plan->started = code == REDIST_OK;
-    return code;
+    plan->started = 1;
+    return REDIST_OK;
 }
 
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
@@ -130,11 +133,11 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
 }
 
 /* Ends what was begun. */
-static int end_execution(redist_plan *plan, int (*end)(void *state)) {
+static int end_execution(redist_plan *plan, void (*end)(void *state)) {
     redist__watch_begin(plan->problem.watch, 0);
-    int code = end(plan->transport.state);
+    end(plan->transport.state);
     redist__watch_end(plan->problem.watch);
-    return code;
+    return redist__failure_report(&plan->failure);
 }
 
 int redist_plan_wait(redist_plan *plan) {
@@ -149,11 +152,12 @@ int redist_plan_wait(redist_plan *plan) {
 
 /* ---------------------------------------------------------------- tiles */
 
-static int open_method(redist_plan *plan, void *array) {
+static void open_method(redist_plan *plan, void *array) {
     redist__watch_begin(plan->problem.watch, 1);
-    int code = plan->transport.choice.method->open(plan->transport.state, array);
+    plan->transport.choice.method->open(plan->transport.state, array);
     redist__watch_end(plan->problem.watch);
-    return code;
+    plan->opened = 1;
+    plan->polls = 0;
 }
 
 static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
@@ -170,11 +174,7 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
     if (code == REDIST_OK)
-        code = open_method(plan, array);
-    if (code == REDIST_OK) {
-        plan->opened = 1;
-        plan->polls = 0;
-    }
+        open_method(plan, array);
     return code;
 }
 
@@ -227,7 +227,7 @@ static int allows_threads(const redist_plan *plan) {
     return level >= MPI_THREAD_SERIALIZED;
 }
 
-typedef int move_tile(void *state, const struct redist__tile *tile);
+typedef void move_tile(void *state, const struct redist__tile *tile);
 
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -238,11 +238,11 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
     redist__watch_begin(watch, 0);
-    int code = move_one(plan->transport.state, tile);
+    move_one(plan->transport.state, tile);
     redist__watch_end(watch);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
-    return code;
+    return redist__failure_report(&plan->failure);
 }
 
 int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
@@ -263,16 +263,15 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
 static int poll_tiles(redist_plan *plan, int *pieces) {
     const struct redist__method *method = plan->transport.choice.method;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
-    int code = REDIST_OK;
     redist__watch_begin(watch, 0);
     if (pieces != NULL)
-        code = method->arrived(plan->transport.state, pieces);
+        method->arrived(plan->transport.state, pieces);
     else if (method->progress != NULL)
-        code = method->progress(plan->transport.state);
+        method->progress(plan->transport.state);
     if (!plan->problem.concurrent)
-        redist__pause(plan->context, plan->polls++);
+        redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
     redist__watch_end(watch);
-    return code;
+    return redist__failure_report(&plan->failure);
 }
 
 int redist_plan_put_progress(redist_plan *plan) {
@@ -287,6 +286,13 @@ int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
     if (code == REDIST_OK && pieces == NULL)
         code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
     return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
+}
+
+int redist_plan_break(redist_plan *plan, int code) {
+    int alive = redist__check_plan(__func__, plan);
+    if (alive == REDIST_OK)
+        redist__failure_note(&plan->failure, code);
+    return alive;
 }
 
 int redist_plan_put_end(redist_plan *plan) {

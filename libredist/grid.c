@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The communicators of one grid shape; made once for each (communicator, dims). */
+/* Unused communicators that a context keeps for the next grid of the same shape. */
+enum { KEPT_UNUSED = 2 };
+
+/* The communicators of one grid shape, shared by all grids of this shape. */
 struct redist__grid_entry {
+    int users;                   /* grids */
+    unsigned long long released; /* the number of the release that left it unused */
     int ndims, by_node;
     int dims[REDIST_MAX_NDIMS];
     int coords[REDIST_MAX_NDIMS];
@@ -18,7 +23,7 @@ struct redist__grid_entry {
 
 struct redist_grid {
     struct redist__context *context;
-    const struct redist__grid_entry *entry;
+    struct redist__grid_entry *entry;
 };
 
 /* ---------------------------------------------------------------- choosing and checking dims */
@@ -67,18 +72,28 @@ static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_n
 
 /* ---------------------------------------------------------------- communicators */
 
+/* After the grid itself, a rank that fails takes part in the other calls all the same. */
 static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *cart,
                         MPI_Comm subcomms[]) {
     int periods[REDIST_MAX_NDIMS] = {0}, remain[REDIST_MAX_NDIMS] = {0};
     for (int i = 0; i < ndims; i++)
         subcomms[i] = MPI_COMM_NULL;
-    int result = MPI_Cart_create(comm, ndims, dims, periods, 0, cart);
-    for (int i = 0; i < ndims && result == MPI_SUCCESS; i++) {
+    int result = redist__insist(MPI_Cart_create(comm, ndims, dims, periods, 0, cart));
+    if (result != MPI_SUCCESS)
+        *cart = MPI_COMM_NULL;
+    int code = redist_agree(comm, redist_check_mpi(result));
+    if (code != REDIST_OK)
+        return code;
+    for (int i = 0; i < ndims; i++) {
         remain[i] = 1;
-        result = MPI_Cart_sub(*cart, remain, &subcomms[i]);
+        result = redist__insist(MPI_Cart_sub(*cart, remain, &subcomms[i]));
         remain[i] = 0;
+        if (result != MPI_SUCCESS) {
+            subcomms[i] = MPI_COMM_NULL;
+            code = redist_check_mpi(result);
+        }
     }
-    return redist_check_mpi(result);
+    return redist_agree(comm, code);
 }
 
 static void free_comms(int ndims, MPI_Comm *cart, MPI_Comm subcomms[]) {
@@ -106,7 +121,7 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
         return code;
     MPI_Comm_size(comm, &size);
     MPI_Comm cart = MPI_COMM_NULL;
-    code = choose_dims(size, ndims, dims);
+    code = redist_agree(comm, choose_dims(size, ndims, dims));
     if (code == REDIST_OK)
         code = create_comms(comm, ndims, dims, &cart, subcomms);
     if (code != REDIST_OK)
@@ -131,23 +146,30 @@ static struct redist__grid_entry *find_entry(const struct redist__context *conte
 static int create_comms_by_node(const struct redist__context *context,
                                 struct redist__grid_entry *entry) {
     MPI_Comm sorted;
-    int code = redist_check_mpi(
-        MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
-    if (code != REDIST_OK)
-        return code;
-    code = create_comms(sorted, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
-    MPI_Comm_free(&sorted);
+    int result =
+        redist__insist(MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
+    int code = redist_agree(context->comm, redist_check_mpi(result));
+    if (code == REDIST_OK)
+        code = create_comms(sorted, entry->ndims, entry->dims, &entry->comm, entry->subcomms);
+    if (result == MPI_SUCCESS)
+        MPI_Comm_free(&sorted);
+    return code;
+}
+
+static int find_coords(struct redist__grid_entry *entry) {
+    int rank;
+    int code = redist_check_mpi(MPI_Comm_rank(entry->comm, &rank));
+    if (code == REDIST_OK)
+        code = redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
     return code;
 }
 
 static int connect_entry(struct redist__context *context, struct redist__grid_entry *entry) {
-    int rank, code = entry->by_node ? create_comms_by_node(context, entry)
-                                    : create_comms(context->comm, entry->ndims, entry->dims,
-                                                   &entry->comm, entry->subcomms);
+    int code = entry->by_node ? create_comms_by_node(context, entry)
+                              : create_comms(context->comm, entry->ndims, entry->dims, &entry->comm,
+                                             entry->subcomms);
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Comm_rank(entry->comm, &rank));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
+        code = redist_agree(context->comm, find_coords(entry));
     if (code != REDIST_OK)
         free_comms(entry->ndims, &entry->comm, entry->subcomms);
     return code;
@@ -157,9 +179,12 @@ static int connect_entry(struct redist__context *context, struct redist__grid_en
 static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
                          struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
     *entry = find_entry(context, by_node, ndims, dims);
-    if (*entry != NULL)
+    if (*entry != NULL) {
+        (*entry)->users++;
         return REDIST_OK;
+    }
     struct redist__grid_entry *fresh = *spare;
+    fresh->users = 1;
     fresh->ndims = ndims;
     fresh->by_node = by_node;
     memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
@@ -173,12 +198,42 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     return REDIST_OK;
 }
 
+static void destroy_entry(struct redist__grid_entry *entry) {
+    free_comms(entry->ndims, &entry->comm, entry->subcomms);
+    redist_release(entry);
+}
+
+/* The link to the entry that has been unused for the longest time; NULL if no more are unused than are
+ * kept. */
+static struct redist__grid_entry **find_superfluous(struct redist__context *context) {
+    struct redist__grid_entry **oldest = NULL;
+    int unused = 0;
+    for (struct redist__grid_entry **link = &context->grids; *link != NULL; link = &(*link)->next) {
+        unused += (*link)->users == 0;
+        if ((*link)->users == 0 && (oldest == NULL || (*link)->released < (*oldest)->released))
+            oldest = link;
+    }
+    return unused > KEPT_UNUSED ? oldest : NULL;
+}
+
+/* All ranks free the same communicators, since they release the same grids in the same order. */
+static void release_entry(struct redist__context *context, struct redist__grid_entry *entry) {
+    if (--entry->users > 0)
+        return;
+    entry->released = ++context->released_grids;
+    struct redist__grid_entry **link = find_superfluous(context);
+    if (link == NULL)
+        return;
+    struct redist__grid_entry *superfluous = *link;
+    *link = superfluous->next;
+    destroy_entry(superfluous);
+}
+
 void redist__grid_entries_free(struct redist__context *context) {
     while (context->grids != NULL) {
         struct redist__grid_entry *entry = context->grids;
         context->grids = entry->next;
-        free_comms(entry->ndims, &entry->comm, entry->subcomms);
-        redist_release(entry);
+        destroy_entry(entry);
     }
 }
 
@@ -196,9 +251,10 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
                       redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
-    int code = redist_agree(context->comm, allocate_grid(&grid, &spare));
+    int code = allocate_grid(&grid, &spare);
     if (code == REDIST_OK)
         code = choose_dims(context->size, ndims, dims);
+    code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code = provide_entry(context, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
@@ -262,11 +318,12 @@ int redist_grid_free(redist_grid **grid) {
         code = redist_fail(REDIST_ERR_STATE, "MPI is not running: free grids before MPI_Finalize");
     if (code != REDIST_OK)
         return code;
-    struct redist__context *context = (*grid)->context;
+    struct redist_grid freed = **grid;
     redist_handle_remove(*grid);
     redist_release(*grid);
     *grid = NULL;
-    redist__context_release(context);
+    release_entry(freed.context, freed.entry);
+    redist__context_release(freed.context);
     return REDIST_OK;
 }
 

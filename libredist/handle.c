@@ -1,52 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The handles that are alive, so that a freed plan is refused before its memory is read. */
+/*
+ * The handles that are alive, so that a freed plan is refused before its memory is read. A thread
+ * remembers what it found last: tiles and executions check their plan without a lock, for as long as
+ * no handle is freed.
+ */
 #include "redist_support.h"
+#include "table.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-struct entry {
+enum { REMEMBERED = 16, SHIFT = 4 };
+
+/* A handle that was alive when so many had been freed. */
+struct sighting {
     const void *handle;
     int kind;
-    struct entry *next;
+    unsigned long long freed;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *alive;
+static struct redist__table alive;           /* the items are kinds */
+static _Atomic unsigned long long freed = 1; /* handles so far; 0 is in no sighting of a handle */
+static _Thread_local struct sighting sightings[REMEMBERED];
 
-int redist_handle_add(const void *handle, int kind) {
-    struct entry *entry = redist_calloc(1, sizeof *entry);
-    if (entry == NULL)
-        return 0;
-    entry->handle = handle;
-    entry->kind = kind;
-    pthread_mutex_lock(&lock);
-    entry->next = alive;
-    alive = entry;
-    pthread_mutex_unlock(&lock);
-    return 1;
+static uint64_t number_of(const void *handle) {
+    return (uint64_t)(uintptr_t)handle;
 }
 
-/* The link that points to the handle's entry, or to NULL. Called with the lock held. */
-static struct entry **find(const void *handle) {
-    struct entry **link = &alive;
-    while (*link != NULL && (*link)->handle != handle)
-        link = &(*link)->next;
-    return link;
+/* A kind as an item, which is not NULL. */
+static void *item_of(int kind) {
+    return (void *)((uintptr_t)kind + 1);
+}
+
+static int kind_of(const void *item) {
+    return (int)((uintptr_t)item - 1);
+}
+
+/* Allocations begin 16 bytes apart or more. */
+static struct sighting *sighting_of(const void *handle) {
+    uint64_t number = number_of(handle) >> SHIFT;
+    return &sightings[(number ^ number >> SHIFT) % REMEMBERED];
+}
+
+int redist_handle_add(const void *handle, int kind) {
+    pthread_mutex_lock(&lock);
+    int added = redist__table_add(&alive, number_of(handle), item_of(kind));
+    pthread_mutex_unlock(&lock);
+    return added;
 }
 
 void redist_handle_remove(const void *handle) {
     pthread_mutex_lock(&lock);
-    struct entry **link = find(handle), *entry = *link;
-    if (entry != NULL)
-        *link = entry->next;
+    redist__table_remove(&alive, number_of(handle));
+    atomic_fetch_add_explicit(&freed, 1, memory_order_release);
     pthread_mutex_unlock(&lock);
-    redist_release(entry);
+}
+
+/* Handles are freed with the lock held only, so that what is found here is alive at this count. */
+static int look_up(const void *handle, struct sighting *sighting) {
+    pthread_mutex_lock(&lock);
+    const void *item = redist__table_find(&alive, number_of(handle));
+    if (item != NULL)
+        *sighting = (struct sighting){handle, kind_of(item),
+                                      atomic_load_explicit(&freed, memory_order_relaxed)};
+    pthread_mutex_unlock(&lock);
+    return item != NULL;
 }
 
 int redist_handle_is(const void *handle, int kind) {
-    pthread_mutex_lock(&lock);
-    const struct entry *entry = *find(handle);
-    int found = entry != NULL && entry->kind == kind;
-    pthread_mutex_unlock(&lock);
-    return found;
+    struct sighting *sighting = sighting_of(handle);
+    int remembered = sighting->handle == handle &&
+                     sighting->freed == atomic_load_explicit(&freed, memory_order_acquire);
+    return (remembered || look_up(handle, sighting)) && sighting->kind == kind;
 }

@@ -76,13 +76,15 @@ int redist__transport_create(const struct redist__problem *problem,
     return code;
 }
 
-int redist__transport_execute(struct redist__transport *transport, int direction,
-                              const void *source, void *destination) {
+void redist__transport_execute(struct redist__transport *transport, int direction,
+                               const void *source, void *destination) {
     const struct redist__method *method = transport->choice.method;
-    if (method->execute != NULL)
-        return method->execute(transport->state, direction, source, destination);
-    int code = method->start(transport->state, direction, source, destination);
-    return code == REDIST_OK ? method->wait(transport->state) : code;
+    if (method->execute != NULL) {
+        method->execute(transport->state, direction, source, destination);
+        return;
+    }
+    method->start(transport->state, direction, source, destination);
+    method->wait(transport->state);
 }
 
 void redist__transport_destroy(struct redist__transport *transport) {

@@ -3,6 +3,7 @@
 #ifndef REDIST__METHOD_H
 #define REDIST__METHOD_H
 
+#include "failure.h"
 #include "phases.h"
 #include "schedule.h"
 #include "space.h"
@@ -21,10 +22,11 @@ struct redist__problem {
     size_t stream_bytes;               /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
-    struct redist__watch *watch; /* for redist__enter and redist__arrived; NULL = nobody asks */
+    struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
+    struct redist__failure *failure; /* of the executions; methods note theirs there */
 };
 
-enum { REDIST__TAGS = 16, REDIST__TAGGED_PLANS = 1024 };
+enum { REDIST__TAGS = 16 };
 
 /* A preference for choices that are so slow, or so like others, that only those get them who name
  * them. Lower ones rank what a name stands for that covers several. */
@@ -58,24 +60,27 @@ struct redist__method {
      * NULL if there is nothing to say to the peers. */
     int (*connect)(void *state);
 
-    /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. */
-    int (*start)(void *state, int direction, const void *source, void *destination);
-    int (*wait)(void *state);
+    /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. Failures are
+     * noted in the problem's `failure`, and change nothing in how peers go on: they get all that they
+     * wait for, and with it that this rank has failed. When `wait` returns, neither MPI nor a device nor
+     * a peer uses an array or a buffer of this rank. */
+    void (*start)(void *state, int direction, const void *source, void *destination);
+    void (*wait)(void *state);
 
     /* Both at once, where that is faster; NULL = start, then wait. */
-    int (*execute)(void *state, int direction, const void *source, void *destination);
+    void (*execute)(void *state, int direction, const void *source, void *destination);
 
     /* A forward execution in tiles, for problems with tiles; NULL = the method cannot. `open` gets the
      * array that exists: the destination of puts, the source of gets; `close` completes both. Put and
      * get run in several threads at once if the method is `concurrent` (they call no MPI then, for the
      * problem's `concurrent`); else they run one at a time. */
     int concurrent;
-    int (*open)(void *state, void *array);
-    int (*put)(void *state, const struct redist__tile *tile);
-    int (*get)(void *state, const struct redist__tile *tile);
-    int (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
-    int (*arrived)(void *state, int *pieces); /* so many are complete; NULL = it cannot tell */
-    int (*close)(void *state);
+    void (*open)(void *state, void *array);
+    void (*put)(void *state, const struct redist__tile *tile);
+    void (*get)(void *state, const struct redist__tile *tile);
+    void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
+    void (*arrived)(void *state, int *pieces); /* so many are complete; NULL = it cannot tell */
+    void (*close)(void *state);
 
     /* Bytes of buffers that the state holds. */
     size_t (*workspace)(const void *state);
@@ -127,8 +132,8 @@ struct redist__transport {
 int redist__transport_create(const struct redist__problem *problem,
                              const struct redist__choice *choice,
                              struct redist__transport *transport);
-int redist__transport_execute(struct redist__transport *transport, int direction,
-                              const void *source, void *destination);
+void redist__transport_execute(struct redist__transport *transport, int direction,
+                               const void *source, void *destination);
 void redist__transport_destroy(struct redist__transport *transport);
 
 #endif

@@ -39,7 +39,8 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;
     plan->problem.watch = request->options.phases ? &plan->watch : NULL;
-    plan->problem.tag = (int)(request->context->plans % REDIST__TAGGED_PLANS * REDIST__TAGS);
+    plan->problem.failure = &plan->failure;
+    plan->problem.tag = request->tag;
     if (request->options.later_a)
         plan->request.arrays[0] = NULL;
     if (request->options.later_b)
@@ -92,7 +93,25 @@ static int check_common(struct redist__request *request, const redist_options *o
     return code;
 }
 
-/* Takes a reference to the context, which the plan keeps. */
+static int take_tag(struct redist__request *request) {
+    struct redist__tags *tags = &request->context->tags;
+    request->tag = redist__tags_take(tags);
+    if (request->tag >= 0)
+        return REDIST_OK;
+    return redist_fail_in(request->function, REDIST_ERR_LIMIT,
+                          "%d plans of this communicator are alive, and MPI has no tags for more: "
+                          "free some, or use a duplicate of it",
+                          tags->living);
+}
+
+/* Gives back what open_request took. */
+static void close_request(const struct redist__request *request) {
+    redist__tags_give(&request->context->tags, request->tag);
+    redist__context_release(request->context);
+}
+
+/* Takes a reference to the context and tags, which the plan keeps. Nothing in between can fail on some
+ * ranks only: they have to take the same tags. */
 static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
                         void *a, void *b, struct redist__request *request) {
     *request = (struct redist__request){.function = function,
@@ -103,8 +122,11 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
     int code = redist_check_comm_in(function, comm);
     if (code == REDIST_OK)
         code = redist__context_get(comm, &request->context);
-    if (code == REDIST_OK)
-        request->context->plans++;
+    if (code != REDIST_OK)
+        return code;
+    code = take_tag(request);
+    if (code != REDIST_OK)
+        close_request(request);
     return code;
 }
 
@@ -147,7 +169,7 @@ static int plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype da
         return code;
     code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
     if (code != REDIST_OK)
-        redist__context_release(request.context);
+        close_request(&request);
     return code;
 }
 
@@ -254,7 +276,7 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int
     const redist_box *const boxes[2] = {box_a, box_b};
     code = plan_boxes(&request, sizes, boxes, options, plan);
     if (code != REDIST_OK)
-        redist__context_release(request.context);
+        close_request(&request);
     return code;
 }
 
@@ -272,9 +294,9 @@ int redist_plan_free(redist_plan **plan) {
         code = redist__close_tiles(__func__, *plan, (*plan)->problem.tiles);
     if (code == REDIST_ERR_STATE)
         return code;
-    struct redist__context *context = (*plan)->context;
+    struct redist__request request = (*plan)->request;
     destroy_plan(*plan);
-    redist__context_release(context);
+    close_request(&request);
     *plan = NULL;
     return code;
 }

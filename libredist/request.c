@@ -63,6 +63,12 @@ int redist__check_pieces(const struct redist__request *request) {
                 request->ndims - 1);
 }
 
+static int is_about_type(int result) {
+    int class = MPI_ERR_OTHER;
+    MPI_Error_class(result, &class);
+    return class == MPI_ERR_TYPE;
+}
+
 /* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
 static int check_committed(const struct redist__request *request) {
     MPI_Request send = MPI_REQUEST_NULL;
@@ -70,7 +76,8 @@ static int check_committed(const struct redist__request *request) {
     int result =
         MPI_Isend(&nothing, 1, request->datatype, MPI_PROC_NULL, 0, request->context->comm, &send);
     if (result != MPI_SUCCESS)
-        return FAIL(REDIST_ERR_DATATYPE, "datatype is not committed");
+        return is_about_type(result) ? FAIL(REDIST_ERR_DATATYPE, "datatype is not committed")
+                                     : redist_check_mpi_in(request->function, result);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
     return REDIST_OK;
 }

@@ -9,6 +9,7 @@
 struct redist__request {
     const char *function; /* for messages */
     struct redist__context *context;
+    int tag; /* first of REDIST__TAGS tags of the context */
     MPI_Datatype datatype;
     int ndims;
     const char *names[2]; /* of the arrays: "a" and "b" */

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps a
- * list of the allocations that it takes part in, so that "rank r's memory in allocation k, plus an
- * offset" can be turned into an address of its own.
+ * redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps the
+ * allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k,
+ * plus an offset" can be turned into an address of its own.
  */
 #include "segment.h"
 #include "error.h"
+#include "process.h"
+#include "table.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-enum { ALIGNMENT = 4096 };
 
 #ifndef MADV_POPULATE_WRITE
 enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
@@ -28,44 +30,130 @@ struct segment {
     char *base;
     size_t bytes;
     char **bases; /* of each rank of the node, as this process sees them */
-    struct segment *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct segment *segments;
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---------------------------------------------------------------- all segments of this process */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of these: */
+static struct segment **segments;                        /* by rising addresses; NULL = none */
+static size_t count, room;
+static struct redist__table keyed; /* those with a key */
+
+/* How many segments begin at this address or before it. Called with the lock held. */
+static size_t count_up_to(const char *address) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)segments[middle]->base <= (uintptr_t)address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int make_room(void) {
+    if (count < room)
+        return 1;
+    size_t more = room != 0 ? 2 * room : 16;
+    struct segment **moved = redist_calloc(more, sizeof *moved);
+    if (moved == NULL)
+        return 0;
+    if (count != 0)
+        memcpy(moved, segments, count * sizeof *moved);
+    redist_release(segments);
+    segments = moved;
+    room = more;
+    return 1;
+}
+
+static int insert(struct segment *segment) {
+    if (!make_room() || (segment->key != 0 && !redist__table_add(&keyed, segment->key, segment)))
+        return 0;
+    size_t place = count_up_to(segment->base);
+    memmove(segments + place + 1, segments + place, (count - place) * sizeof(struct segment *));
+    segments[place] = segment;
+    count++;
+    return 1;
+}
+
+static void release_if_empty(void) {
+    if (count != 0)
+        return;
+    redist_release(segments);
+    segments = NULL;
+    room = 0;
+}
+
+/* Nothing is kept where there was no segment before. */
+static int add_segment(struct segment *segment) {
+    pthread_mutex_lock(&lock);
+    int added = insert(segment);
+    release_if_empty();
+    pthread_mutex_unlock(&lock);
+    return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
+}
+
+/* Takes out the segment that begins there; NULL if none does. */
+static struct segment *remove_segment(const void *array) {
+    pthread_mutex_lock(&lock);
+    size_t end = count_up_to(array);
+    struct segment *segment =
+        end > 0 && segments[end - 1]->base == array ? segments[end - 1] : NULL;
+    if (segment != NULL) {
+        memmove(segments + end - 1, segments + end, (count - end) * sizeof(struct segment *));
+        count--;
+        redist__table_remove(&keyed, segment->key);
+        release_if_empty();
+    }
+    pthread_mutex_unlock(&lock);
+    return segment;
+}
 
 struct redist__place redist__segment_place(const void *array, size_t bytes) {
     struct redist__place place = {0};
     const char *address = array;
     pthread_mutex_lock(&lock);
-    for (const struct segment *s = segments; s != NULL; s = s->next)
-        if (address >= s->base && address + bytes <= s->base + s->bytes) {
-            place.key = s->key;
-            place.offset = (uint64_t)(address - s->base);
-            place.rank = s->context->node_rank;
-            break;
-        }
+    size_t end = count_up_to(address);
+    const struct segment *s = end > 0 ? segments[end - 1] : NULL;
+    if (s != NULL && (size_t)(address - s->base) <= s->bytes &&
+        bytes <= s->bytes - (size_t)(address - s->base)) {
+        place.key = s->key;
+        place.offset = (uint64_t)(address - s->base);
+        place.rank = s->context->node_rank;
+    }
     pthread_mutex_unlock(&lock);
     return place;
 }
 
 char *redist__segment_address(const struct redist__place *place) {
-    char *address = NULL;
     pthread_mutex_lock(&lock);
-    for (const struct segment *s = segments; s != NULL; s = s->next)
-        if (s->key == place->key && place->rank < s->context->node_size) {
-            address = s->bases[place->rank] + place->offset;
-            break;
-        }
+    const struct segment *s = redist__table_find(&keyed, place->key);
+    char *address = s != NULL && place->rank < s->context->node_size
+                        ? s->bases[place->rank] + place->offset
+                        : NULL;
     pthread_mutex_unlock(&lock);
     return address;
 }
 
-/* A number that no other allocation of this machine has: the leader's process and its counter. */
+/* ---------------------------------------------------------------- memory */
+
+/* A number that no other allocation of this machine has: the leader's process, also where containers
+ * number theirs alike, and what it has counted. */
+static uint64_t new_key(void) {
+    static _Atomic uint32_t counter;
+    struct redist__process self = redist__process_self();
+    uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
+    return process << 32 | (atomic_fetch_add(&counter, 1) + 1);
+}
+
 static int agree_on_key(struct segment *segment) {
-    static uint32_t counter;
-    uint64_t key = (uint64_t)getpid() << 32 | ++counter;
-    int result = MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node);
+    uint64_t key = new_key();
+    int result = redist__insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
     return redist_check_mpi(result);
 }
@@ -73,20 +161,22 @@ static int agree_on_key(struct segment *segment) {
 /* MPI aligns a window's parts to 8 bytes only. Processes map the window at pages, so that rounding up
  * to a page leads all of them to the same byte. */
 static char *next_page(char *address) {
-    return address + (ALIGNMENT - (uintptr_t)address % ALIGNMENT) % ALIGNMENT;
+    size_t page = page_bytes();
+    return address + (page - (uintptr_t)address % page) % page;
 }
 
 /* Whether the files behind windows have room for this one: Open MPI waits for ever where they have not.
  * What the node's first rank sees counts for all. */
 static int has_room(const struct segment *segment) {
     MPI_Comm node = segment->context->node;
-    double bytes = (double)segment->bytes + ALIGNMENT, all = 0;
+    double bytes = (double)(segment->bytes + page_bytes()), all = 0;
     struct statvfs files;
-    MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node);
-    int room = segment->context->node_rank != 0 || statvfs("/dev/shm", &files) != 0 ||
+    int reduced = redist__insist(MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node));
+    int fits = segment->context->node_rank != 0 || reduced != MPI_SUCCESS ||
+               statvfs("/dev/shm", &files) != 0 ||
                all <= (double)files.f_bavail * (double)files.f_frsize;
-    MPI_Bcast(&room, 1, MPI_INT, 0, node);
-    return room;
+    (void)redist__insist(MPI_Bcast(&fits, 1, MPI_INT, 0, node));
+    return fits;
 }
 
 /* Takes the pages now: a window is a file that may turn out to have no room for them when they are first used,
@@ -102,13 +192,12 @@ static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int result = MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, segment->context->node,
-                                         &segment->base, &segment->window);
+    int result = redist__insist(MPI_Win_allocate_shared(
+        (MPI_Aint)bytes, 1, info, segment->context->node, &segment->base, &segment->window));
     MPI_Info_free(&info);
-    int code = redist_check_mpi(result);
-    if (code != REDIST_OK)
+    if (result != MPI_SUCCESS)
         segment->window = MPI_WIN_NULL;
-    return redist_agree(segment->context->node, code);
+    return redist_agree(segment->context->node, redist_check_mpi(result));
 }
 
 static int find_bases(struct segment *segment) {
@@ -122,50 +211,65 @@ static int find_bases(struct segment *segment) {
     return code;
 }
 
+/* Nonzero on all ranks if one of them has not found its own part where it is; < 0 if that is unknown. */
+static int are_bases_wrong(const struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    int mine = segment->bases[context->node_rank] != segment->base, any = 0;
+    int result = redist__insist(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, context->node));
+    return result == MPI_SUCCESS ? any : -1;
+}
+
 /* SimGrid's MPI (3.32) places the parts as if all were as large as the own one, and then says that all
- * are where that of rank 0 is: there they have to be equal, and each rank tells where its own begins. */
+ * are where that of rank 0 is: there they have to be equal, and each rank publishes where its own begins. */
 static int correct_bases(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    uint64_t bytes = segment->bytes + ALIGNMENT;
+    uint64_t mine = segment->bytes + page_bytes(), bytes = mine;
     int code = redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node));
+        redist__insist(MPI_Allreduce(&mine, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node)));
     MPI_Win_free(&segment->window);
+    code = redist_agree(context->node, code);
     if (code == REDIST_OK)
         code = create_window(segment, bytes);
     if (code == REDIST_OK)
-        code = find_bases(segment);
+        code = redist_agree(context->node, find_bases(segment));
     for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++) {
         int64_t behind = segment->base - segment->bases[0];
-        code = redist_check_mpi(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node));
+        code = redist_check_mpi(
+            redist__insist(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node)));
         segment->bases[rank] = segment->bases[0] + behind;
     }
     return code;
 }
 
-/* Each part has room to begin on a page. */
-static int allocate_window(struct segment *segment) {
+/* Each part begins on a page. */
+static int settle_window(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    int code = create_window(segment, segment->bytes + ALIGNMENT);
+    int code = redist_agree(context->node, find_bases(segment));
     if (code != REDIST_OK)
         return code;
-    code = find_bases(segment);
-    int seen[2] = {code, segment->bases[context->node_rank] != segment->base};
-    int result = MPI_Allreduce(MPI_IN_PLACE, seen, 2, MPI_INT, MPI_MAX, context->node);
-    code = result == MPI_SUCCESS ? seen[0] : redist_check_mpi(result);
-    if (code == REDIST_OK && seen[1])
+    int wrong = are_bases_wrong(segment);
+    if (wrong > 0)
         code = correct_bases(segment);
+    if (wrong < 0)
+        code = redist_fail(REDIST_ERR_MPI, "where the ranks' parts of a window are is not known");
     for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
         segment->bases[rank] = next_page(segment->bases[rank]);
     segment->base = segment->bases[context->node_rank];
-    if (code == REDIST_OK && !seen[1])
-        code = redist_agree(context->node, take_pages(segment));
+    return code == REDIST_OK && wrong == 0 ? take_pages(segment) : code;
+}
+
+static int allocate_window(struct segment *segment) {
+    int code = create_window(segment, segment->bytes + page_bytes());
+    if (code != REDIST_OK)
+        return code;
+    code = redist_agree(segment->context->node, settle_window(segment));
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
 }
 
 static int allocate_plain(struct segment *segment) {
-    segment->base = aligned_alloc(ALIGNMENT, segment->bytes);
+    segment->base = aligned_alloc(page_bytes(), segment->bytes);
     if (segment->base == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
                            segment->bytes);
@@ -185,7 +289,10 @@ static int allocate_memory(struct segment *segment) {
     return code;
 }
 
+/* A window is freed by all ranks of the node together: it stays where one of them is gone. */
 static void free_memory(struct segment *segment) {
+    if (segment->window != MPI_WIN_NULL && redist__peers_gone(segment->context))
+        return;
     if (segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     else
@@ -200,9 +307,9 @@ static struct segment *create_segment(struct redist__context *context, size_t by
         redist_release(bases);
         return NULL;
     }
-    size_t pages = bytes / ALIGNMENT + (bytes % ALIGNMENT != 0 || bytes == 0);
+    size_t page = page_bytes(), pages = bytes / page + (bytes % page != 0 || bytes == 0);
     *segment = (struct segment){
-        .context = context, .window = MPI_WIN_NULL, .bytes = pages * ALIGNMENT, .bases = bases};
+        .context = context, .window = MPI_WIN_NULL, .bytes = pages * page, .bases = bases};
     return segment;
 }
 
@@ -212,43 +319,38 @@ static void destroy_segment(struct segment *segment) {
     redist_release(segment);
 }
 
+/* Takes the segment apart again if that failed on any rank. */
+static int complete_segment(struct segment *segment) {
+    MPI_Comm comm = segment->context->comm;
+    int code = allocate_memory(segment), added = 0;
+    if (code == REDIST_OK) {
+        code = add_segment(segment);
+        added = code == REDIST_OK;
+    }
+    code = redist_agree(comm, code);
+    if (code != REDIST_OK && added)
+        remove_segment(segment->base);
+    if (code != REDIST_OK)
+        free_memory(segment);
+    return code;
+}
+
 int redist__segment_create(struct redist__context *context, size_t bytes, void **array) {
     struct segment *segment = create_segment(context, bytes);
     int code =
         segment != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
     code = redist_agree(context->comm, code);
-    if (code == REDIST_OK) {
-        int mine = allocate_memory(segment);
-        code = redist_agree(context->comm, mine);
-        if (code != REDIST_OK && mine == REDIST_OK)
-            free_memory(segment);
-    }
-    if (code != REDIST_OK) {
+    if (code == REDIST_OK)
+        code = complete_segment(segment);
+    if (code != REDIST_OK)
         destroy_segment(segment);
-        return code;
-    }
-    pthread_mutex_lock(&lock);
-    segment->next = segments;
-    segments = segment;
-    pthread_mutex_unlock(&lock);
-    *array = segment->base;
-    return REDIST_OK;
-}
-
-static struct segment *unlink_segment(const void *array) {
-    pthread_mutex_lock(&lock);
-    struct segment **link = &segments;
-    while (*link != NULL && (*link)->base != array)
-        link = &(*link)->next;
-    struct segment *segment = *link;
-    if (segment != NULL)
-        *link = segment->next;
-    pthread_mutex_unlock(&lock);
-    return segment;
+    else
+        *array = segment->base;
+    return code;
 }
 
 struct redist__context *redist__segment_remove(const void *array) {
-    struct segment *segment = unlink_segment(array);
+    struct segment *segment = remove_segment(array);
     if (segment == NULL)
         return NULL;
     struct redist__context *context = segment->context;

@@ -2,6 +2,7 @@
 /* The register of memory spaces, and what is the same in all of them. */
 #include "space.h"
 #include "error.h"
+#include "waiting.h"
 
 #define SPACE_AT(id, name) [REDIST_SPACE_##id] = &redist__space_##name,
 static const struct redist__space *const spaces[] = {&redist__space_host, REDIST__SPACES(SPACE_AT)};
@@ -73,22 +74,30 @@ void redist__batch_free(struct redist__batch *batch) {
 
 /* ---------------------------------------------------------------- waiting */
 
+/* A peer that is gone is no reason to leave a device at work. */
 static int wait_mark(const struct redist__space *space, void *mark,
                      const struct redist__context *context) {
     int reached = 0, code = space->mark_reached(mark, &reached);
     for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
-        redist__pause(context, poll);
+        (void)redist__pause(context, poll);
         code = space->mark_reached(mark, &reached);
     }
     return code;
 }
 
+/* What cannot be marked is waited for in another way. */
+static int finish(const struct redist__space *space, int marked, void *mark,
+                  const struct redist__context *context) {
+    int code = marked == REDIST_OK ? wait_mark(space, mark, context) : marked;
+    if (code != REDIST_OK && space->drain != NULL)
+        space->drain();
+    return code;
+}
+
 int redist__finish_lane(const struct redist__space *space, void *mark, int lane,
                         const struct redist__context *context) {
-    if (!space->asynchronous)
-        return REDIST_OK;
-    int code = space->mark_lane(mark, lane);
-    return code == REDIST_OK ? wait_mark(space, mark, context) : code;
+    return space->asynchronous ? finish(space, space->mark_lane(mark, lane), mark, context)
+                               : REDIST_OK;
 }
 
 int redist__finish_stream(const struct redist__space *space, void *mark, void *stream,
@@ -96,8 +105,8 @@ int redist__finish_stream(const struct redist__space *space, void *mark, void *s
     if (!space->asynchronous)
         return REDIST_OK;
     int idle, code = space->stream_idle(stream, &idle);
-    if (code != REDIST_OK || idle)
-        return code;
-    code = space->mark_stream(mark, stream);
-    return code == REDIST_OK ? wait_mark(space, mark, context) : code;
+    if (code == REDIST_OK && idle)
+        return REDIST_OK;
+    return finish(space, code == REDIST_OK ? space->mark_stream(mark, stream) : code, mark,
+                  context);
 }

@@ -65,6 +65,8 @@ struct redist__space {
     void *(*allocate_staging)(size_t bytes);
     void (*release_staging)(void *memory);
     int (*clear)(void *memory, size_t bytes);
+    /* Waits for all work of this rank, whatever its lane. NULL = it is done on return. */
+    void (*drain)(void);
 
     /* Memory that peers map (segment.h says how). What `address` has to map stays mapped for as long as
      * one of the `mappings` that asked for it is open; NULL = the space maps nothing for a plan. */
@@ -116,10 +118,8 @@ int redist__space_check(const char *function, enum redist_space space);
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space, int count);
 void redist__batch_free(struct redist__batch *batch);
 
-/* Lets MPI make progress, or other processes, in the poll-th turn of a loop that waits. */
-void redist__pause(const struct redist__context *context, unsigned poll);
-
-/* Waits until a lane has done all that it was given, or a stream of the user. */
+/* Waits until a lane has done all that it was given, or a stream of the user. After a failure too
+ * nothing of this rank is under way any more. */
 int redist__finish_lane(const struct redist__space *space, void *mark, int lane,
                         const struct redist__context *context);
 int redist__finish_stream(const struct redist__space *space, void *mark, void *stream,

@@ -394,6 +394,7 @@ const struct redist__space redist__space_cuda = {
     .allocate_staging = allocate_staging,
     .release_staging = release_staging,
     .clear = clear,
+    .drain = redist__cuda_finish,
     .create = redist__cuda_create,
     .remove = redist__cuda_remove,
     .place = redist__cuda_place,

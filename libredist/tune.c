@@ -163,38 +163,31 @@ static void free_scratch(struct contest *contest) {
 }
 
 /* The whole array as one tile. */
-static int execute_tile(const struct contest *contest, struct redist__transport *transport) {
+static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->choice.method;
     int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->schedule->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
-    int code = method->open(transport->state, contest->array[put]);
-    if (code == REDIST_OK)
-        code = (put ? method->put : method->get)(transport->state, &tile);
-    int closed = method->close(transport->state);
-    return code == REDIST_OK ? closed : code;
+    method->open(transport->state, contest->array[put]);
+    (put ? method->put : method->get)(transport->state, &tile);
+    method->close(transport->state);
 }
 
-static int execute_pair(const struct contest *contest, struct redist__transport *transport) {
-    int code =
-        redist__transport_execute(transport, REDIST_FORWARD, contest->array[0], contest->array[1]);
-    if (code == REDIST_OK)
-        code = redist__transport_execute(transport, REDIST_BACKWARD, contest->array[1],
-                                         contest->array[0]);
-    return code;
+static void execute_pair(const struct contest *contest, struct redist__transport *transport) {
+    redist__transport_execute(transport, REDIST_FORWARD, contest->array[0], contest->array[1]);
+    redist__transport_execute(transport, REDIST_BACKWARD, contest->array[1], contest->array[0]);
 }
 
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
-static int time_round(struct contest *contest, struct redist__transport *transport,
-                      double *seconds) {
+static int time_round(struct contest *contest, const struct redist__failure *failure,
+                      struct redist__transport *transport, double *seconds) {
     MPI_Barrier(contest->comm);
     double begin = MPI_Wtime();
-    int code =
-        (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
+    (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
     *seconds = MPI_Wtime() - begin;
     MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm);
-    return redist_agree(contest->comm, code);
+    return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
 static int fastest(const struct contest *contest) {
@@ -207,16 +200,20 @@ static int fastest(const struct contest *contest) {
     return best;
 }
 
-/* One candidate that cannot be set up (memory) drops out; the others stay. */
+/* One candidate that cannot be set up (memory) drops out; the others stay. What fails while it is timed is no
+ * failure of the plan. */
 static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
     struct redist__transport transport;
+    struct redist__failure failure = {REDIST_OK, ""};
+    struct redist__problem problem = *contest->problem;
+    problem.failure = &failure;
     double leader = contest->candidates[fastest(contest)].best;
-    if (redist__transport_create(contest->problem, &candidate->choice, &transport) != REDIST_OK)
+    if (redist__transport_create(&problem, &candidate->choice, &transport) != REDIST_OK)
         return REDIST_OK;
     int code = REDIST_OK;
     for (int round = 0; round < rounds && code == REDIST_OK; round++) {
         double seconds;
-        code = time_round(contest, &transport, &seconds);
+        code = time_round(contest, &failure, &transport, &seconds);
         int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
         int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
         if (hopeless)

@@ -5,6 +5,7 @@
  * counts.
  */
 #include "error.h"
+#include "table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,42 +21,53 @@ static const char heading[] = "redist-wisdom 1\n";
 
 struct memory {
     char key[REDIST_WISDOM_BYTES], name[REDIST_WISDOM_BYTES];
-    struct memory *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct memory *memories;
+static struct redist__table memories; /* by hashes of keys; of two with one hash the newer stays */
+
+static uint64_t hash_of(const char *key) {
+    return (uint64_t)redist_hash_text(key);
+}
+
+/* The memory for a key, a new one if there is none; NULL if memory is out. Called with the lock held. */
+static struct memory *provide_memory(const char *key) {
+    struct memory *memory = redist__table_find(&memories, hash_of(key));
+    if (memory != NULL)
+        return memory;
+    memory = redist_calloc(1, sizeof *memory);
+    if (memory != NULL && !redist__table_add(&memories, hash_of(key), memory)) {
+        redist_release(memory);
+        memory = NULL;
+    }
+    return memory;
+}
 
 static int remember(const char *key, const char *name) {
-    struct memory *memory = redist_calloc(1, sizeof *memory);
-    if (memory == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to remember a measurement");
-    snprintf(memory->key, sizeof memory->key, "%s", key);
-    snprintf(memory->name, sizeof memory->name, "%s", name);
     pthread_mutex_lock(&lock);
-    memory->next = memories;
-    memories = memory;
+    struct memory *memory = provide_memory(key);
+    if (memory != NULL) {
+        snprintf(memory->key, sizeof memory->key, "%s", key);
+        snprintf(memory->name, sizeof memory->name, "%s", name);
+    }
     pthread_mutex_unlock(&lock);
-    return REDIST_OK;
+    return memory != NULL ? REDIST_OK
+                          : redist__fail(REDIST_ERR_MEMORY, "no memory to remember a measurement");
 }
 
 static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
     pthread_mutex_lock(&lock);
-    const struct memory *memory = memories;
-    while (memory != NULL && strcmp(memory->key, key) != 0)
-        memory = memory->next;
-    if (memory != NULL)
+    const struct memory *memory = redist__table_find(&memories, hash_of(key));
+    if (memory != NULL && strncmp(memory->key, key, sizeof memory->key - 1) == 0)
         snprintf(name, REDIST_WISDOM_BYTES, "%s", memory->name);
     pthread_mutex_unlock(&lock);
 }
 
 void redist_forget_wisdom(void) {
+    struct memory *memory;
     pthread_mutex_lock(&lock);
-    while (memories != NULL) {
-        struct memory *memory = memories;
-        memories = memory->next;
+    while ((memory = redist__table_take(&memories)) != NULL)
         redist_release(memory);
-    }
     pthread_mutex_unlock(&lock);
 }
 

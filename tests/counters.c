@@ -20,7 +20,10 @@ static int fails_now(int *until_failure) {
 
 /* ---------------------------------------------------------------- memory */
 
+static long memory_asked;
+
 static void *allocate(size_t bytes) {
+    memory_asked++;
     void *memory = fails_now(&memory_until_failure) ? NULL : malloc(bytes);
     counters.memory += memory != NULL;
     return memory;
@@ -45,6 +48,10 @@ void counters_fail_memory(int n) {
 
 int counters_memory_failed(void) {
     return memory_until_failure < 0;
+}
+
+long counters_memory_asked(void) {
+    return memory_asked;
 }
 
 void counters_fail_type(int n) {

@@ -28,7 +28,10 @@ void counters_fail_memory(int n);
 /** Nonzero if that allocation has been asked for. */
 int counters_memory_failed(void);
 
-/** The same for the n-th MPI datatype. */
+/** How often memory was asked for so far. */
+long counters_memory_asked(void);
+
+/** The same as counters_fail_memory for the n-th MPI datatype. */
 void counters_fail_type(int n);
 int counters_type_failed(void);
 

@@ -21,6 +21,8 @@ static char program_text[256]; /* who speaks: program, rank, seed */
 static const char *current_test = "no test";
 static double test_begin;
 static char current_case[TEXT_BYTES];
+static int case_limit;      /* seconds, 0 = none */
+static time_t program_ends; /* when its time is up */
 static char skipped[MAX_SKIPPED][256];
 static int nskipped;
 static int nagreed; /* failures that all ranks share; rank 0 prints them */
@@ -34,11 +36,25 @@ const char *harness_format(const char *format, ...) {
     return text;
 }
 
+static void set_alarm(void) {
+    time_t left = program_ends - time(NULL);
+    left = case_limit > 0 && case_limit < left ? case_limit : left;
+    alarm(left > 0 ? (unsigned)left : 1u);
+}
+
 void harness_case(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(current_case, sizeof(current_case), format, arguments);
     va_end(arguments);
+    if (case_limit > 0)
+        set_alarm();
+}
+
+void harness_case_limit(int seconds) {
+    const char *text = getenv("REDIST_TEST_CASE_LIMIT");
+    case_limit = seconds > 0 && text ? atoi(text) : seconds;
+    set_alarm();
 }
 
 const char *harness_current_case(void) {
@@ -157,7 +173,8 @@ static void set_signals(void) {
     catch_alarm();
     for (int i = 0; i < FATAL_SIGNALS; i++)
         sigaction(fatal_signals[i], &on_crash, &previous_actions[i]);
-    alarm(text ? (unsigned)atoi(text) : 240u);
+    program_ends = time(NULL) + (text ? atoi(text) : 240);
+    set_alarm();
 }
 
 /* ---------------------------------------------------------------- running */
@@ -171,6 +188,7 @@ static void begin_next_test(void) {
     current_test = test_list[next++]->name;
     harness_case("none");
     catch_alarm();
+    harness_case_limit(0);
     random_seed(program_seed ^ hash_text(current_test));
     test_begin = MPI_Wtime();
 }

@@ -27,6 +27,7 @@
  *   REDIST_TEST_SEED   seed of the random cases (else from the clock); printed in the last line
  *   REDIST_TEST_SCALE  factor on the number of random cases, such as 0.1 or 10 (1)
  *   REDIST_TEST_LIMIT  seconds after which every rank says where it is and gives up (240)
+ *   REDIST_TEST_CASE_LIMIT  seconds instead of those of harness_case_limit
  *   REDIST_TEST_TIMES  if set, the time of each test is printed
  *   CK_RUN_CASE        name of the only test to run
  */
@@ -54,6 +55,12 @@ void harness_case(const char *format, ...) REDIST_PRINTF(1, 2);
 
 /** What harness_case said last. */
 const char *harness_current_case(void);
+
+/**
+ * Gives each of the cases that follow at most so many seconds, from harness_case on, within the limit of the
+ * program; 0 = no more than that limit.
+ */
+void harness_case_limit(int seconds);
 
 /** How many of `count` random cases to run under REDIST_TEST_SCALE; at least 1. */
 int harness_cases(int count);

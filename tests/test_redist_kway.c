@@ -2,7 +2,7 @@
 /*
  * Method kway on communicators of 1 to all ranks: right for every number of ranks and every k, at most
  * k - 1 messages in each of ceil(log_k P) stages. Messages are counted through MPI's profiling
- * interface; a stage ends with waiting for its messages.
+ * interface; a stage ends with waiting for what it sent.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +24,20 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, M
     return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+static void end_stage(void) {
     seen.stages += seen.sends != 0;
     seen.most_sends = seen.sends > seen.most_sends ? seen.sends : seen.most_sends;
     seen.sends = 0;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    end_stage();
     return PMPI_Waitall(count, requests, statuses);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[]) {
+    end_stage();
+    return PMPI_Testall(count, requests, done, statuses);
 }
 
 static int stages_needed(int nranks, int k) {

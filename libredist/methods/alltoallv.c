@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pack all parts, one MPI_Alltoallv, unpack all (Egger, All2All-Sync). A side whose parts are all
- * contiguous in the array is not packed. The own part is copied directly.
+ * contiguous in the array is not packed. The own part is copied directly. A collective call has no room for
+ * news of a failure, so that the ranks agree on it afterwards.
  */
+#include "../messages.h"
 #include "../method.h"
 #include "../pack.h"
 
@@ -14,8 +16,9 @@ struct state {
     int *counts[2], *displacements[2]; /* in elements */
     MPI_Datatype element;              /* the item's bytes */
     void *mark;
-    MPI_Request request;
-    int direction; /* of the execution under way */
+    struct redist__messages messages; /* the collective call under way, in the place of a send */
+    int is_known;                     /* all ranks know of a failure: none calls MPI any more */
+    int direction;                    /* of the execution under way */
     void *destination;
 };
 
@@ -52,7 +55,10 @@ static int create(const struct redist__problem *problem, int variant, void **res
     state->element = MPI_DATATYPE_NULL;
     enum redist__in_array all = problem->staged ? REDIST__NONE_IN_ARRAY : REDIST__ALL_IN_ARRAY;
     const enum redist__in_array in_array[2] = {all, all};
-    int code = redist__element_type(problem->schedule, &state->element);
+    int code =
+        redist__messages_create(&state->messages, state->schedule->context, problem->failure, 1);
+    if (code == REDIST_OK)
+        code = redist__element_type(problem->schedule, &state->element);
     if (code == REDIST_OK)
         code = problem->space->mark_create(&state->mark);
     if (code == REDIST_OK)
@@ -67,79 +73,94 @@ static void *base(const struct redist__packing *packing, const void *array) {
     return packing->all_in_array ? (void *)(size_t)array : packing->buffer;
 }
 
-/* Packs all, and copies the own part while MPI is at work. */
-static int prepare(struct state *state, int direction, const void *source, void *destination) {
+static void note(struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
+}
+
+/* Packs all. */
+static void prepare(struct state *state, int direction, const void *source, void *destination) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = state->schedule->context;
     state->direction = direction;
     state->destination = destination;
-    int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    note(state, redist__finish_stream(problem->space, state->mark, problem->stream, context));
     redist__enter(problem->watch, REDIST__PACK);
-    if (code == REDIST_OK)
-        code = redist__packing_pack_all(&state->packing[direction], source, 0);
-    if (code == REDIST_OK)
-        code = redist__finish_lane(problem->space, state->mark, 0, context);
+    if (!failed(state))
+        note(state, redist__packing_pack_all(&state->packing[direction], source, 0));
+    note(state, redist__finish_lane(problem->space, state->mark, 0, context));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
-    return code;
 }
 
-static int copy_own(struct state *state, const void *source) {
+static void copy_own(struct state *state, const void *source) {
     redist__enter(state->problem->watch, REDIST__OWN_PART);
-    int code = redist__own_copy_run(&state->own[state->direction], state->problem, state->direction,
-                                    source, state->destination, 0);
+    if (!failed(state))
+        note(state, redist__own_copy_run(&state->own[state->direction], state->problem,
+                                         state->direction, source, state->destination, 0));
     redist__enter(state->problem->watch, REDIST__COMMUNICATE);
-    return code;
 }
 
-static int complete(struct state *state) {
+static void complete(struct state *state) {
+    const struct redist__context *context = state->schedule->context;
     redist__enter(state->problem->watch, REDIST__UNPACK);
-    int code =
-        redist__packing_unpack_all(&state->packing[!state->direction], state->destination, 0);
-    int finished =
-        redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
-    return code == REDIST_OK ? finished : code;
+    if (!failed(state))
+        note(state,
+             redist__packing_unpack_all(&state->packing[!state->direction], state->destination, 0));
+    note(state, redist__finish_lane(state->problem->space, state->mark, 0, context));
+    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
+    if (!state->messages.lost)
+        state->is_known = redist__failure_agree(state->problem->failure, context->comm);
 }
 
-/* A rank that cannot pack takes part all the same, for its peers' sake. */
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__packing *from = &state->packing[direction];
     const struct redist__packing *to = &state->packing[!direction];
-    int prepared = prepare(state, direction, source, destination);
-    int code = redist_check_mpi(MPI_Ialltoallv(base(from, source), state->counts[direction],
-                                               state->displacements[direction], state->element,
-                                               base(to, destination), state->counts[!direction],
-                                               state->displacements[!direction], state->element,
-                                               state->schedule->context->comm, &state->request));
-    if (code == REDIST_OK)
-        code = copy_own(state, source);
-    return prepared == REDIST_OK ? code : prepared;
+    if (state->is_known)
+        return;
+    prepare(state, direction, source, destination);
+    int result = redist__try(
+        state->problem->failure,
+        MPI_Ialltoallv(base(from, source), state->counts[direction],
+                       state->displacements[direction], state->element, base(to, destination),
+                       state->counts[!direction], state->displacements[!direction], state->element,
+                       state->schedule->context->comm, &state->messages.sends[0]));
+    state->messages.lost |= result != MPI_SUCCESS;
+    copy_own(state, source);
 }
 
-static int wait(void *data) {
+static void wait(void *data) {
     struct state *state = data;
-    int code = redist_check_mpi(MPI_Wait(&state->request, MPI_STATUS_IGNORE));
-    return code == REDIST_OK ? complete(state) : code;
+    if (state->is_known)
+        return;
+    redist__messages_end(&state->messages);
+    complete(state);
 }
 
 /* MPI libraries have better algorithms for the blocking call. */
-static int execute(void *data, int direction, const void *source, void *destination) {
+static void execute(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__packing *from = &state->packing[direction];
     const struct redist__packing *to = &state->packing[!direction];
-    int prepared = prepare(state, direction, source, destination);
-    int copied = state->problem->space->asynchronous ? copy_own(state, source) : REDIST_OK;
-    int code = redist_check_mpi(MPI_Alltoallv(
-        base(from, source), state->counts[direction], state->displacements[direction],
-        state->element, base(to, destination), state->counts[!direction],
-        state->displacements[!direction], state->element, state->schedule->context->comm));
-    if (!state->problem->space->asynchronous)
-        copied = copy_own(state, source);
-    if (code == REDIST_OK)
-        code = complete(state);
-    if (code == REDIST_OK)
-        code = copied;
-    return prepared == REDIST_OK ? code : prepared;
+    int early = state->problem->space->asynchronous;
+    if (state->is_known)
+        return;
+    prepare(state, direction, source, destination);
+    if (early)
+        copy_own(state, source);
+    int result = redist__try(state->problem->failure,
+                             MPI_Alltoallv(base(from, source), state->counts[direction],
+                                           state->displacements[direction], state->element,
+                                           base(to, destination), state->counts[!direction],
+                                           state->displacements[!direction], state->element,
+                                           state->schedule->context->comm));
+    state->messages.lost |= result != MPI_SUCCESS;
+    if (!early)
+        copy_own(state, source);
+    complete(state);
 }
 
 static size_t workspace(const void *data) {
@@ -149,7 +170,8 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packings_free(state->packing);
+    if (!redist__messages_free(&state->messages))
+        redist__packings_free(state->packing);
     for (int side = 0; side < 2; side++) {
         redist_release(state->counts[side]);
         redist_release(state->displacements[side]);

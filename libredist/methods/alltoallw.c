@@ -2,8 +2,10 @@
 /*
  * The reference: MPI subarray datatypes and one MPI_Alltoallw (Dalcin, Mortensen, Keyes, Listing 3;
  * Egger, All2All-MPI_Type). MPI gathers and scatters the boxes. Of arrays on a device the own part is
- * copied there.
+ * copied there. A collective call has no room for news of a failure, so that the ranks agree on it
+ * afterwards.
  */
+#include "../messages.h"
 #include "../method.h"
 #include "../mirror.h"
 #include "../pack.h"
@@ -15,9 +17,10 @@ struct state {
     struct redist__mirror mirrors[2];
     struct redist__copy own[2]; /* empty if the own part goes through MPI too */
     void *mark;
+    struct redist__messages messages; /* the collective call under way, in the place of a send */
+    int is_known;                     /* all ranks know of a failure: none calls MPI any more */
     int direction;
     void *destination;
-    MPI_Request request;
 };
 
 static int applies(const struct redist__problem *problem, int variant) {
@@ -51,67 +54,93 @@ static int create(const struct redist__problem *problem, int variant, void **res
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method alltoallw");
     state->problem = problem;
     int own = !problem->space->asynchronous || !redist__schedule_copyable(problem->schedule);
-    int code = problem->space->mark_create(&state->mark);
+    int code =
+        redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
+    if (code == REDIST_OK)
+        code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = create_side(state, side, own);
     return code;
 }
 
+static void note(struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
+}
+
 /* Makes what MPI sends ready, and copies the own part meanwhile. */
-static int prepare(struct state *state, int direction, const void *source, void *destination) {
+static void prepare(struct state *state, int direction, const void *source, void *destination) {
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = problem->schedule->context;
     state->direction = direction;
     state->destination = destination;
-    int code = redist__finish_stream(problem->space, state->mark, problem->stream, context);
+    note(state, redist__finish_stream(problem->space, state->mark, problem->stream, context));
     redist__enter(problem->watch, REDIST__PACK);
-    if (code == REDIST_OK)
-        code = redist__mirror_fetch(&state->mirrors[direction], source, 0);
-    if (code == REDIST_OK && problem->staged)
-        code = redist__finish_lane(problem->space, state->mark, 0, context);
+    if (!failed(state))
+        note(state, redist__mirror_fetch(&state->mirrors[direction], source, 0));
+    if (problem->staged)
+        note(state, redist__finish_lane(problem->space, state->mark, 0, context));
     redist__enter(problem->watch, REDIST__OWN_PART);
-    if (code == REDIST_OK)
-        code = redist__own_copy_run(&state->own[direction], problem, direction, source, destination,
-                                    0);
+    if (!failed(state))
+        note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, 0));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
-    return code;
 }
 
-static int complete(struct state *state) {
+static void complete(struct state *state) {
     const struct redist__problem *problem = state->problem;
+    const struct redist__context *context = problem->schedule->context;
     redist__enter(problem->watch, REDIST__UNPACK);
-    int code = redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0);
-    int finished = redist__finish_lane(problem->space, state->mark, 0, problem->schedule->context);
-    return code == REDIST_OK ? finished : code;
+    if (!failed(state))
+        note(state,
+             redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0));
+    note(state, redist__finish_lane(problem->space, state->mark, 0, context));
+    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    if (!state->messages.lost)
+        state->is_known = redist__failure_agree(problem->failure, context->comm);
 }
 
-static int execute(void *data, int direction, const void *source, void *destination) {
+static void execute(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
-    int prepared = prepare(state, direction, source, destination);
-    int code = redist_check_mpi(MPI_Alltoallw(
-        redist__mirror_of(&state->mirrors[direction], source), from->counts, from->displacements,
-        from->types, redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
-        to->displacements, to->types, state->problem->schedule->context->comm));
-    int completed = code == REDIST_OK ? complete(state) : code;
-    return prepared == REDIST_OK ? completed : prepared;
+    if (state->is_known)
+        return;
+    prepare(state, direction, source, destination);
+    int result = redist__try(
+        state->problem->failure,
+        MPI_Alltoallw(redist__mirror_of(&state->mirrors[direction], source), from->counts,
+                      from->displacements, from->types,
+                      redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
+                      to->displacements, to->types, state->problem->schedule->context->comm));
+    state->messages.lost |= result != MPI_SUCCESS;
+    complete(state);
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
-    int prepared = prepare(state, direction, source, destination);
-    int code = redist_check_mpi(MPI_Ialltoallw(
-        redist__mirror_of(&state->mirrors[direction], source), from->counts, from->displacements,
-        from->types, redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
-        to->displacements, to->types, state->problem->schedule->context->comm, &state->request));
-    return prepared == REDIST_OK ? code : prepared;
+    if (state->is_known)
+        return;
+    prepare(state, direction, source, destination);
+    int result = redist__try(
+        state->problem->failure,
+        MPI_Ialltoallw(redist__mirror_of(&state->mirrors[direction], source), from->counts,
+                       from->displacements, from->types,
+                       redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
+                       to->displacements, to->types, state->problem->schedule->context->comm,
+                       &state->messages.sends[0]));
+    state->messages.lost |= result != MPI_SUCCESS;
 }
 
-static int wait(void *data) {
+static void wait(void *data) {
     struct state *state = data;
-    int code = redist_check_mpi(MPI_Wait(&state->request, MPI_STATUS_IGNORE));
-    return code == REDIST_OK ? complete(state) : code;
+    if (state->is_known)
+        return;
+    redist__messages_end(&state->messages);
+    complete(state);
 }
 
 static size_t workspace(const void *data) {
@@ -121,9 +150,11 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
+    int in_use = redist__messages_free(&state->messages);
     for (int side = 0; side < 2; side++) {
         redist__types_free(&state->types[side]);
-        redist__mirror_free(&state->mirrors[side]);
+        if (!in_use)
+            redist__mirror_free(&state->mirrors[side]);
     }
     state->problem->space->mark_destroy(state->mark);
     redist_release(state);

@@ -234,13 +234,53 @@ static void stage_source(const struct redist__direct *state) {
     redist__stream_fence();
 }
 
+void redist__direct_note(const struct redist__direct *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+int redist__direct_failed(const struct redist__direct *state) {
+    return redist__failed(state->problem->failure);
+}
+
+static int shares_box(const struct redist__direct *state, int peer) {
+    return redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer);
+}
+
+/* Waits until a rank has done an execution; meanwhile other executions go on. Then its failures are
+ * known. */
+static void wait_done(const struct redist__direct *state, int peer, uint64_t number) {
+    const struct redist__line *line = redist__direct_line(state, peer);
+    int code = REDIST_OK;
+    for (unsigned poll = 0;
+         code == REDIST_OK && atomic_load_explicit(&line->done, memory_order_acquire) < number;
+         poll++) {
+        if (state->problem->space->asynchronous)
+            redist__direct_advance_all(state);
+        code = redist__pause(state->problem->schedule->context, poll);
+    }
+    redist__direct_note(state, code);
+    uint64_t failed = atomic_load_explicit(&line->failed, memory_order_relaxed);
+    if (code == REDIST_OK && failed >= redist__failed_word(state->slot.born + 1, 0))
+        redist__failure_note_peer(state->problem->failure, peer, (int)(failed & 255));
+}
+
+/* Ranks that share no box do not wait for each other in an execution; the next one begins when they have
+ * done this one, so that a failure is known everywhere by then. */
+static void wait_for_strangers(const struct redist__direct *state) {
+    const struct redist__context *context = state->problem->schedule->context;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && !shares_box(state, peer))
+            wait_done(state, peer, state->number - 1);
+}
+
 void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
                              void *destination) {
     state->direction = direction;
     state->source = source;
     state->destination = destination;
     state->number = redist__slot_next(&state->slot);
-    if (state->routes[direction].mode == REDIST__STAGE)
+    wait_for_strangers(state);
+    if (state->routes[direction].mode == REDIST__STAGE && !redist__direct_failed(state))
         stage_source(state);
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
@@ -250,7 +290,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
 }
 
-int redist__direct_wait_stream(const struct redist__direct *state) {
+void redist__direct_wait_stream(const struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
     void *mark = state->marks[0], *stream = state->problem->stream;
     int reached, code = space->stream_idle(stream, &reached);
@@ -258,35 +298,23 @@ int redist__direct_wait_stream(const struct redist__direct *state) {
         code = space->mark_stream(mark, stream);
     for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
         redist__direct_advance_all(state);
-        redist__pause(state->problem->schedule->context, poll);
+        (void)redist__pause(state->problem->schedule->context, poll);
         code = space->mark_reached(mark, &reached);
     }
-    return code;
+    if (code != REDIST_OK && space->drain != NULL)
+        space->drain();
+    redist__direct_note(state, code);
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct redist__direct *state = data;
-    const struct redist__problem *problem = state->problem;
-    int code = redist__direct_wait_stream(state);
+    redist__direct_wait_stream(state);
     redist__direct_announce(state, direction, source, destination);
     redist__direct_expect(state);
-    state->failed = code;
-    if (!problem->space->asynchronous)
-        return REDIST_OK;
+    if (!state->problem->space->asynchronous)
+        return;
     redist__direct_begin(state);
     redist__direct_advance_all(state);
-    return REDIST_OK;
-}
-
-/* Meanwhile other executions go on. */
-static void wait_done(const struct redist__direct *state, int peer) {
-    const _Atomic uint64_t *done = &redist__direct_line(state, peer)->done;
-    for (unsigned poll = 0; atomic_load_explicit(done, memory_order_acquire) < state->number;
-         poll++) {
-        if (state->problem->space->asynchronous)
-            redist__direct_advance_all(state);
-        redist__pause(state->problem->schedule->context, poll);
-    }
 }
 
 void redist__direct_finish(const struct redist__direct *state) {
@@ -295,12 +323,15 @@ void redist__direct_finish(const struct redist__direct *state) {
     redist__enter(watch, REDIST__FIRST_MESSAGE);
     redist__stream_fence();
     struct redist__line *mine = redist__direct_line(state, context->rank);
+    int code = redist__direct_failed(state);
+    if (code != REDIST_OK)
+        atomic_store_explicit(&mine->failed, redist__failed_word(state->number, code),
+                              memory_order_relaxed);
     atomic_store_explicit(&mine->done, state->number, memory_order_release);
     for (int peer = 0; peer < context->size; peer++)
-        if (redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer)) {
-            wait_done(state, peer);
-            if (peer != context->rank)
-                redist__arrived(watch);
+        if (peer != context->rank && shares_box(state, peer)) {
+            wait_done(state, peer, state->number);
+            redist__arrived(watch);
         }
 }
 
@@ -312,21 +343,23 @@ static int advance(struct redist__direct *state) {
     return state->left;
 }
 
-static int wait(void *data) {
+static void wait(void *data) {
     struct redist__direct *state = data;
     const struct redist__context *context = state->problem->schedule->context;
-    int before = state->left, left = before;
+    int before = state->left, left = before, code = REDIST_OK;
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-    for (unsigned poll = 0; left != 0; poll++) {
+    for (unsigned poll = 0; left != 0 && code == REDIST_OK; poll++) {
         left = advance(state);
         if (left == before)
-            redist__pause(context, poll);
+            code = redist__pause(context, poll);
         before = left;
     }
+    redist__direct_note(state, code);
     if (state->problem->space->asynchronous)
         redist__direct_end(state);
+    if (redist__direct_failed(state))
+        redist__direct_drop(state);
     redist__direct_finish(state);
-    return state->failed;
 }
 
 /* ---------------------------------------------------------------- the method */

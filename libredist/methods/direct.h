@@ -75,7 +75,6 @@ struct redist__direct {
     int direction;
     const char *source;
     char *destination;
-    int failed; /* the first failure of the execution */
     struct redist__direct *next_pending;
 };
 
@@ -94,8 +93,16 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
 void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
                              void *destination);
 
-/* Tells the peers that this rank has copied all it has to, and waits until they have. */
+/* Tells the peers that this rank has copied all it has to, or has failed, and waits until they have. */
 void redist__direct_finish(const struct redist__direct *state);
+
+/* A failure of the executions, and whether there is one: then nothing is copied. */
+void redist__direct_note(const struct redist__direct *state, int code);
+int redist__direct_failed(const struct redist__direct *state);
+
+/* Ends an execution whose copies are not to be waited for in their order: those that were begun are done
+ * on return, the others are left out, and no peer waits for turns of this rank. */
+void redist__direct_drop(struct redist__direct *state);
 
 /* Which peer is how far behind this rank, and the reverse. */
 int redist__direct_distance(const struct redist__direct *state, int peer);
@@ -104,7 +111,7 @@ int redist__direct_peer(const struct redist__direct *state, int distance);
 int redist__direct_is_ready(const struct redist__direct *state, int peer);
 
 /* Waits for what the user's stream has to do; meanwhile other executions go on. */
-int redist__direct_wait_stream(const struct redist__direct *state);
+void redist__direct_wait_stream(const struct redist__direct *state);
 
 /* Turns (direct_turns.c): whether the next one may begin; that one has ended; that there will be no more. */
 int redist__direct_has_turn(const struct redist__direct *state);
@@ -126,10 +133,10 @@ void redist__direct_unlock(void);
 int redist__direct_advance_all(const struct redist__direct *state);
 
 /* Executions in tiles (direct_tiles.c). */
-int redist__direct_open(void *data, void *array);
-int redist__direct_tile(void *data, const struct redist__tile *tile);
-int redist__direct_progress(void *data);
-int redist__direct_close(void *data);
+void redist__direct_open(void *data, void *array);
+void redist__direct_tile(void *data, const struct redist__tile *tile);
+void redist__direct_progress(void *data);
+void redist__direct_close(void *data);
 
 /* Copies what a tile and the pieces `first` to `last` - 1 of a peer's array have in common. */
 int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
@@ -143,7 +150,7 @@ void redist__direct_pieces(const struct redist__direct *state, int peer, int fir
 int redist__direct_note_tile(struct redist__direct *state, const struct redist__tile *tile);
 int redist__direct_all_put(const struct redist__direct *state);
 void redist__direct_tell_pieces(const struct redist__direct *state, int pieces);
-int redist__direct_arrived(void *data, int *pieces);
+void redist__direct_arrived(void *data, int *pieces);
 
 /* Makes the next tile a part of this one if it continues it, in memory too, and the same pieces of both are in the
  * round (direct_join.c); 0 if not. */

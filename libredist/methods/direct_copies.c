@@ -159,19 +159,28 @@ static int advance(struct redist__direct *state) {
 /* Copies of empty parts are done before they begin, except for the turns that they take. */
 void redist__direct_expect(struct redist__direct *state) {
     int side = near_side(state), size = state->problem->schedule->context->size;
+    int failed = redist__direct_failed(state);
     state->left = 0;
     state->turn = state->ended = 0;
     for (int peer = 0; peer < size; peer++) {
-        int waits = redist__direct_has_part(state, side, peer) || state->traits->paced;
+        int waits = !failed && (redist__direct_has_part(state, side, peer) || state->traits->paced);
         state->copies[peer] = waits ? REDIST__WAITS : REDIST__DONE;
         state->left += waits;
     }
 }
 
 void redist__direct_advance(struct redist__direct *state) {
-    int code =
-        state->problem->tiles != REDIST_WHOLE ? redist__direct_advance_puts(state) : advance(state);
-    state->failed = state->failed == REDIST_OK ? code : state->failed;
+    redist__direct_note(state, state->problem->tiles != REDIST_WHOLE
+                                   ? redist__direct_advance_puts(state)
+                                   : advance(state));
+}
+
+void redist__direct_drop(struct redist__direct *state) {
+    const struct redist__space *space = state->problem->space;
+    if (space->drain != NULL)
+        space->drain();
+    state->left = 0;
+    redist__direct_end_turns(state);
 }
 
 /* ---------------------------------------------------------------- executions under way */

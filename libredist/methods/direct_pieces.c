@@ -65,9 +65,9 @@ static int from_peer(const struct redist__direct *state, int peer) {
     int pieces = state->problem->pieces;
     uint64_t told =
         atomic_load_explicit(&redist__direct_line(state, peer)->pieces, memory_order_acquire);
-    if (told < redist__counted(state->number, 0))
+    if (!redist__is_counted(told, state->number, 0))
         return 0;
-    return told < redist__counted(state->number, (uint32_t)pieces) ? (int)(uint32_t)told : pieces;
+    return redist__is_counted(told, state->number, (uint32_t)pieces) ? pieces : (int)(uint32_t)told;
 }
 
 /* Whether this rank has copied the own parts of all tiles. */
@@ -89,18 +89,17 @@ static int check_own(struct redist__direct *state, int *reached) {
     return code;
 }
 
-int redist__direct_arrived(void *data, int *pieces) {
+void redist__direct_arrived(void *data, int *pieces) {
     struct redist__direct *state = data;
     const struct redist__context *context = state->problem->schedule->context;
-    int reached, code = redist__direct_progress(state);
-    if (code == REDIST_OK)
-        code = check_own(state, &reached);
-    int least = code == REDIST_OK && reached ? state->problem->pieces : 0;
+    int reached = 0;
+    redist__direct_progress(state);
+    redist__direct_note(state, check_own(state, &reached));
+    int least = reached ? state->problem->pieces : 0;
     for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && redist__direct_has_part(state, 1, peer)) {
             int there = from_peer(state, peer);
             least = there < least ? there : least;
         }
     *pieces = least;
-    return code;
 }

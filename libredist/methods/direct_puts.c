@@ -255,8 +255,11 @@ void redist__direct_open_puts(struct redist__direct *state) {
 
 void redist__direct_close_puts(struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    for (unsigned poll = 0; redist__direct_advance_all(state) != 0; poll++)
-        redist__pause(context, poll);
+    for (unsigned poll = 0; !redist__direct_failed(state) && redist__direct_advance_all(state) != 0;
+         poll++)
+        redist__direct_note(state, redist__pause(context, poll));
     redist__direct_end(state);
+    if (redist__direct_failed(state))
+        redist__direct_drop(state);
     tell_end(state);
 }

@@ -8,16 +8,16 @@ static void wait_for_arrays(const struct redist__direct *state) {
     int side = state->problem->tiles == REDIST_GET;
     for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && redist__direct_has_part(state, side, peer))
-            redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, context);
+            redist__direct_note(state, redist__wait_for(&redist__direct_line(state, peer)->ready,
+                                                        state->number, context));
 }
 
-/* Peers may use the array as soon as the user's stream does not. A failure is told at the end, since they count
- * on this rank. */
-int redist__direct_open(void *data, void *array) {
+/* Peers may use the array as soon as the user's stream does not. */
+void redist__direct_open(void *data, void *array) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
     int put = problem->tiles == REDIST_PUT;
-    state->failed = redist__direct_wait_stream(state);
+    redist__direct_wait_stream(state);
     redist__direct_announce(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
     if (problem->concurrent)
         wait_for_arrays(state);
@@ -27,7 +27,6 @@ int redist__direct_open(void *data, void *array) {
         redist__direct_open_puts(state);
     else if (redist__direct_all_put(state))
         redist__direct_tell_pieces(state, problem->pieces);
-    return REDIST_OK;
 }
 
 /* The array that exists and the strides in it, of a peer or of this rank itself. */
@@ -44,8 +43,10 @@ static int far_box(const struct redist__direct *state, int side, int peer, char 
         return REDIST_OK;
     }
     const struct redist__remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
-    redist__wait_for(&redist__direct_line(state, peer)->ready, state->number, schedule->context);
-    int code = redist__direct_array(state, peer, base);
+    int code = redist__wait_for(&redist__direct_line(state, peer)->ready, state->number,
+                                schedule->context);
+    if (code == REDIST_OK)
+        code = redist__direct_array(state, peer, base);
     if (code != REDIST_OK)
         return code;
     *base += remote->offset;
@@ -113,27 +114,29 @@ static void note_copied(struct redist__direct *state, const struct redist__tile 
     redist__direct_unlock();
 }
 
-int redist__direct_tile(void *data, const struct redist__tile *tile) {
+void redist__direct_tile(void *data, const struct redist__tile *tile) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
-    int code = copy_parts(state, tile), streams = state->traits->copier == REDIST__STREAMING;
+    int streams = state->traits->copier == REDIST__STREAMING;
+    if (redist__direct_failed(state))
+        return;
+    int code = copy_parts(state, tile);
+    redist__direct_note(state, code);
     if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->pieces > 1))
         redist__stream_fence(); /* a thread has to do this for its own stores */
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
-        return code;
+        return;
     if (redist__direct_is_queued(state)) {
         redist__enter(problem->watch, REDIST__COMMUNICATE);
-        code = redist__direct_add_put(state, tile);
+        redist__direct_note(state, redist__direct_add_put(state, tile));
     } else if (problem->pieces > 1)
         note_copied(state, tile);
-    return code;
 }
 
-int redist__direct_progress(void *data) {
+void redist__direct_progress(void *data) {
     const struct redist__direct *state = data;
     if (redist__direct_is_queued(state))
         redist__direct_advance_all(state);
-    return REDIST_OK;
 }
 
 /* Waits until the copies of all tiles are done. */
@@ -147,12 +150,13 @@ static int finish_lanes(const struct redist__direct *state) {
     return code;
 }
 
-int redist__direct_close(void *data) {
+/* A rank that has failed leaves the rest of its tiles out, and says at once that it has delivered all
+ * pieces: others may wait for these before they close the execution. */
+void redist__direct_close(void *data) {
     struct redist__direct *state = data;
     if (redist__direct_is_queued(state))
         redist__direct_close_puts(state);
-    int finished = finish_lanes(state);
+    redist__direct_note(state, finish_lanes(state));
     redist__direct_tell_pieces(state, state->problem->pieces);
     redist__direct_finish(state);
-    return state->failed == REDIST_OK ? finished : state->failed;
 }

@@ -25,8 +25,9 @@ static int has_ended(const struct redist__direct *state, int turns) {
     const struct redist__context *context = state->problem->schedule->context;
     int peer = redist__direct_peer(state, distance_in(state, state->turn));
     int server = (peer - distance_in(state, state->turn - 1) + context->size) % context->size;
-    return atomic_load_explicit(&redist__direct_line(state, server)->turns, memory_order_acquire) >=
-           redist__counted(state->number, (uint32_t)turns);
+    uint64_t told =
+        atomic_load_explicit(&redist__direct_line(state, server)->turns, memory_order_acquire);
+    return redist__is_counted(told, state->number, (uint32_t)turns);
 }
 
 /* How many turns may stand by. In tiles, turns begin when something is there for them, which is not at the same

@@ -153,35 +153,35 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- execution */
 
-static int start_share(struct share *share, int direction, const void *source, void *destination) {
+static void start_share(struct share *share, int direction, const void *source, void *destination) {
     struct redist__transport *transport = &share->transport;
-    return transport->choice.method->start(transport->state, direction, source, destination);
+    transport->choice.method->start(transport->state, direction, source, destination);
 }
 
-static int wait_share(struct share *share) {
-    return share->transport.choice.method->wait(share->transport.state);
+static void wait_share(struct share *share) {
+    share->transport.choice.method->wait(share->transport.state);
 }
 
-/* Messages first: they travel while the ranks of the node copy. */
-static int start(void *data, int direction, const void *source, void *destination) {
+/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the same
+ * place: what fails inside a node is known to the other nodes at the next execution. */
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    int between = REDIST_OK;
     if (state->variant == NODES)
         redist__node_messages_start(state->messages, direction, source, destination);
     else
-        between = start_share(&state->between, direction, source, destination);
-    int inside = start_share(&state->inside, direction, source, destination);
-    return between != REDIST_OK ? between : inside;
+        start_share(&state->between, direction, source, destination);
+    start_share(&state->inside, direction, source, destination);
 }
 
-static int wait(void *data) {
+static void wait(void *data) {
     struct state *state = data;
     if (state->variant == NODES)
         (void)redist__node_messages_advance(state->messages);
-    int inside = wait_share(&state->inside);
-    int between = state->variant == NODES ? redist__node_messages_wait(state->messages)
-                                          : wait_share(&state->between);
-    return inside != REDIST_OK ? inside : between;
+    wait_share(&state->inside);
+    if (state->variant == NODES)
+        redist__node_messages_wait(state->messages);
+    else
+        wait_share(&state->between);
 }
 
 /* ---------------------------------------------------------------- the method */

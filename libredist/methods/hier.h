@@ -21,7 +21,7 @@ void redist__node_messages_start(struct redist__node_messages *messages, int dir
 int redist__node_messages_advance(struct redist__node_messages *messages);
 
 /* Waits for the rest. */
-int redist__node_messages_wait(struct redist__node_messages *messages);
+void redist__node_messages_wait(struct redist__node_messages *messages);
 
 size_t redist__node_messages_bytes(const struct redist__node_messages *messages);
 

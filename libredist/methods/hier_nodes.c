@@ -162,6 +162,7 @@ static int map_memories(struct redist__node_messages *messages) {
     atomic_store(&mine->ready, 0);
     atomic_store(&mine->packed, 0);
     atomic_store(&mine->done, 0);
+    atomic_store(&mine->failed, 0);
     for (int node = 0; node < messages->nnodes; node++)
         atomic_store(&mine->arrived[node], 0);
     return REDIST_OK;
@@ -206,12 +207,10 @@ static int allocate(struct redist__node_messages *messages) {
     messages->first = redist_calloc(size + 1, sizeof(int));
     messages->members = redist_calloc(size, sizeof(int));
     messages->memories = redist_calloc((size_t)context->node_size, sizeof(char *));
-    messages->sends = redist_calloc(size, sizeof(MPI_Request));
-    messages->receives = redist_calloc(size, sizeof(MPI_Request));
     messages->is_sent = redist_calloc(size, 1);
     messages->is_unpacked = redist_calloc(size, 1);
-    int complete = messages->first && messages->members && messages->memories && messages->sends &&
-                   messages->receives && messages->is_sent && messages->is_unpacked;
+    int complete = messages->first && messages->members && messages->memories &&
+                   messages->is_sent && messages->is_unpacked;
     for (int direction = 0; direction < 2; direction++) {
         struct redist__bundles *route = &messages->routes[direction];
         route->bundles = redist_calloc(size, sizeof *route->bundles);
@@ -220,7 +219,10 @@ static int allocate(struct redist__node_messages *messages) {
     }
     if (!complete)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages between nodes");
-    return redist__element_type(messages->problem->schedule, &messages->element);
+    int code = redist__messages_create(&messages->mpi, context, messages->problem->failure,
+                                       messages->nnodes);
+    return code == REDIST_OK ? redist__element_type(messages->problem->schedule, &messages->element)
+                             : code;
 }
 
 static int allocate_messages(const struct redist__problem *problem,
@@ -263,6 +265,7 @@ int redist__node_messages_create(const struct redist__problem *problem,
 void redist__node_messages_free(struct redist__node_messages *messages) {
     if (messages == NULL)
         return;
+    (void)redist__messages_free(&messages->mpi); /* where a peer is gone, the segment stays */
     if (messages->memory != NULL)
         redist__segment_remove(messages->memory);
     if (messages->element != MPI_DATATYPE_NULL)
@@ -274,8 +277,6 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
     redist_release(messages->first);
     redist_release(messages->members);
     redist_release(messages->memories);
-    redist_release(messages->sends);
-    redist_release(messages->receives);
     redist_release(messages->is_sent);
     redist_release(messages->is_unpacked);
     redist_release(messages);

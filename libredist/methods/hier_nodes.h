@@ -14,10 +14,16 @@
  *   packed   grows with each node for which it has packed
  *   arrived  = n  for each node whose message it carries: others may unpack
  *   done     = n  it has unpacked all: carriers may receive again
+ *   failed   > 0  it has failed; written before `packed`, `arrived` and `done`
+ *
+ * A message in which a rank of the node has no part, since it failed, is sent empty; and the rank that receives
+ * an empty message has failed too, which the ranks of its node see when they unpack. After `done` of an
+ * execution each rank sees whether any of its node failed.
  */
 #ifndef REDIST__HIER_NODES_H
 #define REDIST__HIER_NODES_H
 
+#include "../messages.h"
 #include "hier.h"
 
 #include <stdatomic.h>
@@ -25,6 +31,7 @@
 struct redist__node_header {
     _Alignas(64) _Atomic uint64_t ready;
     _Atomic uint64_t packed, done;
+    _Atomic uint64_t failed;
     _Atomic uint64_t arrived[]; /* for each node */
 };
 
@@ -46,19 +53,18 @@ struct redist__node_messages {
     const int *node_of;   /* of each rank */
     int *first, *members; /* ranks by node: those of node i begin at first[i] */
     struct redist__bundles routes[2];
-    MPI_Datatype element;          /* the item's bytes */
-    void *memory;                  /* of this rank, shared */
-    size_t bytes, head;            /* of it all, of the header */
-    char **memories;               /* of all ranks of the node, by rank in it */
-    MPI_Request *sends, *receives; /* of each node */
-    char *is_sent, *is_unpacked;   /* of each node */
-    uint64_t number;               /* of the execution under way */
-    int posted, npacked;           /* receives are posted; nodes that were packed for */
+    MPI_Datatype element;        /* the item's bytes */
+    void *memory;                /* of this rank, shared */
+    size_t bytes, head;          /* of it all, of the header */
+    char **memories;             /* of all ranks of the node, by rank in it */
+    struct redist__messages mpi; /* with each node one */
+    char *is_sent, *is_unpacked; /* of each node */
+    uint64_t number;             /* of the execution under way */
+    int posted, npacked;         /* receives are posted; nodes that were packed for */
     int left; /* nodes whose parts are not unpacked, messages not sent or received */
     int direction;
     const char *source;
     char *destination;
-    int failed;
 };
 
 /* The rank of `node` that carries the messages to and from `other`, and whether this rank does. */

@@ -16,9 +16,30 @@ static struct redist__node_header *header_of(const struct redist__node_messages 
     return (void *)messages->memories[context_of(messages)->node_ranks[rank]];
 }
 
-static void note_mpi(struct redist__node_messages *messages, int result) {
-    int code = redist_check_mpi(result);
-    messages->failed = messages->failed != REDIST_OK ? messages->failed : code;
+static int failed(const struct redist__node_messages *messages) {
+    return redist__failed(messages->problem->failure);
+}
+
+/* The ranks of the node see it with the next counter that this rank moves on. */
+static void publish_failure(struct redist__node_messages *messages) {
+    struct redist__node_header *mine = messages->memory;
+    if (failed(messages))
+        atomic_store_explicit(&mine->failed, 1, memory_order_relaxed);
+}
+
+/* What another rank of the node has published before a counter that was read. */
+static void note_failure_of(struct redist__node_messages *messages,
+                            const struct redist__node_header *theirs, int rank) {
+    if (atomic_load_explicit(&theirs->failed, memory_order_relaxed) != 0)
+        redist__failure_note_peer(messages->problem->failure, rank, REDIST_OK);
+}
+
+static void note_failures(struct redist__node_messages *messages) {
+    const struct redist__context *context = context_of(messages);
+    for (int i = messages->first[messages->own]; i < messages->first[messages->own + 1]; i++)
+        if (messages->members[i] != context->rank)
+            note_failure_of(messages, header_of(messages, messages->members[i]),
+                            messages->members[i]);
 }
 
 static struct redist__bundle *bundle_of(const struct redist__node_messages *messages, int node) {
@@ -37,20 +58,19 @@ static int all_reached(const struct redist__node_messages *messages, size_t coun
 }
 
 static void post_receives(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
     if (messages->posted ||
         !all_reached(messages, offsetof(struct redist__node_header, done), messages->number - 1))
         return;
     messages->posted = 1;
+    note_failures(messages);
     for (int turn = 1; turn < messages->nnodes; turn++) {
         int node = node_at(messages, turn);
         const struct redist__bundle *bundle = bundle_of(messages, node);
         if (redist__node_carries(messages, node) && bundle->in != 0)
-            note_mpi(messages,
-                     MPI_Irecv((char *)messages->memory + bundle->in_at, (int)bundle->in,
-                               messages->element,
-                               redist__node_carrier(messages, node, messages->own),
-                               messages->problem->tag, context->comm, &messages->receives[node]));
+            redist__messages_receive(&messages->mpi, node, (char *)messages->memory + bundle->in_at,
+                                     (int)bundle->in, messages->element,
+                                     redist__node_carrier(messages, node, messages->own),
+                                     messages->problem->tag);
     }
 }
 
@@ -99,9 +119,11 @@ static void pack_ready(struct redist__node_messages *messages) {
         if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
             return;
         redist__enter(messages->problem->watch, REDIST__PACK);
-        pack_node(messages, node);
+        if (!failed(messages))
+            pack_node(messages, node);
         redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
         messages->npacked = turn;
+        publish_failure(messages);
         atomic_store_explicit(&mine->packed, packed_by(messages, turn), memory_order_release);
     }
 }
@@ -115,26 +137,26 @@ static void send_packed(struct redist__node_messages *messages) {
                          packed_by(messages, turn)))
             continue;
         messages->is_sent[node] = 1;
-        note_mpi(messages,
-                 MPI_Isend((char *)messages->memory + bundle->out_at, (int)bundle->out,
-                           messages->element, redist__node_carrier(messages, node, messages->own),
-                           messages->problem->tag, context_of(messages)->comm,
-                           &messages->sends[node]));
+        note_failures(messages);
+        redist__messages_send(&messages->mpi, node, (char *)messages->memory + bundle->out_at,
+                              (int)bundle->out, messages->element,
+                              redist__node_carrier(messages, node, messages->own),
+                              messages->problem->tag);
     }
 }
 
-/* Tells the ranks of the node what has arrived. */
-static void take_arrived(struct redist__node_messages *messages) {
+static void publish_arrived(struct redist__node_messages *messages, int node) {
     struct redist__node_header *mine = messages->memory;
-    int node = 0, arrived = 1;
-    while (messages->posted && arrived && node != MPI_UNDEFINED) {
-        note_mpi(messages, MPI_Testany(messages->nnodes, messages->receives, &node, &arrived,
-                                       MPI_STATUS_IGNORE));
-        if (messages->failed != REDIST_OK)
-            return;
-        if (arrived && node != MPI_UNDEFINED)
-            atomic_store_explicit(&mine->arrived[node], messages->number, memory_order_release);
-    }
+    publish_failure(messages);
+    atomic_store_explicit(&mine->arrived[node], messages->number, memory_order_release);
+}
+
+/* Lets the ranks of the node know what has arrived. */
+static void take_arrived(struct redist__node_messages *messages) {
+    int node, left;
+    while (messages->posted && !messages->mpi.lost &&
+           (node = redist__messages_test(&messages->mpi, &left)) >= 0)
+        publish_arrived(messages, node);
 }
 
 static void unpack_node(struct redist__node_messages *messages, int node) {
@@ -157,7 +179,9 @@ static void unpack_arrived(struct redist__node_messages *messages) {
             continue;
         redist__arrived(messages->problem->watch);
         redist__enter(messages->problem->watch, REDIST__UNPACK);
-        unpack_node(messages, node);
+        note_failure_of(messages, theirs, redist__node_carrier(messages, messages->own, node));
+        if (!failed(messages))
+            unpack_node(messages, node);
         redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
         messages->is_unpacked[node] = 1;
         messages->left--;
@@ -190,30 +214,37 @@ void redist__node_messages_start(struct redist__node_messages *messages, int dir
     messages->direction = direction;
     messages->source = source;
     messages->destination = destination;
-    messages->failed = REDIST_OK;
     messages->posted = messages->npacked = messages->left = 0;
     messages->number++;
     for (int node = 0; node < messages->nnodes; node++) {
         const struct redist__bundle *bundle = bundle_of(messages, node);
-        messages->sends[node] = messages->receives[node] = MPI_REQUEST_NULL;
         messages->is_sent[node] =
             node == messages->own || bundle->out == 0 || !redist__node_carries(messages, node);
         messages->is_unpacked[node] = node == messages->own || bundle->in == 0;
         messages->left += !messages->is_unpacked[node];
     }
+    publish_failure(messages);
     atomic_store_explicit(&mine->ready, messages->number, memory_order_release);
     (void)redist__node_messages_advance(messages);
 }
 
-int redist__node_messages_wait(struct redist__node_messages *messages) {
+/* Messages that are given up: the ranks of the node are not to wait for what this rank carries. */
+static void publish_all(struct redist__node_messages *messages) {
     struct redist__node_header *mine = messages->memory;
-    for (unsigned poll = 0; redist__node_messages_advance(messages); poll++) {
-        if (messages->failed != REDIST_OK)
-            return messages->failed;
-        redist__pause(context_of(messages), poll);
-    }
+    for (int node = 0; node < messages->nnodes; node++)
+        publish_arrived(messages, node);
+    atomic_store_explicit(&mine->packed, packed_by(messages, messages->nnodes - 1),
+                          memory_order_release);
+}
+
+void redist__node_messages_wait(struct redist__node_messages *messages) {
+    struct redist__node_header *mine = messages->memory;
+    for (unsigned poll = 0; redist__node_messages_advance(messages) && !messages->mpi.lost; poll++)
+        redist__messages_pause(&messages->mpi, poll);
+    if (messages->mpi.lost)
+        publish_all(messages);
     redist__enter(messages->problem->watch, REDIST__COMMUNICATE);
-    note_mpi(messages, MPI_Waitall(messages->nnodes, messages->sends, MPI_STATUSES_IGNORE));
+    redist__messages_end(&messages->mpi);
+    publish_failure(messages);
     atomic_store_explicit(&mine->done, messages->number, memory_order_release);
-    return messages->failed;
 }

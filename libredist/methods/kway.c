@@ -14,6 +14,7 @@
  * Buffers hold at most what the rank has under way at a time: those of even and odd stages take turns.
  */
 #include "kway.h"
+#include "../messages.h"
 #include "../pack.h"
 
 #include <stdlib.h>
@@ -32,14 +33,13 @@ struct state {
     MPI_Datatype element; /* the item's bytes */
     char *out[2], *in[2]; /* buffers of even and odd stages */
     size_t out_bytes[2], in_bytes[2];
-    MPI_Request *sends, *receives; /* of a stage */
-    void **marks;                  /* of each message of a stage: it is packed */
+    struct redist__messages messages; /* of a stage */
+    void **marks;                     /* of each message of a stage: it is packed */
     char *is_sent;
     int to_send;   /* messages of the stage that are not sent */
     int direction; /* of the execution under way */
     const char *source;
     char *destination;
-    int failed; /* the first failure of the execution: peers get their messages all the same */
 };
 
 static int radix_of(int variant) {
@@ -82,14 +82,15 @@ static void describe_stages(struct redist__kway_shape *shape, int k) {
 
 static int create_messages(struct state *state) {
     size_t n = (size_t)state->shape.width + 1;
-    state->sends = redist_calloc(n, sizeof(MPI_Request));
-    state->receives = redist_calloc(n, sizeof(MPI_Request));
+    int code = redist__messages_create(&state->messages, context_of(state),
+                                       state->shape.problem->failure, (int)n);
+    if (code != REDIST_OK)
+        return code;
     state->marks = redist_calloc(n, sizeof *state->marks);
     state->is_sent = redist_calloc(n, 1);
-    if (state->sends == NULL || state->receives == NULL || state->marks == NULL ||
-        state->is_sent == NULL)
+    if (state->marks == NULL || state->is_sent == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
-    int code = redist__element_type(state->shape.problem->schedule, &state->element);
+    code = redist__element_type(state->shape.problem->schedule, &state->element);
     for (size_t i = 0; i < n && code == REDIST_OK; i++)
         code = state->shape.problem->space->mark_create(&state->marks[i]);
     return code;
@@ -168,18 +169,19 @@ static int connect(void *data) {
 /* ---------------------------------------------------------------- one stage */
 
 static void note(struct state *state, int code) {
-    if (state->failed == REDIST_OK)
-        state->failed = code;
+    redist__failure_note(state->shape.problem->failure, code);
 }
 
-static void note_mpi(struct state *state, int result) {
-    note(state, redist_check_mpi(result));
+static int failed(const struct state *state) {
+    return redist__failed(state->shape.problem->failure);
 }
 
-/* Runs the moves of some messages. */
+/* Runs the moves of some messages; after a failure there is nothing to move. */
 static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
                 const char *from, char *to, int lane) {
     struct redist__watch *watch = state->shape.problem->watch;
+    if (failed(state))
+        return;
     redist__enter(watch,
                   moves == &state->routes[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
     int first = moves->first[message], count = moves->first[message + nmessages] - first;
@@ -202,11 +204,10 @@ static void post_receives(struct state *state, int stage) {
     for (int i = 0; i < shape->width; i++) {
         const struct redist__message *message =
             &state->routes[state->direction].messages[stage * shape->width + i];
-        state->receives[i] = MPI_REQUEST_NULL;
         if (message->received != 0)
-            note_mpi(state, MPI_Irecv(state->in[stage % 2] + message->receive_at, message->received,
-                                      state->element, message->from, shape->problem->tag,
-                                      context_of(state)->comm, &state->receives[i]));
+            redist__messages_receive(&state->messages, i,
+                                     state->in[stage % 2] + message->receive_at, message->received,
+                                     state->element, message->from, shape->problem->tag);
     }
 }
 
@@ -216,20 +217,16 @@ static void send(struct state *state, int stage, int i) {
     state->is_sent[i] = 1;
     state->to_send--;
     if (message->sent != 0)
-        note_mpi(state, MPI_Isend(state->out[stage % 2] + message->send_at, message->sent,
-                                  state->element, message->to, state->shape.problem->tag,
-                                  context_of(state)->comm, &state->sends[i]));
+        redist__messages_send(&state->messages, i, state->out[stage % 2] + message->send_at,
+                              message->sent, state->element, message->to,
+                              state->shape.problem->tag);
 }
 
-/* What cannot be told to be packed is sent too. */
 static void send_if_packed(struct state *state, int stage, int i) {
     int reached = 1;
-    if (state->shape.problem->space->asynchronous) {
-        int code = state->shape.problem->space->mark_reached(state->marks[i], &reached);
-        note(state, code);
-        reached |= code != REDIST_OK;
-    }
-    if (reached)
+    if (state->shape.problem->space->asynchronous && !failed(state))
+        note(state, state->shape.problem->space->mark_reached(state->marks[i], &reached));
+    if (reached || failed(state))
         send(state, stage, i);
 }
 
@@ -245,13 +242,12 @@ static void fill_messages(struct state *state, int stage) {
     int width = state->shape.width;
     state->to_send = width;
     for (int i = 0; i < width; i++) {
-        state->sends[i] = MPI_REQUEST_NULL;
         state->is_sent[i] = 0;
         if (stage == 0)
             pack(state, 0, i);
         run(state, &state->routes[state->direction].forward, stage * width + i, 1,
             state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
-        if (space->asynchronous)
+        if (space->asynchronous && !failed(state))
             note(state, space->mark_lane(state->marks[i], PACKING + i));
         send_if_packed(state, stage, i);
     }
@@ -278,7 +274,7 @@ static void unpack(struct state *state, int stage, int i) {
 
 static void send_rest(struct state *state, int stage) {
     for (unsigned poll = 0; state->to_send != 0; poll++) {
-        redist__pause(context_of(state), poll);
+        redist__messages_pause(&state->messages, poll);
         for (int i = 0; i < state->shape.width; i++)
             if (!state->is_sent[i])
                 send_if_packed(state, stage, i);
@@ -287,37 +283,43 @@ static void send_rest(struct state *state, int stage) {
 
 /* The last stage's blocks are unpacked as they arrive. */
 static void end_stage(struct state *state, int stage) {
-    int width = state->shape.width, i, result, last = stage == state->shape.nstages - 1;
+    int i, last = stage == state->shape.nstages - 1;
     send_rest(state, stage);
-    do {
-        result = MPI_Waitany(width, state->receives, &i, MPI_STATUS_IGNORE);
-        if (result == MPI_SUCCESS && i != MPI_UNDEFINED && last)
+    while ((i = redist__messages_next(&state->messages)) >= 0)
+        if (last)
             unpack(state, stage, i);
-    } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
-    note_mpi(state, result);
-    note_mpi(state, MPI_Waitall(width, state->sends, MPI_STATUSES_IGNORE));
+    redist__messages_end(&state->messages);
 }
 
 /* ---------------------------------------------------------------- execution */
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->shape.problem;
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    state->failed = redist__finish_stream(problem->space, state->marks[state->shape.width],
-                                          problem->stream, context_of(state));
+    note(state, redist__finish_stream(problem->space, state->marks[state->shape.width],
+                                      problem->stream, context_of(state)));
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
     redist__enter(problem->watch, REDIST__OWN_PART);
-    note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
-                                     destination, UNPACKING));
+    if (!failed(state))
+        note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, UNPACKING));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
-    return REDIST_OK; /* a failure is told by `wait`, when the peers have what they wait for */
 }
 
-static int wait(void *data) {
+/* After a failure other lanes may still be packing. */
+static void finish_lanes(struct state *state) {
+    const struct redist__space *space = state->shape.problem->space;
+    note(state, redist__finish_lane(space, state->marks[state->shape.width], UNPACKING,
+                                    context_of(state)));
+    if (failed(state) && space->drain != NULL)
+        space->drain();
+}
+
+static void wait(void *data) {
     struct state *state = data;
     for (int stage = 0; stage < state->shape.nstages; stage++) {
         end_stage(state, stage);
@@ -327,9 +329,7 @@ static int wait(void *data) {
         for (int i = 0; i < state->shape.width; i++)
             unpack(state, stage, i);
     }
-    note(state, redist__finish_lane(state->shape.problem->space, state->marks[state->shape.width],
-                                    UNPACKING, context_of(state)));
-    return state->failed;
+    finish_lanes(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -353,15 +353,14 @@ static void destroy(void *data) {
     struct state *state = data;
     redist__kway_route_free(&state->routes[0]);
     redist__kway_route_free(&state->routes[1]);
-    free_buffers(state);
+    if (!redist__messages_free(&state->messages))
+        free_buffers(state);
     for (int i = 0; state->marks != NULL && i <= state->shape.width; i++)
         state->shape.problem->space->mark_destroy(state->marks[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     redist_release(state->marks);
     redist_release(state->is_sent);
-    redist_release(state->sends);
-    redist_release(state->receives);
     redist_release(state);
 }
 

@@ -10,8 +10,10 @@
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "../cuda_space.h"
+#include "../messages.h"
 #include "../method.h"
 #include "../pack.h"
+#include "../waiting.h"
 
 #include <nccl.h>
 #include <string.h>
@@ -42,13 +44,20 @@ struct state {
     struct redist__copy own[2];
     cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
     void *mark;
-    ncclComm_t comm;           /* of the execution under way, */
+    ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
-    int failed;                /* the first failure of the plan on this rank */
-    int given_up;              /* all ranks know that the plan has failed */
-    int status[2];             /* of this rank in the execution under way, and of all, */
-    MPI_Request request;       /* when this is complete */
+    int is_known;              /* all ranks know of a failure: none moves anything any more */
+    int status[2]; /* of the execution under way: this rank if it failed, the lowest that did */
+    struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
+
+static void note(const struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
+}
 
 static int check_nccl(ncclResult_t result, const char *what) {
     if (result == ncclSuccess)
@@ -152,8 +161,10 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    state->request = MPI_REQUEST_NULL;
-    int code = problem->space->mark_create(&state->mark);
+    int code =
+        redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
+    if (code == REDIST_OK)
+        code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
     for (int which = 0; which < PIECES && code == REDIST_OK; which++)
@@ -312,61 +323,74 @@ static int copy_own(struct state *state, int direction, const void *source, void
                              : code;
 }
 
-static void note(struct state *state, int code) {
-    state->failed = state->failed == REDIST_OK ? code : state->failed;
-}
-
-/* The same on all ranks: whether there is a communicator for this execution. */
+/* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
     const struct link *link = state->problem->schedule->context->attached;
-    state->comm = link != NULL && !state->given_up ? link->comm : NULL;
+    state->comm = link != NULL && !state->is_known ? link->comm : NULL;
     state->number = link != NULL ? link->number : 0;
-    if (state->comm == NULL) {
+    if (link == NULL)
         note(state, redist__fail(REDIST_ERR_DEVICE,
                                  "NCCL's communicator was given up after a failure: free the plan "
                                  "and make a new one"));
-        state->given_up = 1;
-    }
     return state->comm != NULL;
 }
 
-/* Tells the peers whether this rank has given its device all that they wait for. */
+/* Lets the peers know whether this rank has given its device all that they wait for. */
 static void post_status(struct state *state) {
-    state->status[0] = state->failed != REDIST_OK;
-    note(state, redist_check_mpi(redist__insist(
-                    MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT, MPI_MAX,
-                                   state->problem->schedule->context->comm, &state->request))));
+    const struct redist__context *context = state->problem->schedule->context;
+    state->status[0] = failed(state) ? context->rank : context->size;
+    int result = redist__try(state->problem->failure,
+                             MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
+                                            MPI_MIN, context->comm, &state->messages.sends[0]));
+    state->messages.lost |= result != MPI_SUCCESS;
 }
 
-/* Failures show in `wait`, when all ranks know of them. */
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
     if (!find_comm(state))
-        return REDIST_OK;
+        return;
     note(state, redist__finish_stream(problem->space, state->mark, problem->stream,
                                       problem->schedule->context));
     for (int i = 0; i < PIECES; i++)
         if (!state->pieces[i].is_empty)
             note(state, move_piece(state, &state->pieces[i], direction, source, destination));
-    if (state->failed == REDIST_OK)
+    if (!failed(state))
         note(state, copy_own(state, direction, source, destination));
     post_status(state);
-    return REDIST_OK;
 }
 
-static int wait_event(cudaEvent_t event, const struct redist__context *context) {
+/* Ends when a peer is gone, for whose kernels the event would wait, or when NCCL knows of an error. */
+static int wait_event(const struct state *state, cudaEvent_t event) {
+    enum { POLLS_PER_LOOK = 1024 };
+    const struct redist__context *context = state->problem->schedule->context;
     cudaError_t error = cudaErrorNotReady;
-    for (unsigned poll = 0; (error = cudaEventQuery(event)) == cudaErrorNotReady; poll++)
-        redist__pause(context, poll);
-    return redist__cuda_check(error, "cudaEventQuery");
+    int code = REDIST_OK;
+    for (unsigned poll = 0; code == REDIST_OK; poll++) {
+        ncclResult_t result = ncclSuccess;
+        error = cudaEventQuery(event);
+        if (error != cudaErrorNotReady)
+            return redist__cuda_check(error, "cudaEventQuery");
+        (void)cudaGetLastError(); /* the user's own checks are not to find it */
+        if (poll % POLLS_PER_LOOK == 0)
+            code = check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError");
+        if (code == REDIST_OK && result != ncclSuccess && result != ncclInProgress)
+            code = check_nccl(result, "a message of NCCL");
+        if (code == REDIST_OK)
+            code = redist__pause(context, poll);
+    }
+    return code;
+}
+
+static int wait_lane(const struct state *state, int lane) {
+    int code = state->problem->space->mark_lane(state->mark, lane);
+    return code == REDIST_OK ? wait_event(state, state->mark) : code;
 }
 
 /* Who asks for phases sees packing until the first piece is packed, and unpacking once the last one has
  * moved; what is hidden behind the messages between is no phase of its own. */
 static int watch_pieces(const struct state *state) {
     struct redist__watch *watch = state->problem->watch;
-    const struct redist__context *context = state->problem->schedule->context;
     const struct piece *first = NULL, *last = NULL;
     for (int i = 0; i < PIECES && watch != NULL; i++)
         if (!state->pieces[i].is_empty) {
@@ -376,10 +400,10 @@ static int watch_pieces(const struct state *state) {
     if (first == NULL)
         return REDIST_OK;
     redist__enter(watch, REDIST__PACK);
-    int code = wait_event(first->packed, context);
+    int code = wait_event(state, first->packed);
     redist__enter(watch, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
-        code = wait_event(last->moved, context);
+        code = wait_event(state, last->moved);
     redist__enter(watch, REDIST__UNPACK);
     return code;
 }
@@ -400,30 +424,10 @@ static void finish_streams(const struct state *state) {
 /* Whether all ranks have given their devices everything. */
 static int is_complete(struct state *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    int is_known = 0, result = MPI_SUCCESS;
-    for (unsigned poll = 0; !is_known && result == MPI_SUCCESS; poll++) {
-        result = redist__insist(MPI_Test(&state->request, &is_known, MPI_STATUS_IGNORE));
-        if (!is_known)
-            redist__pause(context, poll);
-    }
-    note(state, redist_check_mpi(result));
-    return is_known && state->status[1] == 0;
-}
-
-/* Ends the kernels that wait for ever. All ranks do so, and another plan of theirs may have done it before. */
-static void give_up(struct state *state) {
-    struct redist__context *context = state->problem->schedule->context;
-    struct link *link = context->attached;
-    if (state->failed == REDIST_OK)
-        note(state, redist__fail(REDIST_ERR_DEVICE, "method nccl failed on another rank"));
-    state->given_up = 1;
-    if (link != NULL && link->number == state->number) {
-        context->attached = NULL;
-        context->detach = NULL;
-        ncclCommAbort(link->comm);
-        redist_release(link);
-    }
-    finish_streams(state);
+    redist__messages_end(&state->messages);
+    if (!state->messages.lost && state->status[1] < context->size)
+        redist__failure_note_peer(state->problem->failure, state->status[1], REDIST_OK);
+    return !state->messages.lost && state->status[1] == context->size;
 }
 
 /* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
@@ -433,27 +437,49 @@ static int has_comm(const struct state *state) {
     return link != NULL && link->number == state->number;
 }
 
-/* What fails here does so on this rank alone, and the peers hear of it in the next execution. */
-static void wait_streams(struct state *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    note(state, watch_pieces(state));
-    note(state, redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context));
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
-    note(state, redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context));
-    if (state->failed != REDIST_OK)
-        finish_streams(state);
+/* Ends the kernels that wait for ever. */
+static void give_up(struct state *state) {
+    struct redist__context *context = state->problem->schedule->context;
+    if (has_comm(state)) {
+        struct link *link = context->attached;
+        context->attached = NULL;
+        context->detach = NULL;
+        ncclCommAbort(link->comm);
+        redist_release(link);
+    }
+    note(state, redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
+    state->is_known = 1;
+    finish_streams(state);
 }
 
-static int wait(void *data) {
+/* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
+ * peers' kernels are waited for in vain, the communicator is of no use to anybody. */
+static void wait_streams(struct state *state) {
+    int code = watch_pieces(state);
+    if (code == REDIST_OK)
+        code = wait_lane(state, UNPACK_LANE);
+    redist__enter(state->problem->watch, REDIST__OWN_PART);
+    if (code == REDIST_OK)
+        code = wait_lane(state, OWN_LANE);
+    note(state, code);
+    if (code == REDIST_OK)
+        return;
+    ncclResult_t result = ncclSuccess;
+    if (redist__peers_gone(state->problem->schedule->context) ||
+        ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
+        give_up(state);
+    finish_streams(state);
+}
+
+static void wait(void *data) {
     struct state *state = data;
     if (state->comm == NULL)
-        return state->failed;
+        return;
     if (is_complete(state) && has_comm(state))
         wait_streams(state);
     else
         give_up(state);
     state->comm = NULL;
-    return state->failed;
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -475,7 +501,8 @@ static void destroy(void *data) {
         (void)cudaStreamDestroy(state->stream);
     if (state->mark != NULL)
         state->problem->space->mark_destroy(state->mark);
-    redist_release(state);
+    if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
+        redist_release(state);
 }
 
 const struct redist__method redist__method_nccl = {

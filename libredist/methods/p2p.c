@@ -5,6 +5,7 @@
  * they are. In tiles, a part travels in several pieces, each of which leaves as soon as its last tile
  * was put, and tiles are fetched as soon as their pieces are there.
  */
+#include "../messages.h"
 #include "../method.h"
 #include "../pack.h"
 
@@ -26,7 +27,7 @@ struct state {
     struct redist__copy own[2];
     MPI_Datatype element; /* the item's bytes */
     int pieces;           /* messages for each peer, at most */
-    MPI_Request *sends, *receives;
+    struct redist__messages messages;
     size_t *missing; /* elements of each piece that were not put yet */
     void *mark;
     int direction; /* of the execution under way */
@@ -42,21 +43,14 @@ static int applies(const struct redist__problem *problem, int variant) {
     return code == REDIST_OK ? redist__check_counts(problem->schedule, "p2p", 0) : code;
 }
 
-static MPI_Request *create_requests(size_t n) {
-    MPI_Request *requests = redist_calloc(n, sizeof *requests);
-    for (size_t i = 0; i < n && requests != NULL; i++)
-        requests[i] = MPI_REQUEST_NULL;
-    return requests;
-}
-
 static int create_messages(struct state *state) {
-    size_t n = (size_t)state->schedule->context->size * (size_t)state->pieces;
-    state->sends = create_requests(n);
-    state->receives = create_requests(n);
-    state->missing = redist_calloc(n, sizeof *state->missing);
-    if (state->sends == NULL || state->receives == NULL || state->missing == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
-    return redist__element_type(state->schedule, &state->element);
+    const struct redist__context *context = state->schedule->context;
+    int n = context->size * state->pieces;
+    state->missing = redist_calloc((size_t)n, sizeof *state->missing);
+    if (state->missing == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %d messages", n);
+    int code = redist__messages_create(&state->messages, context, state->problem->failure, n);
+    return code == REDIST_OK ? redist__element_type(state->schedule, &state->element) : code;
 }
 
 static int create(const struct redist__problem *problem, int variant, void **result) {
@@ -109,76 +103,78 @@ static void piece_range(const struct redist__part *part, const struct pieces *pi
     *count = (int)((size_t)indices * pieces->elements_across);
 }
 
-static MPI_Request *request_of(const struct state *state, MPI_Request requests[], int peer,
-                               int piece) {
-    return &requests[peer * state->pieces + piece];
+static int message_of(const struct state *state, int peer, int piece) {
+    return peer * state->pieces + piece;
 }
 
-static int send_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
+static void send_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
     const struct redist__packing *from = &state->packing[state->direction];
     size_t first;
     int count;
     piece_range(&from->side->parts[peer], pieces, piece, &first, &count);
     char *message = redist__packing_message(from, peer, state->source);
-    return MPI_Isend(message + first * state->schedule->item, count, state->element, peer,
-                     state->problem->tag + piece, state->schedule->context->comm,
-                     request_of(state, state->sends, peer, piece));
+    redist__messages_send(&state->messages, message_of(state, peer, piece),
+                          message + first * state->schedule->item, count, state->element, peer,
+                          state->problem->tag + piece);
 }
 
-static int receive_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
+static void receive_piece(struct state *state, int peer, const struct pieces *pieces, int piece) {
     const struct redist__packing *to = &state->packing[!state->direction];
     size_t first;
     int count;
     piece_range(&to->side->parts[peer], pieces, piece, &first, &count);
     char *message = redist__packing_message(to, peer, state->destination);
-    return MPI_Irecv(message + first * state->schedule->item, count, state->element, peer,
-                     state->problem->tag + piece, state->schedule->context->comm,
-                     request_of(state, state->receives, peer, piece));
+    redist__messages_receive(&state->messages, message_of(state, peer, piece),
+                             message + first * state->schedule->item, count, state->element, peer,
+                             state->problem->tag + piece);
 }
 
-typedef int post_piece(struct state *state, int peer, const struct pieces *pieces, int piece);
+typedef void post_piece(struct state *state, int peer, const struct pieces *pieces, int piece);
 
-static int post_pieces(struct state *state, int side, int peer, post_piece *post) {
+static void post_pieces(struct state *state, int side, int peer, post_piece *post) {
     struct pieces pieces = cut(state, &state->schedule->side[side].parts[peer]);
-    int result = MPI_SUCCESS;
-    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
-        result = post(state, peer, &pieces, piece);
-    return result;
+    for (int piece = 0; piece < pieces.count; piece++)
+        post(state, peer, &pieces, piece);
 }
 
-static int post_receives(struct state *state) {
+static void post_receives(struct state *state) {
     const struct redist__context *context = state->schedule->context;
-    int result = MPI_SUCCESS;
-    for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
+    for (int i = 1; i < context->size; i++) {
         int peer = (context->rank + context->size - i) % context->size;
-        result = post_pieces(state, !state->direction, peer, receive_piece);
+        post_pieces(state, !state->direction, peer, receive_piece);
     }
-    return redist_check_mpi(result);
+}
+
+static void note(struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
 }
 
 /* On a device one kernel packs for all peers; elsewhere each message leaves as soon as it is packed. */
-static int pack_all(struct state *state) {
+static void pack_all(struct state *state) {
     const struct redist__space *space = state->problem->space;
-    if (!space->asynchronous)
-        return REDIST_OK;
+    if (!space->asynchronous || failed(state))
+        return;
     redist__enter(state->problem->watch, REDIST__PACK);
-    int code = redist__packing_pack_all(&state->packing[state->direction], state->source, 0);
-    int finished = redist__finish_lane(space, state->mark, 0, state->schedule->context);
-    return code == REDIST_OK ? finished : code;
+    note(state, redist__packing_pack_all(&state->packing[state->direction], state->source, 0));
+    note(state, redist__finish_lane(space, state->mark, 0, state->schedule->context));
 }
 
-static int pack_and_send(struct state *state) {
+static void pack_and_send(struct state *state) {
     const struct redist__context *context = state->schedule->context;
-    int result = MPI_SUCCESS, code = pack_all(state), at_once = state->problem->space->asynchronous;
-    for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
+    int at_once = state->problem->space->asynchronous;
+    pack_all(state);
+    for (int i = 1; i < context->size; i++) {
         int peer = (context->rank + i) % context->size;
         redist__enter(state->problem->watch, REDIST__PACK);
-        if (!at_once)
+        if (!at_once && !failed(state))
             redist__packing_pack(&state->packing[state->direction], peer, state->source, 0);
         redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-        result = post_pieces(state, state->direction, peer, send_piece);
+        post_pieces(state, state->direction, peer, send_piece);
     }
-    return code == REDIST_OK ? redist_check_mpi(result) : code;
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -189,19 +185,18 @@ static void begin(struct state *state, int direction, const void *source, void *
     state->destination = destination;
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
+    const struct redist__problem *problem = state->problem;
     begin(state, direction, source, destination);
-    int ready = redist__finish_stream(state->problem->space, state->mark, state->problem->stream,
-                                      state->schedule->context);
-    int code = post_receives(state);
-    if (code == REDIST_OK)
-        code = pack_and_send(state);
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
-    if (code == REDIST_OK)
-        code = redist__own_copy_run(&state->own[direction], state->problem, direction, source,
-                                    destination, 0);
-    return ready == REDIST_OK ? code : ready;
+    note(state, redist__finish_stream(problem->space, state->mark, problem->stream,
+                                      state->schedule->context));
+    post_receives(state);
+    pack_and_send(state);
+    redist__enter(problem->watch, REDIST__OWN_PART);
+    if (!failed(state))
+        note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, 0));
 }
 
 /* One of the several pieces of a part, in host memory. */
@@ -225,36 +220,33 @@ static void unpack_piece(const struct state *state, int peer, int piece) {
                      state->destination + part->offset + start * to->side->stride[pieces.axis], 0);
 }
 
-static int unpack_received(struct state *state, int received) {
+static void unpack_received(struct state *state, int received) {
     int peer = received / state->pieces;
+    if (failed(state))
+        return;
     if (state->pieces == 1)
-        return redist__packing_unpack(&state->packing[!state->direction], peer, state->destination,
-                                      0);
-    unpack_piece(state, peer, received % state->pieces);
-    return REDIST_OK;
+        note(state, redist__packing_unpack(&state->packing[!state->direction], peer,
+                                           state->destination, 0));
+    else
+        unpack_piece(state, peer, received % state->pieces);
 }
 
-static int wait(void *data) {
+static void wait(void *data) {
     struct state *state = data;
-    int n = state->schedule->context->size * state->pieces, i, result, unpacked = REDIST_OK;
-    do {
-        redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-        result = MPI_Waitany(n, state->receives, &i, MPI_STATUS_IGNORE);
-        redist__arrived(state->problem->watch);
-        redist__enter(state->problem->watch, REDIST__UNPACK);
-        if (result == MPI_SUCCESS && i != MPI_UNDEFINED && unpacked == REDIST_OK)
-            unpacked = unpack_received(state, i);
-    } while (result == MPI_SUCCESS && i != MPI_UNDEFINED);
-    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
-    if (result == MPI_SUCCESS)
-        result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
-    redist__enter(state->problem->watch, REDIST__UNPACK);
-    int finished =
-        redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context);
-    int code = redist_check_mpi(result);
-    if (code == REDIST_OK)
-        code = unpacked;
-    return code == REDIST_OK ? finished : code;
+    struct redist__watch *watch = state->problem->watch;
+    int i;
+    redist__enter(watch, REDIST__FIRST_MESSAGE);
+    while ((i = redist__messages_next(&state->messages)) >= 0) {
+        redist__arrived(watch);
+        redist__enter(watch, REDIST__UNPACK);
+        unpack_received(state, i);
+        redist__enter(watch, REDIST__FIRST_MESSAGE);
+    }
+    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__messages_end(&state->messages);
+    redist__enter(watch, REDIST__UNPACK);
+    note(state,
+         redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context));
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -316,11 +308,11 @@ static int indices_in_piece(const struct redist__part *part, const struct pieces
     return end > begin ? end - begin : 0;
 }
 
-static int put_peer(struct state *state, const struct redist__tile *tile, int peer) {
+static void put_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->schedule->side[0].parts[peer];
-    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     if (!overlap(state, tile, part, start, count))
-        return MPI_SUCCESS;
+        return;
     redist__enter(state->problem->watch, REDIST__PACK);
     copy_peer_tile(state, tile, peer, start, count);
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
@@ -328,45 +320,42 @@ static int put_peer(struct state *state, const struct redist__tile *tile, int pe
     size_t across = 1;
     for (int i = 0; i < state->schedule->ndims; i++)
         across *= i != pieces.axis ? (size_t)count[i] : 1;
-    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++) {
+    for (int piece = 0; piece < pieces.count; piece++) {
         int indices =
             indices_in_piece(part, &pieces, piece, start[pieces.axis], count[pieces.axis]);
-        size_t *missing = &state->missing[peer * state->pieces + piece];
+        size_t *missing = &state->missing[message_of(state, peer, piece)];
         *missing -= (size_t)indices * across;
         if (indices != 0 && *missing == 0)
-            result = send_piece(state, peer, &pieces, piece);
+            send_piece(state, peer, &pieces, piece);
     }
-    return result;
 }
 
-static int get_peer(struct state *state, const struct redist__tile *tile, int peer) {
+static void get_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->schedule->side[1].parts[peer];
-    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], result = MPI_SUCCESS;
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     if (!overlap(state, tile, part, start, count))
-        return MPI_SUCCESS;
+        return;
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct pieces pieces = cut(state, part);
-    for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
+    for (int piece = 0; piece < pieces.count; piece++)
         if (indices_in_piece(part, &pieces, piece, start[pieces.axis], count[pieces.axis]) != 0)
-            result = MPI_Wait(request_of(state, state->receives, peer, piece), MPI_STATUS_IGNORE);
+            redist__messages_wait(&state->messages, message_of(state, peer, piece));
     redist__arrived(state->problem->watch);
     redist__enter(state->problem->watch, REDIST__UNPACK);
-    if (result == MPI_SUCCESS)
+    if (!failed(state))
         copy_peer_tile(state, tile, peer, start, count);
-    return result;
 }
 
-static int move_tile(void *data, const struct redist__tile *tile) {
+static void move_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     const struct redist__context *context = state->schedule->context;
-    int result = MPI_SUCCESS;
     redist__enter(state->problem->watch, REDIST__OWN_PART);
-    copy_own_tile(state, tile);
-    for (int i = 1; i < context->size && result == MPI_SUCCESS; i++) {
+    if (!failed(state))
+        copy_own_tile(state, tile);
+    for (int i = 1; i < context->size && !failed(state); i++) {
         int peer = (context->rank + i) % context->size;
-        result = (state->problem->tiles == REDIST_PUT ? put_peer : get_peer)(state, tile, peer);
+        (state->problem->tiles == REDIST_PUT ? put_peer : get_peer)(state, tile, peer);
     }
-    return redist_check_mpi(result);
 }
 
 static void expect_all(struct state *state) {
@@ -382,41 +371,36 @@ static void expect_all(struct state *state) {
     }
 }
 
-static int open_tiles(void *data, void *array) {
+static void open_tiles(void *data, void *array) {
     struct state *state = data;
     int put = state->problem->tiles == REDIST_PUT;
     begin(state, REDIST_FORWARD, put ? NULL : array, put ? array : NULL);
     expect_all(state);
-    int code = post_receives(state);
-    return code == REDIST_OK && !put ? pack_and_send(state) : code;
+    post_receives(state);
+    if (!put)
+        pack_and_send(state);
 }
 
 /* Peers wait for every piece, also for those of a source that was not put as a whole. */
-static int send_missing(struct state *state) {
-    int result = MPI_SUCCESS;
+static void send_missing(struct state *state) {
     for (int peer = 0; peer < state->schedule->context->size; peer++) {
         struct pieces pieces = cut(state, &state->schedule->side[0].parts[peer]);
         if (peer == state->schedule->context->rank)
             continue;
-        for (int piece = 0; piece < pieces.count && result == MPI_SUCCESS; piece++)
-            if (state->missing[peer * state->pieces + piece] != 0)
-                result = send_piece(state, peer, &pieces, piece);
+        for (int piece = 0; piece < pieces.count; piece++)
+            if (state->missing[message_of(state, peer, piece)] != 0)
+                send_piece(state, peer, &pieces, piece);
     }
-    return redist_check_mpi(result);
 }
 
 /* Tiles that were never fetched leave their messages to be waited for, but nowhere to unpack them. */
-static int close_tiles(void *data) {
+static void close_tiles(void *data) {
     struct state *state = data;
-    int n = state->schedule->context->size * state->pieces;
     if (state->problem->tiles == REDIST_PUT) {
-        int code = send_missing(state);
-        return code == REDIST_OK ? wait(state) : code;
-    }
-    int result = MPI_Waitall(n, state->receives, MPI_STATUSES_IGNORE);
-    if (result == MPI_SUCCESS)
-        result = MPI_Waitall(n, state->sends, MPI_STATUSES_IGNORE);
-    return redist_check_mpi(result);
+        send_missing(state);
+        wait(state);
+    } else
+        redist__messages_end(&state->messages);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -428,12 +412,11 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packings_free(state->packing);
+    if (!redist__messages_free(&state->messages))
+        redist__packings_free(state->packing);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     state->problem->space->mark_destroy(state->mark);
-    redist_release(state->sends);
-    redist_release(state->receives);
     redist_release(state->missing);
     redist_release(state);
 }

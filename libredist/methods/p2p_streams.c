@@ -4,6 +4,7 @@
  * (Egger, Peer2Peer-Streams); the host polls for both what is packed and what has arrived. The own part
  * is copied directly, on a lane of its own.
  */
+#include "../messages.h"
 #include "../method.h"
 #include "../pack.h"
 
@@ -11,12 +12,12 @@ struct state {
     const struct redist__problem *problem;
     struct redist__packing packing[2];
     struct redist__copy own[2];
-    MPI_Datatype element; /* the item's bytes */
-    MPI_Request *sends, *receives;
-    void **marks;    /* of each rank: its part is packed */
-    char *is_packed; /* and sent */
-    int to_send;     /* parts that are not */
-    int direction;   /* of the execution under way */
+    MPI_Datatype element;             /* the item's bytes */
+    struct redist__messages messages; /* with each rank one */
+    void **marks;                     /* of each rank: its part is packed */
+    char *is_packed;                  /* and sent */
+    int to_send;                      /* parts that are not */
+    int direction;                    /* of the execution under way */
     const void *source;
     void *destination;
 };
@@ -39,14 +40,14 @@ static const struct redist__context *context_of(const struct state *state) {
 
 static int allocate(struct state *state) {
     size_t size = (size_t)context_of(state)->size;
-    state->sends = redist_calloc(size, sizeof(MPI_Request));
-    state->receives = redist_calloc(size, sizeof(MPI_Request));
+    int code = redist__messages_create(&state->messages, context_of(state), state->problem->failure,
+                                       context_of(state)->size);
+    if (code != REDIST_OK)
+        return code;
     state->marks = redist_calloc(size, sizeof *state->marks);
     state->is_packed = redist_calloc(size, 1);
-    if (state->sends == NULL || state->receives == NULL || state->marks == NULL ||
-        state->is_packed == NULL)
+    if (state->marks == NULL || state->is_packed == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the messages of %zu ranks", size);
-    int code = REDIST_OK;
     for (size_t i = 0; i < size && code == REDIST_OK; i++)
         code = state->problem->space->mark_create(&state->marks[i]);
     return code == REDIST_OK ? redist__element_type(state->problem->schedule, &state->element)
@@ -74,125 +75,121 @@ static int elements(const struct state *state, int side, int peer) {
     return (int)state->packing[side].side->parts[peer].elements;
 }
 
-static int post_receives(struct state *state) {
-    const struct redist__context *context = context_of(state);
-    int side = !state->direction, result = MPI_SUCCESS;
-    for (int peer = 0; peer < context->size; peer++) {
-        state->receives[peer] = MPI_REQUEST_NULL;
-        if (peer != context->rank && elements(state, side, peer) != 0 && result == MPI_SUCCESS)
-            result =
-                MPI_Irecv(redist__packing_message(&state->packing[side], peer, state->destination),
-                          elements(state, side, peer), state->element, peer, state->problem->tag,
-                          context->comm, &state->receives[peer]);
-    }
-    return redist_check_mpi(result);
+static void note(struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
+}
+
+static void post_receives(struct state *state) {
+    const struct redist__packing *to = &state->packing[!state->direction];
+    for (int peer = 0; peer < context_of(state)->size; peer++)
+        if (peer != context_of(state)->rank && elements(state, !state->direction, peer) != 0)
+            redist__messages_receive(&state->messages, peer,
+                                     redist__packing_message(to, peer, state->destination),
+                                     elements(state, !state->direction, peer), state->element, peer,
+                                     state->problem->tag);
 }
 
 /* Lane 0 is for the own part and for unpacking, lane i for the i-th peer. */
-static int pack_parts(struct state *state) {
+static void pack_parts(struct state *state) {
     const struct redist__context *context = context_of(state);
-    int code = REDIST_OK;
     state->to_send = 0;
     for (int i = 0; i < context->size; i++) {
         int peer = (context->rank + i) % context->size;
-        state->sends[peer] = MPI_REQUEST_NULL;
         state->is_packed[peer] = i == 0 || elements(state, state->direction, peer) == 0;
         if (state->is_packed[peer])
             continue;
         state->to_send++;
-        if (code == REDIST_OK)
-            code = redist__packing_pack(&state->packing[state->direction], peer, state->source, i);
-        if (code == REDIST_OK)
-            code = state->problem->space->mark_lane(state->marks[peer], i);
+        if (!failed(state))
+            note(state,
+                 redist__packing_pack(&state->packing[state->direction], peer, state->source, i));
+        if (!failed(state))
+            note(state, state->problem->space->mark_lane(state->marks[peer], i));
     }
-    return code;
 }
 
-static int send(struct state *state, int peer) {
+static void send(struct state *state, int peer) {
+    const struct redist__packing *from = &state->packing[state->direction];
     state->is_packed[peer] = 1;
     state->to_send--;
-    return redist_check_mpi(
-        MPI_Isend(redist__packing_message(&state->packing[state->direction], peer, state->source),
-                  elements(state, state->direction, peer), state->element, peer,
-                  state->problem->tag, context_of(state)->comm, &state->sends[peer]));
+    redist__messages_send(
+        &state->messages, peer, redist__packing_message(from, peer, state->source),
+        elements(state, state->direction, peer), state->element, peer, state->problem->tag);
 }
 
-/* Sends what is packed. After a failure on the device all is sent, so that the peers go on. */
-static int send_packed(struct state *state) {
+/* Sends what is packed. After a failure all messages leave, empty. */
+static void send_packed(struct state *state) {
     const struct redist__context *context = context_of(state);
-    int code = REDIST_OK;
     for (int i = 1; i < context->size; i++) {
         int peer = (context->rank + i) % context->size, reached = 1;
         if (state->is_packed[peer])
             continue;
-        int failed = state->problem->space->mark_reached(state->marks[peer], &reached);
-        if (failed != REDIST_OK)
-            reached = 1;
-        int sent = reached ? send(state, peer) : REDIST_OK;
-        code = code != REDIST_OK ? code : failed != REDIST_OK ? failed : sent;
+        if (!failed(state))
+            note(state, state->problem->space->mark_reached(state->marks[peer], &reached));
+        if (reached || failed(state))
+            send(state, peer);
     }
-    return code;
 }
 
-static int start(void *data, int direction, const void *source, void *destination) {
+static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
     const struct redist__context *context = context_of(state);
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    int ready = redist__finish_stream(problem->space, state->marks[context->rank], problem->stream,
-                                      context);
-    int code = post_receives(state);
+    note(state, redist__finish_stream(problem->space, state->marks[context->rank], problem->stream,
+                                      context));
+    post_receives(state);
     redist__enter(problem->watch, REDIST__PACK);
-    int packed = pack_parts(state);
+    pack_parts(state);
     redist__enter(problem->watch, REDIST__OWN_PART);
-    int copied =
-        redist__own_copy_run(&state->own[direction], problem, direction, source, destination, 0);
+    if (!failed(state))
+        note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+                                         destination, 0));
     redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
-    int sent = send_packed(state);
-    code = ready != REDIST_OK ? ready : code;
-    code = code != REDIST_OK ? code : packed;
-    code = code != REDIST_OK ? code : copied;
-    return code != REDIST_OK ? code : sent;
+    send_packed(state);
 }
 
-/* Unpacks what has arrived; *left is 0 when all has. */
-static int unpack_arrived(struct state *state, int *left) {
-    int i, arrived, code = REDIST_OK;
-    do {
-        code = redist_check_mpi(
-            MPI_Testany(context_of(state)->size, state->receives, &i, &arrived, MPI_STATUS_IGNORE));
-        if (code == REDIST_OK && arrived && i != MPI_UNDEFINED) {
-            redist__arrived(state->problem->watch);
-            redist__enter(state->problem->watch, REDIST__UNPACK);
-            code = redist__packing_unpack(&state->packing[!state->direction], i, state->destination,
-                                          0);
-        }
-    } while (code == REDIST_OK && arrived && i != MPI_UNDEFINED);
-    *left = !arrived;
-    return code;
-}
-
-static int wait(void *data) {
-    struct state *state = data;
-    const struct redist__context *context = context_of(state);
-    int left = 1, code = REDIST_OK;
-    for (unsigned poll = 0; code == REDIST_OK && (left || state->to_send != 0); poll++) {
-        code = send_packed(state);
-        redist__enter(state->problem->watch,
-                      state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
-        if (code == REDIST_OK)
-            code = unpack_arrived(state, &left);
-        redist__pause(context, poll);
+/* Unpacks what has arrived; returns 0 when all has. */
+static int unpack_arrived(struct state *state) {
+    int left, i;
+    while ((i = redist__messages_test(&state->messages, &left)) >= 0) {
+        redist__arrived(state->problem->watch);
+        redist__enter(state->problem->watch, REDIST__UNPACK);
+        if (!failed(state))
+            note(state, redist__packing_unpack(&state->packing[!state->direction], i,
+                                               state->destination, 0));
     }
-    redist__enter(state->problem->watch, REDIST__COMMUNICATE);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Waitall(context->size, state->sends, MPI_STATUSES_IGNORE));
-    redist__enter(state->problem->watch, REDIST__UNPACK);
-    int finished =
-        redist__finish_lane(state->problem->space, state->marks[context->rank], 0, context);
-    return code == REDIST_OK ? finished : code;
+    return left;
+}
+
+/* Lanes that pack may still be at work after a failure. */
+static void finish_lanes(struct state *state) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__context *context = context_of(state);
+    note(state, redist__finish_lane(space, state->marks[context->rank], 0, context));
+    if (failed(state) && space->drain != NULL)
+        space->drain();
+}
+
+static void wait(void *data) {
+    struct state *state = data;
+    struct redist__watch *watch = state->problem->watch;
+    int left = 1;
+    for (unsigned poll = 0; (left || state->to_send != 0) && !state->messages.lost; poll++) {
+        send_packed(state);
+        redist__enter(watch, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
+        left = unpack_arrived(state);
+        redist__messages_pause(&state->messages, poll);
+    }
+    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__messages_end(&state->messages);
+    redist__enter(watch, REDIST__UNPACK);
+    finish_lanes(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -204,15 +201,14 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__packings_free(state->packing);
+    if (!redist__messages_free(&state->messages))
+        redist__packings_free(state->packing);
     for (int i = 0; state->marks != NULL && i < context_of(state)->size; i++)
         state->problem->space->mark_destroy(state->marks[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     redist_release(state->marks);
     redist_release(state->is_packed);
-    redist_release(state->sends);
-    redist_release(state->receives);
     redist_release(state);
 }
 

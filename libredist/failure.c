@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "failure.h"
+
+#include <string.h>
+
+void redist__failure_note(struct redist__failure *failure, int code) {
+    int none = REDIST_OK;
+    if (code == REDIST_OK || !atomic_compare_exchange_strong(&failure->code, &none, code))
+        return;
+    strncpy(failure->message, redist_error_message(), sizeof failure->message - 1);
+}
+
+int redist__failure_note_mpi(struct redist__failure *failure, int result) {
+    if (result != MPI_SUCCESS)
+        redist__failure_note(failure, redist_check_mpi_in("libredist", result));
+    return result;
+}
+
+void redist__failure_note_peer(struct redist__failure *failure, int peer, int code) {
+    if (redist__failed(failure))
+        return;
+    if (code != REDIST_OK)
+        code = redist__fail(REDIST_ERR_PEER, "rank %d of the plan's communicator failed: %s", peer,
+                            redist_error_name(code));
+    else
+        code = redist__fail(REDIST_ERR_PEER, "rank %d of the plan's communicator failed", peer);
+    redist__failure_note(failure, code);
+}
+
+int redist__failure_report(const struct redist__failure *failure) {
+    int code = redist__failed(failure);
+    if (code != REDIST_OK)
+        redist_set_message(failure->message);
+    return code;
+}
+
+/* The lowest rank that has failed, or the number of ranks. */
+static int lowest_failed(struct redist__failure *failure, MPI_Comm comm, int rank, int size,
+                         int *lowest) {
+    int mine = redist__failed(failure) ? rank : size;
+    return redist__failure_note_mpi(failure,
+                                    MPI_Allreduce(&mine, lowest, 1, MPI_INT, MPI_MIN, comm));
+}
+
+int redist__failure_agree(struct redist__failure *failure, MPI_Comm comm) {
+    int rank, size, lowest;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (lowest_failed(failure, comm, rank, size, &lowest) != MPI_SUCCESS &&
+        lowest_failed(failure, comm, rank, size, &lowest) != MPI_SUCCESS)
+        return 0;
+    if (lowest < size)
+        redist__failure_note_peer(failure, lowest, REDIST_OK);
+    return lowest < size;
+}

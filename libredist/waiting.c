@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "waiting.h"
+#include "process.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <time.h>
+
+static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 2048;
+static const double seconds_per_look = 0.2;
+
+/* ---------------------------------------------------------------- peers that are gone */
+
+struct redist__peers {
+    struct redist__process *processes; /* of the node's ranks */
+    _Atomic int gone;                  /* one of them, counted from 1; 0 = all seem to be there */
+    double looked;                     /* when this rank looked last */
+};
+
+static struct redist__peers *allocate(int count) {
+    struct redist__peers *peers = redist_calloc(1, sizeof *peers);
+    struct redist__process *processes = redist_calloc((size_t)count, sizeof *processes);
+    if (peers == NULL || processes == NULL) {
+        redist_release(peers);
+        redist_release(processes);
+        return NULL;
+    }
+    peers->processes = processes;
+    return peers;
+}
+
+int redist__peers_find(struct redist__context *context) {
+    struct redist__process self = redist__process_self();
+    context->peers = allocate(context->node_size);
+    int code = context->peers != NULL
+                   ? REDIST_OK
+                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the processes of a node");
+    code = redist_agree(context->comm, code);
+    if (code != REDIST_OK)
+        return code;
+    return redist_check_mpi(
+        redist__insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, context->peers->processes,
+                                     sizeof self, MPI_BYTE, context->node)));
+}
+
+void redist__peers_free(struct redist__context *context) {
+    if (context->peers != NULL)
+        redist_release(context->peers->processes);
+    redist_release(context->peers);
+    context->peers = NULL;
+}
+
+int redist__peers_gone(const struct redist__context *context) {
+    return context->peers != NULL && atomic_load(&context->peers->gone) != 0;
+}
+
+static int find_gone(const struct redist__context *context) {
+    for (int i = 0; i < context->node_size; i++)
+        if (i != context->node_rank && redist__process_is_gone(&context->peers->processes[i]))
+            return 1 + i;
+    return 0;
+}
+
+/* Looking takes some 10 us for each process. */
+static int look_at_peers(const struct redist__context *context) {
+    struct redist__peers *peers = context->peers;
+    double now = MPI_Wtime();
+    if (!redist__peers_gone(context) && now - peers->looked > seconds_per_look) {
+        peers->looked = now;
+        atomic_store(&peers->gone, find_gone(context));
+    }
+    int gone = atomic_load(&peers->gone);
+    if (gone == 0)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_PEER, "the process of another rank has ended (number %llu)",
+                        (unsigned long long)peers->processes[gone - 1].number);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* A peer may be waiting inside MPI for a message that this rank has to push along, or for this core:
+ * after a short spin, call MPI and give way. With more ranks than cores, sleep now and then, since
+ * yielding alone does not always let the others run. */
+static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
+    const struct timespec nap = {0, 1000};
+    int flag;
+    int result = redist__insist(
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context->comm, &flag, MPI_STATUS_IGNORE));
+    if (crowded && poll % polls_per_nap == 0)
+        nanosleep(&nap, NULL);
+    else
+        sched_yield();
+    return redist_check_mpi(result);
+}
+
+int redist__pause(const struct redist__context *context, unsigned poll) {
+    int crowded = context->crowded, code = REDIST_OK;
+    if (poll > (crowded ? polls_per_nap : spins))
+        code = give_way(poll, context, crowded);
+    if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
+        code = look_at_peers(context);
+    return code;
+}
+
+int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
+                     const struct redist__context *context) {
+    int code = REDIST_OK;
+    for (unsigned poll = 0;
+         code == REDIST_OK && atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
+        code = redist__pause(context, poll);
+    return code;
+}

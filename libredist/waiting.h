@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops that wait for peers: they let MPI make progress and other processes run, and end when a peer's
+ * process is gone. */
+#ifndef REDIST__WAITING_H
+#define REDIST__WAITING_H
+
+#include "context.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* One turn of such a loop, the poll-th. REDIST_OK, REDIST_ERR_PEER if a process of the node is gone, or
+ * REDIST_ERR_MPI. */
+int redist__pause(const struct redist__context *context, unsigned poll);
+
+/* Waits until a counter has reached `value`. Codes as above. */
+int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
+                     const struct redist__context *context);
+
+/* The processes of a context's node, to see later whether they are still there: made with the context,
+ * collectively. */
+int redist__peers_find(struct redist__context *context);
+void redist__peers_free(struct redist__context *context);
+
+/* Nonzero if one of them was seen to be gone: MPI's collective calls would wait for it. */
+int redist__peers_gone(const struct redist__context *context);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Fault injection: a chosen call of this rank fails. MPI calls fail through MPI's profiling interface
+ * (faults.c defines MPI_Isend and its like, which call PMPI_Isend), allocations through counters.h, serial
+ * transforms through the libfftnd of faulty_serial.h. A call that fails does nothing: it leaves its requests
+ * and results as they are, and returns MPI_ERR_OTHER, NULL or REDIST_ERR_SERIAL.
+ */
+#ifndef TESTS_FAULTS_H
+#define TESTS_FAULTS_H
+
+/** What fails. */
+enum fault {
+    FAULT_NONE, /**< nothing: calls are counted only */
+    FAULT_CALL, /**< an MPI call that communicates or completes, but those of FAULT_POLL */
+    FAULT_POLL, /**< MPI_Test and its kin, MPI_Iprobe: how often they are called is up to chance */
+    FAULT_MEMORY, /**< an allocation of the libraries' own heap memory */
+    FAULT_SERIAL, /**< a serial transform, or the scaling of an array */
+    FAULT_DEATH,  /**< the process ends by SIGKILL in an MPI call, numbered as for FAULT_CALL */
+    FAULTS
+};
+
+/** "MPI call", "poll" and so on. */
+const char *faults_name(enum fault fault);
+
+/** The k-th call of this kind from now on (k >= 1) fails on this rank, and no other; counts anew. */
+void faults_arm(enum fault fault, int k);
+
+/** Nothing fails from now on, and nothing is counted. */
+void faults_disarm(void);
+
+/** How many calls of this kind were made between faults_arm and faults_disarm. */
+int faults_count(enum fault fault);
+
+/** The name of the function that was made to fail since faults_arm, NULL = none was. */
+const char *faults_struck(void);
+
+/** Nonzero if this serial transform is to fail; counts it. Any thread. */
+int faults_serial_fails(void);
+
+/** Requests of this rank that were begun and are not completed. */
+int faults_active_requests(void);
+
+/** Memory that this process maps together with others. */
+int faults_mappings(void);
+
+#endif

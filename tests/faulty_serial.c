@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "faulty_serial.h"
+
+#include "faults.h"
+#include "redist_support.h"
+
+static const char *absent(void) {
+    return fftnd__serial_fftw.absent();
+}
+
+static int check(const char *function, const char *name, const void *array, size_t bytes) {
+    return fftnd__serial_fftw.check(function, name, array, bytes);
+}
+
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
+    return fftnd__serial_fftw.create(problem, in, out, plan);
+}
+
+static int execute(void *plan, void *in, void *out) {
+    if (faults_serial_fails())
+        return redist_fail(REDIST_ERR_SERIAL, "this transform was made to fail");
+    return fftnd__serial_fftw.execute(plan, in, out);
+}
+
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream) {
+    if (faults_serial_fails())
+        return redist_fail(REDIST_ERR_SERIAL, "this scaling was made to fail");
+    return fftnd__serial_fftw.scale(array, bytes, precision, factor, stream);
+}
+
+static void destroy(void *plan) {
+    fftnd__serial_fftw.destroy(plan);
+}
+
+const struct fftnd__serial fftnd__serial_faulty = {.name = "faulty",
+                                                   .space = REDIST_SPACE_HOST,
+                                                   .absent = absent,
+                                                   .check = check,
+                                                   .create = create,
+                                                   .execute = execute,
+                                                   .scale = scale,
+                                                   .destroy = destroy};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls and serial transforms that fail in the middle of distributed transforms of every kind.
+ *     test_fftnd_faults [WORD]    only plans with this word in their names ("fused, p2p")
+ * Arrays and devices are named as those of the host, which gives them the serial library that can fail.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters.h"
+#include "fault_run.h"
+#include "fft_run.h"
+
+/* How a plan works */
+struct form {
+    const char *name;
+    enum fftnd_fusion fusion;
+    int threads;
+    int on_device;      /* tiles go to a device with less memory than the arrays */
+    const char *choice; /* FFTND_CHOICE, or NULL */
+};
+
+#define CHOICE " group=100 stream=100000000 "
+
+static const struct form whole_forms[] = {
+    {"stepwise", FFTND_FUSE_NEVER, 1, 0,
+     " fused=0 tiled=0 tile=1000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+    {"turned", FFTND_FUSE_NEVER, 1, 0,
+     " fused=0 tiled=0 tile=1000" CHOICE "chunks=1 early=1 realigned=1 whole=0 pieces=1"},
+    {"stepwise in tiles", FFTND_FUSE_NEVER, 2, 0,
+     " fused=0 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+
+static const struct form fused_forms[] = {
+    {"fused", FFTND_FUSE_ALWAYS, 1, 0,
+     " fused=1 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+    {"fused, some whole", FFTND_FUSE_ALWAYS, 1, 0,
+     " fused=1 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=1 pieces=1"},
+    {"fused by threads", FFTND_FUSE_ALWAYS, 3, 0,
+     " fused=1 tiled=1 tile=300" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+
+static const struct form chunk_forms[] = {
+    {"chunks", FFTND_FUSE_NEVER, 1, 0,
+     " fused=0 tiled=0 tile=1000" CHOICE "chunks=4 early=0 realigned=0 whole=0 pieces=1"},
+    {"chunks and pieces", FFTND_FUSE_NEVER, 1, 0,
+     " fused=0 tiled=0 tile=1000" CHOICE "chunks=4 early=0 realigned=0 whole=0 pieces=3"},
+    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+
+static const struct form device_forms[] = {{"on a device", FFTND_FUSE_NEVER, 1, 1, NULL},
+                                           {"on a device, fused", FFTND_FUSE_AUTO, 1, 1, NULL},
+                                           {"on a device, by threads", FFTND_FUSE_AUTO, 2, 1, NULL},
+                                           {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+
+static const char *const methods[] = {"direct",      "p2p",      "alltoallw",    "kway:2",
+                                      "p2p-streams", "p2p-type", "direct:paced", "direct:lockstep",
+                                      "alltoallv"};
+
+enum { NMETHODS = sizeof methods / sizeof methods[0], GRIDS = 2, SIDES = 2 };
+
+struct job {
+    fft_case given;
+    fft_run run;
+    enum fftnd_side first; /* of the first execution */
+};
+
+static const char *only_word = "";
+
+/* ---------------------------------------------------------------- what is tried with faults */
+
+static int plan(void *data) {
+    struct job *job = data;
+    return fft_case_plan(MPI_COMM_WORLD, &job->given, &job->run.plan);
+}
+
+static int release(void *data) {
+    struct job *job = data;
+    int code = fftnd_plan_free(&job->run.plan);
+    if (job->run.plan != NULL)
+        fault_note("fftnd_plan_free left the pointer");
+    return code;
+}
+
+static void check_result(const struct job *job, enum fftnd_side target,
+                         char wrong[FAULT_TEXT_BYTES]) {
+    const double error = fft_run_error(&job->run, target, 1);
+    if (!(error <= fft_case_tolerance(&job->given)))
+        snprintf(wrong, FAULT_TEXT_BYTES, "a result that is off by %g", error);
+    if (!fft_array_is_guarded(job->run.array[0]) || !fft_array_is_guarded(job->run.array[1]))
+        snprintf(wrong, FAULT_TEXT_BYTES, "bytes outside of an array overwritten");
+}
+
+static int execute(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
+    struct job *job = data;
+    const enum fftnd_side side = execution == 0 ? job->first : fft_case_opposite(job->first);
+    const enum fftnd_side target = fft_case_opposite(side);
+    wrong[0] = '\0';
+    fft_array_poison(job->run.array[target]);
+    fft_run_load(&job->run, side, 1);
+    const int code = fft_run_execute(&job->run, side);
+    if (code == REDIST_OK)
+        check_result(job, target, wrong);
+    return code;
+}
+
+/* ---------------------------------------------------------------- kinds of plans */
+
+static fft_case make_case(const struct form *form, const char *method, int grid_ndims) {
+    static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C};
+    fft_case given = FFT_CASE(kinds[random_between(0, 1)], 8, 9, 16);
+    given.options.grid_ndims = grid_ndims;
+    given.options.method = method;
+    given.options.fusion =
+        harness_nranks > 1 ? form->fusion : FFTND_FUSE_AUTO; /* nothing to fuse */
+    given.options.threads = form->threads;
+    given.options.scaling = FFTND_SCALE_BACKWARD;
+    given.options.in_place = random_chance(25);
+    given.options.space = REDIST_SPACE_HOST;
+    given.options.realign = FFTND_REALIGN_AUTO;
+    return given;
+}
+
+/* A plan that there is not, such as fused ones by a method without tiles. A device gets the least memory of
+ * 1000, 2000 ... bytes that is enough. */
+static int is_refused(fft_case *given, int on_device) {
+    fftnd_plan *made = NULL;
+    int code = REDIST_ERR_ARGUMENT;
+    given->options.device = on_device ? REDIST_SPACE_HOST : REDIST_SPACE_AUTO;
+    given->options.device_bytes = on_device ? 1000 : 0;
+    for (; code == REDIST_ERR_ARGUMENT; given->options.device_bytes *= 2) {
+        code = fft_case_plan(MPI_COMM_WORLD, given, &made);
+        if (code == REDIST_OK || !on_device)
+            break;
+    }
+    check_all(code == REDIST_OK || code == REDIST_ERR_METHOD, "%s", redist_error_message());
+    check_ok(fftnd_plan_free(&made));
+    return code != REDIST_OK;
+}
+
+typedef void try_subject(const fault_subject *subject, const char *name);
+
+static void try_job(struct job *job, const char *name, try_subject *run) {
+    const fault_subject subject = {job, 1, plan, execute, release, MPI_COMM_NULL};
+    fft_run_create(MPI_COMM_WORLD, &job->given, &job->run);
+    check_ok(fftnd_plan_free(&job->run.plan));
+    run(&subject, name);
+    fft_run_free(&job->run);
+}
+
+static void try_form(const struct form *form, const char *method, int grid_ndims,
+                     enum fftnd_side first, try_subject *run) {
+    struct job job = {.given = make_case(form, method, grid_ndims), .first = first};
+    char name[256];
+    snprintf(name, sizeof name, "%s, %s, grid of %d, %s", form->name, method, grid_ndims,
+             first == FFTND_PHYSICAL ? "forward" : "backward");
+    harness_case("%s", name);
+    if (strstr(name, only_word) == NULL)
+        return;
+    if (form->choice != NULL)
+        setenv("FFTND_CHOICE", form->choice, 1);
+    if (!is_refused(&job.given, form->on_device))
+        try_job(&job, name, run);
+    unsetenv("FFTND_CHOICE");
+}
+
+static void try_forms(const struct form forms[], double share, try_subject *run) {
+    int nforms = 0, order[256];
+    while (forms[nforms].name != NULL)
+        nforms++;
+    int n = nforms * NMETHODS * GRIDS * SIDES;
+    random_permutation(n, order);
+    fault_begin(share);
+    for (int i = 0; i < n && !fault_time_is_up(); i++) {
+        int rest = order[i] / nforms;
+        try_form(&forms[order[i] % nforms], methods[rest % NMETHODS], 1 + rest / NMETHODS % GRIDS,
+                 (enum fftnd_side)(rest / NMETHODS / GRIDS), run);
+    }
+    fault_end();
+}
+
+START_TEST(stepwise) {
+    try_forms(whole_forms, 0.2, fault_try_executions);
+}
+END_TEST
+
+START_TEST(fused) {
+    try_forms(fused_forms, 0.3, fault_try_executions);
+}
+END_TEST
+
+START_TEST(chunks) {
+    try_forms(chunk_forms, 0.2, fault_try_executions);
+}
+END_TEST
+
+START_TEST(device) {
+    try_forms(device_forms, 0.2, fault_try_executions);
+}
+END_TEST
+
+START_TEST(planning) {
+    try_forms(whole_forms, 0.05, fault_try_planning);
+    try_forms(fused_forms, 0.05, fault_try_planning);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {stepwise, fused, chunks, device, planning, NULL};
+    int provided;
+    if (argc > 1)
+        only_word = argv[1];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    counters_begin();
+    return harness_run(argc, argv, "test_fftnd_faults", tests);
+}
