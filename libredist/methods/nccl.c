@@ -14,8 +14,8 @@
 #include "../method.h"
 #include "../pack.h"
 #include "../waiting.h"
+#include "nccl_comm.h"
 
-#include <nccl.h>
 #include <string.h>
 
 enum { OWN_LANE, PACK_LANE, UNPACK_LANE };
@@ -30,12 +30,6 @@ struct piece {
     struct redist__packing packing[2];
     cudaEvent_t packed, moved;
     int is_empty; /* all messages go with other pieces */
-};
-
-/* NCCL's communicator of a context. */
-struct link {
-    ncclComm_t comm;
-    unsigned long long number; /* which no other one of this process has */
 };
 
 struct state {
@@ -57,12 +51,6 @@ static void note(const struct state *state, int code) {
 
 static int failed(const struct state *state) {
     return redist__failed(state->problem->failure);
-}
-
-static int check_nccl(ncclResult_t result, const char *what) {
-    if (result == ncclSuccess)
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_DEVICE, "%s: %s", what, ncclGetErrorString(result));
 }
 
 static int applies(const struct redist__problem *problem, int variant) {
@@ -172,82 +160,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     return code == REDIST_OK ? create_stream(&state->stream) : code;
 }
 
-/* ---------------------------------------------------------------- the communicator */
-
-/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
-static int check_devices(const struct redist__context *context) {
-    cudaUUID_t *devices = redist_calloc((size_t)context->size, sizeof *devices);
-    struct cudaDeviceProp properties;
-    int device = 0, code = REDIST_OK;
-    if (devices == NULL)
-        code =
-            redist__fail(REDIST_ERR_MEMORY, "no memory for the devices of %d ranks", context->size);
-    else if (cudaGetDevice(&device) != cudaSuccess ||
-             cudaGetDeviceProperties(&properties, device) != cudaSuccess)
-        code = redist__fail(REDIST_ERR_DEVICE, "the current device does not say what it is");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE,
-                                              devices, sizeof *devices, MPI_BYTE, context->comm));
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
-            code = redist__fail(REDIST_ERR_METHOD,
-                                "method nccl needs a device for each rank, but ranks %d and %d of "
-                                "the communicator share one",
-                                context->rank, rank);
-    redist_release(devices);
-    return redist_agree(context->comm, code);
-}
-
-static void detach(void *attached) {
-    struct link *link = attached;
-    ncclCommDestroy(link->comm);
-    redist_release(link);
-}
-
-static struct link *create_link(void) {
-    static _Atomic unsigned long long counter;
-    struct link *link = redist_calloc(1, sizeof *link);
-    if (link != NULL)
-        link->number = ++counter;
-    return link;
-}
-
-static int create_comm(struct redist__context *context) {
-    ncclUniqueId id = {{0}};
-    int code = check_devices(context);
-    if (code != REDIST_OK)
-        return code;
-    struct link *link = create_link();
-    if (link == NULL)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator of NCCL");
-    else if (context->rank == 0)
-        code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm));
-    if (code == REDIST_OK)
-        code = check_nccl(ncclCommInitRank(&link->comm, context->size, id, context->rank),
-                          "ncclCommInitRank");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK) {
-        if (link != NULL && link->comm != NULL)
-            ncclCommAbort(link->comm);
-        redist_release(link);
-        return code;
-    }
-    context->attached = link;
-    context->detach = detach;
-    return REDIST_OK;
-}
+/* ---------------------------------------------------------------- execution */
 
 static int connect(void *data) {
     struct state *state = data;
-    struct redist__context *context = state->problem->schedule->context;
-    return context->attached == NULL ? create_comm(context) : REDIST_OK;
+    return redist__nccl_connect(state->problem->schedule->context);
 }
-
-/* ---------------------------------------------------------------- execution */
 
 static size_t message_bytes(const struct piece *piece, int side, int peer) {
     return piece->schedule.side[side].parts[peer].elements * piece->schedule.item;
@@ -273,12 +191,12 @@ static int exchange(const struct state *state, const struct piece *piece, int di
     const struct redist__context *context = state->problem->schedule->context;
     ncclResult_t result = ncclGroupStart();
     if (result != ncclSuccess)
-        return check_nccl(result, "ncclGroupStart");
+        return redist__nccl_check(result, "ncclGroupStart");
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
         result = exchange_with(state, piece, direction, (context->rank + i) % context->size, source,
                                destination);
     ncclResult_t ended = ncclGroupEnd();
-    return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
+    return redist__nccl_check(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
 /* What `later` gets from now on begins after what `earlier` has got. */
@@ -325,13 +243,13 @@ static int copy_own(struct state *state, int direction, const void *source, void
 
 /* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
-    const struct link *link = state->problem->schedule->context->attached;
-    state->comm = link != NULL && !state->is_known ? link->comm : NULL;
-    state->number = link != NULL ? link->number : 0;
-    if (link == NULL)
+    state->number = redist__nccl_comm(state->problem->schedule->context, &state->comm);
+    if (state->comm == NULL)
         note(state, redist__fail(REDIST_ERR_DEVICE,
                                  "NCCL's communicator was given up after a failure: free the plan "
                                  "and make a new one"));
+    if (state->is_known)
+        state->comm = NULL;
     return state->comm != NULL;
 }
 
@@ -373,9 +291,10 @@ static int wait_event(const struct state *state, cudaEvent_t event) {
             return redist__cuda_check(error, "cudaEventQuery");
         (void)cudaGetLastError(); /* the user's own checks are not to find it */
         if (poll % POLLS_PER_LOOK == 0)
-            code = check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError");
+            code = redist__nccl_check(ncclCommGetAsyncError(state->comm, &result),
+                                      "ncclCommGetAsyncError");
         if (code == REDIST_OK && result != ncclSuccess && result != ncclInProgress)
-            code = check_nccl(result, "a message of NCCL");
+            code = redist__nccl_check(result, "a message of NCCL");
         if (code == REDIST_OK)
             code = redist__pause(context, poll);
     }
@@ -433,20 +352,14 @@ static int is_complete(struct state *state) {
 /* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
  * another plan on all ranks. */
 static int has_comm(const struct state *state) {
-    const struct link *link = state->problem->schedule->context->attached;
-    return link != NULL && link->number == state->number;
+    ncclComm_t comm;
+    return redist__nccl_comm(state->problem->schedule->context, &comm) == state->number;
 }
 
 /* Ends the kernels that wait for ever. */
 static void give_up(struct state *state) {
-    struct redist__context *context = state->problem->schedule->context;
-    if (has_comm(state)) {
-        struct link *link = context->attached;
-        context->attached = NULL;
-        context->detach = NULL;
-        ncclCommAbort(link->comm);
-        redist_release(link);
-    }
+    if (has_comm(state))
+        redist__nccl_abort(state->problem->schedule->context);
     note(state, redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
     state->is_known = 1;
     finish_streams(state);
