@@ -271,7 +271,8 @@ typedef struct redist_options {
     enum redist_effort effort; /**< for "auto"; must agree */
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
-                                    REDIST_WISDOM, or nowhere; read and written by rank 0 */
+                                    REDIST_WISDOM, or nowhere; read and written by rank 0. A file
+                                    that cannot be used costs a warning on stderr, never the plan */
     enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
                                     only, and a may be NULL at creation; must agree */
     enum redist_later later_b; /**< the same for array B */

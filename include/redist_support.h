@@ -90,14 +90,21 @@ enum { REDIST_WISDOM_BYTES = 256 };
  * Looks up what was chosen for `key` before, in this process or, with a file, in an earlier one.
  *   file    NULL = the environment variable REDIST_WISDOM, or none
  *   key     a word that says everything that the choice depends on; longer ones are cut
- *   choice  out: room for `bytes` bytes; "" if there is nothing
- * Collective on comm; what rank 0 finds counts. Errors: ERR_FILE if the file is there but holds
- * something else.
+ *   choice  out: room for `bytes` bytes; "" if there is nothing. It may be any text: a file can be edited
+ * A file that cannot be read, or holds something else, counts as empty; rank 0 prints one warning about it
+ * to stderr in each process. Lines that are cut off are skipped.
+ * Collective on comm; what rank 0 finds counts. Errors: ERR_MPI.
  */
 REDIST_API int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                                   char choice[]);
 
-/** Remembers a choice for `key`. Collective on comm. Errors: ERR_FILE, ERR_MEMORY. */
+/**
+ * Remembers a choice for `key`, for this process and, with a file, for later ones.
+ * If the file cannot be written or is locked by another process for longer than some tenths of a second,
+ * the choice is remembered in this process only, after the same warning; a file that holds something else is
+ * left as it is.
+ * Called on all ranks of comm, only rank 0 acts; it does not communicate and does not fail: REDIST_OK.
+ */
 REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key,
                                    const char *choice);
 

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rank 0 of each communicator remembers and reads; the others are told. The file is text: a
- * heading, then one line "key name" for each exchange; lines are only appended, the last one
- * counts.
- */
+/* Rank 0 of each communicator remembers, and reads and writes the file; the others get what it found. */
 #include "error.h"
 #include "table.h"
+#include "wisdom_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { LINE_BYTES = 2 * REDIST_WISDOM_BYTES + 2 };
-
-static const char heading[] = "redist-wisdom 1\n";
 
 struct memory {
     char key[REDIST_WISDOM_BYTES], name[REDIST_WISDOM_BYTES];
@@ -43,7 +33,8 @@ static struct memory *provide_memory(const char *key) {
     return memory;
 }
 
-static int remember(const char *key, const char *name) {
+/* Without memory for that, the next plan measures again. */
+static void remember(const char *key, const char *name) {
     pthread_mutex_lock(&lock);
     struct memory *memory = provide_memory(key);
     if (memory != NULL) {
@@ -51,8 +42,6 @@ static int remember(const char *key, const char *name) {
         snprintf(memory->name, sizeof memory->name, "%s", name);
     }
     pthread_mutex_unlock(&lock);
-    return memory != NULL ? REDIST_OK
-                          : redist__fail(REDIST_ERR_MEMORY, "no memory to remember a measurement");
 }
 
 static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
@@ -71,86 +60,35 @@ void redist_forget_wisdom(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* ---------------------------------------------------------------- the file */
-
 static const char *file_name(const char *file) {
     if (file == NULL)
         file = getenv("REDIST_WISDOM");
     return file != NULL && file[0] != '\0' ? file : NULL;
 }
 
-static int refuse(const char *file, const char *why) {
-    return redist__fail(REDIST_ERR_FILE, "wisdom_file = \"%s\": %s", file, why);
-}
-
-/* A file that is not there yet holds nothing. */
-static int read_file(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    FILE *stream = fopen(file, "r");
-    if (stream == NULL)
-        return errno == ENOENT ? REDIST_OK : refuse(file, strerror(errno));
-    char line[LINE_BYTES];
-    int code = REDIST_OK, any = fgets(line, sizeof line, stream) != NULL;
-    if (any && strcmp(line, heading) != 0)
-        code = refuse(file, "it is not a wisdom file (its first line is not \"redist-wisdom 1\")");
-    size_t length = strlen(key);
-    while (code == REDIST_OK && fgets(line, sizeof line, stream) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, key, length) == 0 && line[length] == ' ')
-            snprintf(name, REDIST_WISDOM_BYTES, "%.*s", REDIST_WISDOM_BYTES - 1, line + length + 1);
-    }
-    fclose(stream);
-    return code;
-}
-
-static int append_line(int descriptor, const char *file, const char *key, const char *name) {
-    char line[sizeof heading + LINE_BYTES];
-    int empty = lseek(descriptor, 0, SEEK_END) == 0;
-    int length = snprintf(line, sizeof line, "%s%s %s\n", empty ? heading : "", key, name);
-    ssize_t written = write(descriptor, line, (size_t)length); /* at once: others append too */
-    return written == length ? REDIST_OK : refuse(file, "it could not be written");
-}
-
-static int write_file(const char *file, const char *key, const char *name) {
-    int descriptor = open(file, O_WRONLY | O_APPEND | O_CREAT, 0666);
-    if (descriptor < 0)
-        return refuse(file, strerror(errno));
-    int code = lockf(descriptor, F_LOCK, 0) == 0 ? append_line(descriptor, file, key, name)
-                                                 : refuse(file, strerror(errno));
-    close(descriptor);
-    return code;
-}
-
-/* ---------------------------------------------------------------- for all ranks */
-
-static int find_here(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    name[0] = '\0';
-    recall(key, name);
-    file = file_name(file);
-    return name[0] == '\0' && file != NULL ? read_file(file, key, name) : REDIST_OK;
-}
-
 int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                        char name[]) {
     char found[REDIST_WISDOM_BYTES] = "";
-    int rank, code = REDIST_OK;
+    int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        code = find_here(file, key, found);
-    code = redist_agree(comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm));
-    snprintf(name, bytes, "%s", found);
+        recall(key, found);
+    file = file_name(file);
+    if (rank == 0 && found[0] == '\0' && file != NULL)
+        redist__wisdom_read(file, key, found);
+    int code =
+        redist_check_mpi(redist__insist(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm)));
+    snprintf(name, bytes, "%s", code == REDIST_OK ? found : "");
     return code;
 }
 
 int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const char *name) {
-    int rank, code = REDIST_OK;
+    int rank;
     MPI_Comm_rank(comm, &rank);
-    if (rank == 0) {
-        file = file_name(file);
-        code = remember(key, name);
-        if (code == REDIST_OK && file != NULL)
-            code = write_file(file, key, name);
-    }
-    return redist_agree(comm, code);
+    file = file_name(file);
+    if (rank == 0)
+        remember(key, name);
+    if (rank == 0 && file != NULL)
+        redist__wisdom_append(file, key, name);
+    return REDIST_OK;
 }

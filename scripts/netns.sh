@@ -56,7 +56,7 @@ run_on_nodes() { # program and arguments
         timeout --kill-after=5 60 "$(launcher openmpi)" --oversubscribe --bind-to none -n 4 \
         --host "${addresses[0]}:2,${addresses[1]}:2" --mca plm_rsh_agent "$folder/agent" \
         --mca oob_tcp_if_include redist0 --mca btl_tcp_if_include redist0 \
-        --mca pml ob1 --mca btl tcp,vader,self --mca mpi_yield_when_idle 1 -x REDIST_TEST_SCALE "$@"
+        --mca pml ob1 --mca btl tcp,vader,self --mca mpi_yield_when_idle 1 -x REDIST_TEST_SECONDS "$@"
 }
 
 command -v ip >/dev/null || may_not "no iproute2 here"
@@ -64,7 +64,7 @@ command -v ip >/dev/null || may_not "no iproute2 here"
 trap remove EXIT
 make_nodes
 make_agent
-export REDIST_TEST_SCALE=0.3
+export REDIST_TEST_SECONDS=0.3
 run_on_nodes "$build/tests/test_redist_nodes" 2
 run_on_nodes "$build/bench/redist-bench" --shape 128,64,64 --iters 5 --warmup 1 \
     --model --method p2p,alltoallv,alltoallw,kway:2,hier:ranks,hier:nodes

@@ -64,7 +64,6 @@ summary() {
     skipped=$(sum_of skipped)
     list_of skipped
     list_of failed
-    [ "$skipped" -eq 0 ] && skipped='' || skipped=", $skipped skipped"
-    echo "$(sum_of passed) passed, $failed failed$skipped"
+    echo "$(sum_of passed) passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev test [PASS...]: all tests, or some passes only (gcc clang mpich sanitize valgrind checks).
+# ./dev test [--all | PASS...]: what finds most errors soon, all tests, or the passes named.
 # The last line is the sum of all results, which are in out/test/results.txt.
 set -uo pipefail
 . scripts/environment.sh
@@ -14,39 +14,57 @@ suppressions=$PWD/tests/suppressions
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|kept|random))'
-all_passes=(gcc clang mpich sanitize valgrind checks)
+# On up to four ranks, and without what takes long beside what it finds: threads under other thread
+# levels, installations, and most short benchmarks.
+quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
+quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
+quick_passes=(quick checks)
+all_passes=(gcc clang mpich sanitize valgrind checks documents)
 
 # Builds for a pass; a build that fails is one failure.
-build_pass() { # pass, options of meson setup
-    local pass=$1 begin=$SECONDS
+build_pass() { # folder, options of meson setup
+    local folder=$1 begin=$SECONDS
     shift
-    if build_folder "build-test/$pass" --buildtype=release -Ddebug=true "$@"; then
-        record passed 1 "$pass: builds"
-        echo "Built for '$pass' ($((SECONDS - begin)) s)"
+    if build_folder "build-test/$folder" --buildtype=release -Ddebug=true "$@"; then
+        record passed 1 "$folder: builds"
+        echo "Built build-test/$folder ($((SECONDS - begin)) s)"
     else
-        record failed 1 "$pass: builds"
+        record failed 1 "$folder: builds"
         return 1
     fi
 }
 
+# The tests that fit an expression, with few repetitions and random cases.
+run_some() { # pass, folder, expression
+    REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 run_tests "$@"
+}
+
+build_gcc() {
+    build_pass gcc -Dmpi=openmpi -Dwerror=true
+}
+
+# The main tests on few ranks.
+pass_quick() {
+    build_gcc && REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3 run_tests quick build-test/gcc "$quick"
+}
+
 # All tests, examples and short benchmarks on all their numbers of ranks.
 pass_gcc() {
-    build_pass gcc -Dmpi=openmpi -Dwerror=true || return
-    REDIST_TEST_SCALE=0.3 run_tests gcc build-test/gcc .
+    build_gcc || return
+    REDIST_TEST_SECONDS=0.3 REDIST_TEST_SCALE=0.3 run_tests gcc build-test/gcc .
     check "two nodes over TCP, in network namespaces" bash scripts/netns.sh build-test/gcc
 }
 
 # Another compiler's warnings, and its code on a few ranks.
 pass_clang() {
     CC=clang CXX=clang++ build_pass clang -Dmpi=openmpi -Dwerror=true &&
-        REDIST_TEST_SCALE=0.2 run_tests clang build-test/clang '-3$'
+        run_some clang build-test/clang '-3$'
 }
 
 # Another MPI library. Its MPI_Waitall makes gcc complain of MPI_STATUSES_IGNORE.
 pass_mpich() {
     build_pass mpich -Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow &&
-        REDIST_TEST_SCALE=0.2 run_tests mpich build-test/mpich \
-            '-3$|^test_(errors|redist_exchange|fftnd_random)-(2|8)$'
+        run_some mpich build-test/mpich '-3$|^test_(errors|redist_exchange|fftnd_random)-(2|8)$'
 }
 
 # Addresses and undefined behaviour, watched by the compiler's sanitizers (which make gcc see false
@@ -54,10 +72,8 @@ pass_mpich() {
 # sanitizer would have to unwind the stack of each allocation, which takes ten times as long as the tests.
 pass_sanitize() {
     build_pass sanitize -Dmpi=openmpi -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
-        ASAN_OPTIONS=detect_leaks=0 \
-            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 REDIST_TEST_SCALE=0.1 \
-            run_tests sanitize build-test/sanitize \
-            "$slowed-3$|^test_redist_(plans|boxes|tiles)-(2|4)$"
+        ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+            run_some sanitize build-test/sanitize "$slowed-3$|^test_redist_(plans|boxes|tiles)-(2|4)$"
 }
 
 # Uninitialised values and leaks, watched by valgrind.
@@ -66,20 +82,24 @@ pass_valgrind() {
         --errors-for-leak-kinds=definite --show-leak-kinds=definite
         --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
         --suppressions="$suppressions/valgrind.txt")
-    build_pass gcc -Dmpi=openmpi -Dwerror=true &&
+    build_gcc &&
         HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
-            REDIST_TEST_SCALE=0.05 run_tests valgrind build-test/gcc "$slowed_more-2$"
+            run_some valgrind build-test/gcc "$slowed_more-2$"
 }
 
 check_format() {
     c_files | xargs -0 clang-format --dry-run -Werror
 }
 
-# What can be said of the sources and of an installation.
+# What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
     check "shell scripts" shellcheck -x dev .ci/run scripts/*.sh tests/*.sh
     check "no path of a machine" bash scripts/check_paths.sh
+}
+
+# What can be said of the documents and of an installation.
+pass_documents() {
     check "pages of headers and documents" bash scripts/docs.sh
     check "the programs of README.md" bash scripts/check_readme.sh
 }
@@ -94,14 +114,25 @@ run_passes() { # passes
     done
 }
 
+# All packages at once, as apt starts slowly.
+install_for() { # passes
+    local pass packages=()
+    for pass in "$@"; do
+        read -ra more <<<"${pass_packages[$pass]:-}"
+        packages+=("${more[@]}")
+    done
+    install_packages "${build_packages[@]}" "${test_packages[@]}" "${packages[@]}"
+}
+
+[ $# -gt 0 ] || set -- "${quick_passes[@]}"
+[ "$*" != --all ] || set -- "${all_passes[@]}"
 for pass in "$@"; do
-    if [[ " ${all_passes[*]} " != *" $pass "* ]]; then
-        echo "There is no pass '$pass'; these exist: ${all_passes[*]}" >&2
+    if ! declare -F "pass_$pass" >/dev/null; then
+        echo "There is no pass '$pass'; these exist: quick ${all_passes[*]}" >&2
         exit 2
     fi
 done
-[ $# -gt 0 ] || set -- "${all_passes[@]}"
-install_packages "${build_packages[@]}" "${test_packages[@]}" || exit 1
+install_for "$@" || exit 1
 start_results
 run_passes "$@"
 summary

@@ -23,6 +23,8 @@ static double test_begin;
 static char current_case[TEXT_BYTES];
 static int case_limit;      /* seconds, 0 = none */
 static time_t program_ends; /* when its time is up */
+static int random_case = -1; /* number of the current one */
+static double random_begin;  /* when its loop began */
 static char skipped[MAX_SKIPPED][256];
 static int nskipped;
 static int nagreed; /* failures that all ranks share; rank 0 prints them */
@@ -44,8 +46,11 @@ static void set_alarm(void) {
 
 void harness_case(const char *format, ...) {
     va_list arguments;
+    int used = 0;
+    if (random_case >= 0)
+        used = snprintf(current_case, sizeof(current_case), "random case %d: ", random_case);
     va_start(arguments, format);
-    vsnprintf(current_case, sizeof(current_case), format, arguments);
+    vsnprintf(current_case + used, sizeof(current_case) - (size_t)used, format, arguments);
     va_end(arguments);
     if (case_limit > 0)
         set_alarm();
@@ -59,6 +64,23 @@ void harness_case_limit(int seconds) {
 
 const char *harness_current_case(void) {
     return current_case;
+}
+
+static double random_seconds(void) {
+    const char *text = getenv("REDIST_TEST_SECONDS");
+    return text ? atof(text) : 0.3;
+}
+
+int harness_another(int i, int least) {
+    int goes_on = 1;
+    if (i == 0)
+        random_begin = MPI_Wtime();
+    if (i >= least) {
+        goes_on = MPI_Wtime() - random_begin < random_seconds();
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    random_case = goes_on ? i : -1;
+    return goes_on;
 }
 
 int harness_cases(int count) {
@@ -186,6 +208,7 @@ static void begin_next_test(void) {
     while (only && *only && test_list[next] && strcmp(test_list[next]->name, only) != 0)
         next++;
     current_test = test_list[next++]->name;
+    random_case = -1;
     harness_case("none");
     catch_alarm();
     harness_case_limit(0);

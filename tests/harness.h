@@ -9,7 +9,7 @@
  *
  *     START_TEST(adds)
  *     {
- *         for (int i = 0; i < harness_cases(20); i++) {
+ *         for (int i = 0; harness_another(i, 5); i++) {
  *             int n = random_between(0, 9);              (the same on all ranks)
  *             harness_case("n = %d", n);
  *             check_all(add(n, 1) == n + 1, "add(%d, 1) is %d", n, add(n, 1));
@@ -25,7 +25,8 @@
  *
  * Environment:
  *   REDIST_TEST_SEED   seed of the random cases (else from the clock); printed in the last line
- *   REDIST_TEST_SCALE  factor on the number of random cases, such as 0.1 or 10 (1)
+ *   REDIST_TEST_SECONDS  seconds that each loop over random cases goes on (0.3)
+ *   REDIST_TEST_SCALE  factor on the number of repetitions that are counted, such as 0.1 or 10 (1)
  *   REDIST_TEST_LIMIT  seconds after which every rank says where it is and gives up (240)
  *   REDIST_TEST_CASE_LIMIT  seconds instead of those of harness_case_limit
  *   REDIST_TEST_TIMES  if set, the time of each test is printed
@@ -62,7 +63,13 @@ const char *harness_current_case(void);
  */
 void harness_case_limit(int seconds);
 
-/** How many of `count` random cases to run under REDIST_TEST_SCALE; at least 1. */
+/**
+ * Nonzero if a loop over random cases goes on with case i, counted from 0: for REDIST_TEST_SECONDS,
+ * and at least for `least` cases. Collective over MPI_COMM_WORLD.
+ */
+int harness_another(int i, int least);
+
+/** How many of `count` repetitions to run under REDIST_TEST_SCALE; at least 1. */
 int harness_cases(int count);
 
 /**

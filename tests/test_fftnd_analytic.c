@@ -101,7 +101,7 @@ static void mode_coefficient(const fft_case *given, const int index[], const voi
 }
 
 START_TEST(modes_land_in_their_coefficient) {
-    for (int i = 0; i < harness_cases(24); i++) {
+    for (int i = 0; harness_another(i, 3); i++) {
         fft_case given = i % 3 == 0   ? FFT_CASE(FFTND_C2C, 8, 9)
                          : i % 3 == 1 ? FFT_CASE(FFTND_C2C, 6, 5, 7)
                                       : FFT_CASE(FFTND_R2C, 5, 6, 4, 3);

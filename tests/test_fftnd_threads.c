@@ -108,7 +108,7 @@ static void choose_threads(fft_case *given) {
 }
 
 START_TEST(random_cases) {
-    for (int i = 0; i < harness_cases(16); i++) {
+    for (int i = 0; harness_another(i, 4); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
         choose_threads(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -117,7 +117,7 @@ START_TEST(random_cases) {
 END_TEST
 
 START_TEST(random_cases_on_one_rank_each) {
-    for (int i = 0; i < harness_cases(10); i++) {
+    for (int i = 0; harness_another(i, 3); i++) {
         fft_case given = fft_random_case(1, 0);
         choose_threads(&given);
         fft_check_once(MPI_COMM_SELF, &given);
@@ -176,7 +176,7 @@ START_TEST(same_bits_as_one_thread) {
     for (sure.options.threads = 2; sure.options.threads <= 4; sure.options.threads++) {
         check_all(check_bits(&sure), "nothing was compared");
     }
-    for (int i = 0; i < harness_cases(16); i++) {
+    for (int i = 0; harness_another(i, 6); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
         let_library_choose();
         given.options.effort = FFTND_ESTIMATE; /* FFTW may find another plan when it measures */
@@ -228,7 +228,7 @@ END_TEST
 /* Arrays at any address: plans for those are made when first needed, by whichever thread. */
 START_TEST(unaligned_arrays) {
     let_library_choose();
-    for (int i = 0; i < harness_cases(10); i++) {
+    for (int i = 0; harness_another(i, 3); i++) {
         fft_case given = FFT_CASE((enum fftnd_kind)(i % 3), 11, 12, 13);
         given.memory[0] = given.memory[1] = FFT_MEMORY_UNALIGNED;
         given.options.threads = 4;

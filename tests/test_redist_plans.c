@@ -50,7 +50,7 @@ END_TEST
 
 /* Random axes of 6 or more */
 START_TEST(many_axes) {
-    for (int i = 0; i < harness_cases(6); i++) {
+    for (int i = 0; harness_another(i, 3); i++) {
         int sizes[REDIST_MAX_NDIMS];
         int ndims = i % 3 == 2 ? REDIST_MAX_NDIMS : random_between(6, 9);
         random_sizes(ndims, 1, 4, 1000, sizes);
@@ -128,7 +128,7 @@ START_TEST(subgroups) {
     int dims[2], coords[2], any[2] = {0, 0};
     check_ok(redist_grid_create(MPI_COMM_WORLD, 2, any, &grid));
     check_ok(redist_grid_get(grid, NULL, dims, coords));
-    for (int i = 0; i < harness_cases(6); i++) {
+    for (int i = 0; harness_another(i, 2); i++) {
         MPI_Comm subcomm;
         test_element element = random_element();
         int sizes[4], axis_a = random_between(0, 3), axis_b = (axis_a + random_between(1, 3)) % 4;
@@ -187,7 +187,7 @@ static void repeat_with(const exchange *given, const exchange_way *way) {
 
 START_TEST(repeated) {
     test_element element = element_create(2);
-    for (int i = 0; i < harness_cases(4 * request_count()); i++) {
+    for (int i = 0; harness_another(i, 4); i++) {
         int sizes[3];
         random_sizes(3, 1, 12, 800, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3,
@@ -276,7 +276,7 @@ static void fly(struct flight flights[PLANS]) {
 }
 
 START_TEST(several_at_once) {
-    for (int i = 0; i < harness_cases(6); i++) {
+    for (int i = 0; harness_another(i, 1); i++) {
         struct flight flights[PLANS];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         for (int j = 0; j < PLANS; j++)

@@ -224,7 +224,7 @@ static void try_all(const exchange *given) {
 }
 
 START_TEST(between_axes) {
-    for (int i = 0; i < harness_cases(8); i++) {
+    for (int i = 0; harness_another(i, 2); i++) {
         int ndims = random_between(2, MOST_AXES), sizes[MOST_AXES];
         int axis_a = random_between(0, ndims - 1);
         int axis_b = (axis_a + random_between(1, ndims - 1)) % ndims;
@@ -240,7 +240,7 @@ END_TEST
 
 /* Slabs of the ranks along one axis before and another one after, in padded local arrays */
 START_TEST(between_boxes) {
-    for (int i = 0; i < harness_cases(4); i++) {
+    for (int i = 0; harness_another(i, 2); i++) {
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
         for (int rank = 0; rank < given.nranks && i % 2; rank++) /* A only: all of B is compared */
@@ -254,7 +254,7 @@ END_TEST
 /* Many executions of one plan, ranks early and late */
 START_TEST(repeated) {
     static const char *const methods[] = {"direct", "p2p", "auto"};
-    for (int i = 0; i < harness_cases(12); i++) {
+    for (int i = 0; harness_another(i, 6); i++) {
         const int sizes[] = {6, 7, 8};
         test_element element = element_create(2);
         exchange_way way = {methods[i % 3], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
@@ -320,7 +320,7 @@ static void fly_both(struct job jobs[2]) {
 
 START_TEST(two_at_once) {
     static const char *const methods[] = {"p2p", "direct:paced", "direct", "auto"};
-    for (int i = 0; i < harness_cases(8); i++) {
+    for (int i = 0; harness_another(i, 4); i++) {
         const int sizes[] = {8, 9, 10};
         test_element element = element_create(2);
         exchange_way way = {methods[i % 4], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};

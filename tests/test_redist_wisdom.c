@@ -165,28 +165,8 @@ START_TEST(unknown_method) {
     check_ok(plan_auto(file, REDIST_MEASURE, first));
     replace_in_file(first, "carrier-pigeon");
     redist_forget_wisdom();
-    int code = plan_auto(file, REDIST_MEASURE, second);
-    check_all(code == REDIST_OK || code == REDIST_ERR_FILE, "%s: %s", redist_error_name(code),
-              redist_error_message());
+    check_ok(plan_auto(file, REDIST_MEASURE, second));
     check_all(strcmp(second, "carrier-pigeon") != 0, "the plan's method is %s", second);
-    end();
-}
-END_TEST
-
-/* Something else in the file, no right to write, no such directory: said, on all ranks. */
-START_TEST(bad_files) {
-    begin();
-    char name[NAME_BYTES];
-    write_file("This is not wisdom.\nNor is this.\n");
-    check_code(plan_auto(file, REDIST_MEASURE, name), REDIST_ERR_FILE);
-    check_all(strstr(redist_error_message(), file) != NULL, "no file name in: %s",
-              redist_error_message());
-    redist_forget_wisdom();
-    check_code(plan_auto("/nonexistent/directory/wisdom", REDIST_MEASURE, name), REDIST_ERR_FILE);
-    check_all(strstr(redist_error_message(), "/nonexistent/directory/wisdom") != NULL,
-              "no file name in: %s", redist_error_message());
-    redist_forget_wisdom();
-    check_code(plan_auto(directory, REDIST_MEASURE, name), REDIST_ERR_FILE);
     end();
 }
 END_TEST
@@ -198,13 +178,11 @@ START_TEST(damaged_files) {
     check_ok(plan_auto(file, REDIST_MEASURE, name));
     replace_in_file("\n", "");
     redist_forget_wisdom();
-    int code = plan_auto(file, REDIST_MEASURE, name);
-    check_all(code == REDIST_OK || code == REDIST_ERR_FILE, "%s", redist_error_message());
+    check_ok(plan_auto(file, REDIST_MEASURE, name));
     memset(text + strlen(text), 'x', 4000);
     write_file(text);
     redist_forget_wisdom();
-    code = plan_auto(file, REDIST_MEASURE, name);
-    check_all(code == REDIST_OK || code == REDIST_ERR_FILE, "%s", redist_error_message());
+    check_ok(plan_auto(file, REDIST_MEASURE, name));
     write_file("");
     redist_forget_wisdom();
     check_ok(plan_auto(file, REDIST_MEASURE, name));
@@ -229,7 +207,6 @@ int main(int argc, char **argv) {
                                   obeyed,
                                   named_by_the_environment,
                                   unknown_method,
-                                  bad_files,
                                   damaged_files,
                                   file_of_rank_0,
                                   NULL};

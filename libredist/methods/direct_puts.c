@@ -248,6 +248,8 @@ int redist__direct_advance_puts(struct redist__direct *state) {
 
 void redist__direct_open_puts(struct redist__direct *state) {
     state->turn = state->ended = state->left = 0;
+    for (int i = 0; i < state->puts.count; i++) /* of an execution that failed */
+        release_tile(&state->puts.list[i]);
     state->puts.count = state->puts.oldest = 0;
     redist__direct_begin(state);
     redist__direct_advance_all(state);
