@@ -95,11 +95,11 @@ static void name_case(const char *name, const char *when, const struct injection
 /* What is there at the beginning, to be there at the end. */
 struct inventory {
     struct counters counters;
-    int mappings;
+    int mappings, on_device;
 };
 
 static struct inventory take_inventory(void) {
-    return (struct inventory){counters, faults_mappings()};
+    return (struct inventory){counters, faults_mappings(), faults_device_taken()};
 }
 
 static void note_loss(const char *what, long before, long now) {
@@ -114,6 +114,7 @@ static void check_inventory(const struct inventory *before, const fault_subject 
     note_loss("datatypes", before->counters.types, counters.types);
     note_loss("windows", before->counters.windows, counters.windows);
     note_loss("mappings", before->mappings, faults_mappings());
+    note_loss("things of the device", before->on_device, faults_device_taken());
     note_loss("requests", 0, faults_active_requests());
     PMPI_Barrier(MPI_COMM_WORLD);
     if (subject->messages != MPI_COMM_NULL)
