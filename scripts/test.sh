@@ -75,7 +75,7 @@ pass_tsan() {
             REDIST_TEST_SCALE=0.5 \
             TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
             run_tests tsan build-test/tsan \
-            '^test_(redist_two_threads-(2|4)|fftnd_threads-multiple-2)$'
+            '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
 }
 
 # Uninitialised values and leaks, watched by valgrind.
