@@ -12,7 +12,7 @@ suppressions=$PWD/tests/suppressions
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
-slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|'
+slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|kept|random))'
 all_passes=(gcc clang mpich sanitize tsan valgrind checks)
 
