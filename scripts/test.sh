@@ -11,7 +11,7 @@ set -uo pipefail
 suppressions=$PWD/tests/suppressions
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
-slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
+slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|kept|random))'
 # On up to four ranks, and without what takes long beside what it finds: threads under other thread

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "counters.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "harness.h"
@@ -22,15 +23,22 @@ static int fails_now(int *until_failure) {
 
 static long memory_asked;
 
+/* The threads of a plan allocate too. */
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void *allocate(size_t bytes) {
+    pthread_mutex_lock(&memory_lock);
     memory_asked++;
     void *memory = fails_now(&memory_until_failure) ? NULL : malloc(bytes);
     counters.memory += memory != NULL;
+    pthread_mutex_unlock(&memory_lock);
     return memory;
 }
 
 static void release(void *memory) {
+    pthread_mutex_lock(&memory_lock);
     counters.memory -= memory != NULL;
+    pthread_mutex_unlock(&memory_lock);
     free(memory);
 }
 
