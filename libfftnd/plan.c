@@ -48,10 +48,20 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     return NULL;
 }
 
-/* Collective. */
+/* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
+ * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
     struct fftnd__choice choice;
-    int code = fftnd__planner_choose(agreed, request, &choice);
+    int remembered = 1;
+    int code = fftnd__planner_choose(agreed, request, &choice, &remembered);
+    if (code == REDIST_OK)
+        code = fftnd__engine_create(&plan->engine, request, &choice);
+    if (code == REDIST_OK || !remembered)
+        return code;
+    fftnd__engine_destroy(&plan->engine);
+    plan->engine = (struct fftnd__engine){0};
+    remembered = 0;
+    code = fftnd__planner_choose(agreed, request, &choice, &remembered);
     return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &choice) : code;
 }
 
