@@ -46,6 +46,16 @@
  *
  * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
  * functions fail on all ranks alike, redist_error_message() explains.
+ *
+ * Threads: as in redist.h, different communicators may be used by different threads at the same time, with
+ * their plans, under MPI_THREAD_MULTIPLE; one communicator by one thread at a time. Threads of a plan
+ * (fftnd_options.threads) are the library's own. With FFTW: the program may make and execute plans of FFTW in
+ * other threads, since the library calls fftw_make_planner_thread_safe and fftwf_make_planner_thread_safe.
+ * What FFTW keeps for all its users belongs to the library for a while, so that the program must neither set
+ * it nor rely on it then: the number of threads (fftw_plan_with_nthreads) while a plan is made; the time limit
+ * (fftw_set_timelimit) while a plan is made that measures, after which there is no limit; and the callback of
+ * threads (fftw_threads_set_callback) while a plan with threads > 1 is made or executed, after which there is
+ * none. The number of threads is then what it was.
  */
 #ifndef FFTND_H
 #define FFTND_H

@@ -18,6 +18,21 @@
  *   - the caller owns arrays and communicators; the library owns what `create`, `plan` and `alloc`
  *     functions hand out, until the matching `free`;
  *   - MPI calls are made from the calling thread only.
+ *
+ * Threads:
+ *   - different communicators are independent of each other: under MPI_THREAD_MULTIPLE several threads may
+ *     do everything at the same time, each with communicators of its own and the plans, grids and arrays
+ *     made from these. With less (MPI_THREAD_SERIALIZED) one thread is in the library at a time, but for
+ *     what redist_plan_put and redist_plan_get say;
+ *   - one communicator, with all its plans, grids and arrays, is used by one thread at a time, since
+ *     collective calls need an order that is the same on all ranks. Which thread may change if one call
+ *     happens after the other;
+ *   - functions that are not collective and only answer questions (redist_plan_get_info, redist_grid_get and
+ *     the like) may run beside each other, and beside executions of other plans, but not beside a call that
+ *     executes or frees what they ask about. Those without a handle (redist_decompose, names of methods and
+ *     errors, redist_model_seconds) may run at any time, and redist_error_message() belongs to its thread;
+ *   - redist_forget_wisdom may run at any time; redist_set_allocator (redist_support.h) before any other call;
+ *   - the environment variables that the library reads must not be changed while it is in use.
  */
 #ifndef REDIST_H
 #define REDIST_H
@@ -121,7 +136,8 @@ typedef struct redist_grid redist_grid;
  *   dims   processes along each dimension, 0 = choose (balanced); same on all ranks; the product
  *          must be the size of comm
  *   grid   out: the grid; owned by the caller, freed with redist_grid_free
- * The communicators behind a grid are made once for each (comm, dims) and kept until comm is freed.
+ * Grids of the same comm and dims share their communicators. When the last of them is freed, these are kept
+ * for the next one, but only those of the last two such shapes.
  * Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MEMORY,
  * ERR_MPI.
  */
@@ -137,7 +153,8 @@ REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int di
                                           redist_grid **grid);
 
 /**
- * Gives a grid back and sets *grid to NULL; plans made on its subgroups stay valid.
+ * Gives a grid back and sets *grid to NULL. Plans and arrays made on its subgroups stay valid; the
+ * communicators of redist_grid_comm and redist_grid_subcomm do not, they may be freed now.
  * Collective on the grid's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_grid_free(redist_grid **grid);
@@ -335,7 +352,9 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, 
  *   options  NULL = defaults
  *   plan     out: the plan, freed with redist_plan_free
  * The other arguments, agreement and errors are those of redist_exchange; besides: ERR_METHOD
- * (unknown, or does not apply; the message says why). The arrays are not touched.
+ * (unknown, or does not apply; the message says why), and ERR_LIMIT also if so many plans of comm are
+ * alive that MPI has no message tags for another: MPI_TAG_UB / 16 of them, or 65,536 if that is less. The
+ * arrays are not touched.
  * Collective on comm.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,

@@ -45,8 +45,8 @@ static int find_space(const struct redist__request *request, struct redist__prob
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
     int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
-    int voted =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm));
+    int voted = redist_check_mpi(
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code);
     if (vote[0] != unknown && vote[0] != -vote[1])
@@ -75,8 +75,8 @@ static int find_reachable(const struct redist__request *request,
         struct redist__place mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
-        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->node));
+        code = redist_check_mpi(redist__insist(MPI_Allgather(
+            mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
         if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
@@ -102,10 +102,11 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
     }
     int code = find_reachable(request, problem, mapped);
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
-    if (code == REDIST_OK)
         code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
+            redist__insist(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm)));
+    if (code == REDIST_OK)
+        code = redist_check_mpi(redist__insist(MPI_Allreduce(
+            MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm)));
     if (code != REDIST_OK)
         return code;
     memcpy(problem->mapped, agreed, sizeof problem->mapped);

@@ -313,6 +313,20 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
+struct redist__context *redist__context_find(MPI_Comm comm) {
+    struct redist__context *context = NULL;
+    int found = 0, key = atomic_load(&keyval);
+    if (key != MPI_KEYVAL_INVALID)
+        (void)redist__insist(MPI_Comm_get_attr(comm, key, &context, &found));
+    if (found)
+        return context;
+    pthread_mutex_lock(&lock);
+    for (context = contexts; context != NULL && context->comm != comm;)
+        context = context->older;
+    pthread_mutex_unlock(&lock);
+    return context;
+}
+
 /* The context of a communicator of the user, for a look only: its attribute keeps it. */
 static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
     int code = redist_check_comm_in(function, comm);

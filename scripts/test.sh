@@ -19,7 +19,7 @@ slowed_more+='fftnd_(calls|failures|kept|random))'
 quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
 quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize valgrind checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind checks documents)
 
 # Builds for a pass; a build that fails is one failure.
 build_pass() { # folder, options of meson setup
@@ -74,6 +74,24 @@ pass_sanitize() {
     build_pass sanitize -Dmpi=openmpi -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
         ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
             run_some sanitize build-test/sanitize "$slowed-3$|^test_redist_(plans|boxes|tiles)-(2|4)$"
+}
+
+# Races between threads, watched by the compiler's sanitizer. Under MPICH: the sanitizer does not survive
+# the way in which Open MPI replaces functions of the C library, and UCX, which MPICH uses, has to leave
+# that be. What happens inside libraries that are not built for the sanitizer is not looked at. Kernels that
+# spread addresses widely have to be told not to (setarch), where that is allowed.
+pass_tsan() {
+    local wrapper=
+    if setarch -R true 2>/dev/null; then
+        wrapper='setarch -R'
+    fi
+    build_pass tsan -Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dexamples=false \
+        -Db_sanitize=thread -Db_lundef=false &&
+        UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper \
+            REDIST_TEST_SCALE=0.5 \
+            TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
+            run_tests tsan build-test/tsan \
+            '^test_(redist_two_threads-(2|4)|fftnd_threads-multiple-2)$'
 }
 
 # Uninitialised values and leaks, watched by valgrind.

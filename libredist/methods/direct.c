@@ -150,8 +150,8 @@ static int tell_boxes(const struct redist__problem *problem, const struct redist
             told[peer].stride[i] = mine->stride[i];
     }
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Alltoall(told, sizeof *told, MPI_BYTE, remotes, sizeof *remotes,
-                                             MPI_BYTE, context->comm));
+        code = redist_check_mpi(redist_insist(MPI_Alltoall(
+            told, sizeof *told, MPI_BYTE, remotes, sizeof *remotes, MPI_BYTE, context->comm)));
     redist_release(told);
     return code;
 }
