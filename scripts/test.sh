@@ -19,7 +19,7 @@ slowed_more+='fftnd_(calls|failures|kept|random))'
 quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
 quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind model checks documents)
 
 # Builds for a pass; a build that fails is one failure.
 build_pass() { # folder, options of meson setup
@@ -112,8 +112,13 @@ check_format() {
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
-    check "shell scripts" shellcheck -x dev .ci/run scripts/*.sh tests/*.sh
+    check "shell scripts" shellcheck -x dev .ci/run scripts/*.sh tests/*.sh tests/model/*.sh
     check "no path of a machine" bash scripts/check_paths.sh
+}
+
+# All states of a model of the flags of method direct.
+pass_model() {
+    check "model of the flags of method direct" bash tests/model/check.sh
 }
 
 # What can be said of the documents and of an installation.

@@ -66,6 +66,10 @@ void counters_fail_call(int n) {
     call_until_failure = n;
 }
 
+int counters_call_fails(void) {
+    return fails_now(&call_until_failure);
+}
+
 int counters_call_failed(void) {
     return call_until_failure < 0;
 }
@@ -225,32 +229,4 @@ int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm com
 
 int MPI_Win_free(MPI_Win *window) {
     return given(PMPI_Win_free(window), &counters.windows);
-}
-
-/* ---------------------------------------------------------------- collective calls */
-
-int MPI_Allreduce(const void *source, void *destination, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
-    return fails_now(&call_until_failure)
-               ? MPI_ERR_OTHER
-               : PMPI_Allreduce(source, destination, count, type, op, comm);
-}
-
-int MPI_Reduce(const void *source, void *destination, int count, MPI_Datatype type, MPI_Op op,
-               int root, MPI_Comm comm) {
-    return fails_now(&call_until_failure)
-               ? MPI_ERR_OTHER
-               : PMPI_Reduce(source, destination, count, type, op, root, comm);
-}
-
-int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    return fails_now(&call_until_failure) ? MPI_ERR_OTHER
-                                          : PMPI_Bcast(data, count, type, root, comm);
-}
-
-int MPI_Allgather(const void *source, int count, MPI_Datatype type, void *destination,
-                  int other_count, MPI_Datatype other_type, MPI_Comm comm) {
-    return fails_now(&call_until_failure)
-               ? MPI_ERR_OTHER
-               : PMPI_Allgather(source, count, type, destination, other_count, other_type, comm);
 }

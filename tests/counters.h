@@ -41,6 +41,9 @@ int counters_type_failed(void);
 void counters_fail_call(int n);
 int counters_call_failed(void);
 
+/** Whether the call that is being made is the one; for those who wrap other MPI calls. */
+int counters_call_fails(void);
+
 /** Checks on all ranks that everything taken since `before` was given back. */
 void counters_check(const struct counters *before, const char *what);
 

@@ -66,6 +66,12 @@ const char *harness_current_case(void) {
     return current_case;
 }
 
+int harness_cases(int count) {
+    const char *text = getenv("REDIST_TEST_SCALE");
+    double scaled = count * (text ? atof(text) : 1.0);
+    return scaled < 1.0 ? 1 : (int)scaled;
+}
+
 static double random_seconds(void) {
     const char *text = getenv("REDIST_TEST_SECONDS");
     return text ? atof(text) : 0.3;
@@ -75,18 +81,12 @@ int harness_another(int i, int least) {
     int goes_on = 1;
     if (i == 0)
         random_begin = MPI_Wtime();
-    if (i >= least) {
+    if (i >= harness_cases(least)) {
         goes_on = MPI_Wtime() - random_begin < random_seconds();
         MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     random_case = goes_on ? i : -1;
     return goes_on;
-}
-
-int harness_cases(int count) {
-    const char *text = getenv("REDIST_TEST_SCALE");
-    double scaled = count * (text ? atof(text) : 1.0);
-    return scaled < 1.0 ? 1 : (int)scaled;
 }
 
 void harness_skip(const char *reason) {

@@ -65,7 +65,7 @@ void harness_case_limit(int seconds);
 
 /**
  * Nonzero if a loop over random cases goes on with case i, counted from 0: for REDIST_TEST_SECONDS,
- * and at least for `least` cases. Collective over MPI_COMM_WORLD.
+ * and at least for harness_cases(least) cases. Collective over MPI_COMM_WORLD.
  */
 int harness_another(int i, int least);
 
