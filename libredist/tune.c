@@ -92,8 +92,8 @@ static int collect(struct contest *contest) {
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
-    int code =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm));
+    int code = redist_check_mpi(
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
     for (int i = 0; i < n && code == REDIST_OK; i++)
         if (!refused[i])
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};

@@ -41,6 +41,7 @@ static int plan_move(void *data) {
     const int is_tiled = move->use == PUT || move->use == PIECES;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = move->method;
+    options.effort = REDIST_ESTIMATE; /* what is measured is remembered, which looks like a loss */
     options.space = REDIST_SPACE_CUDA;
     options.staging = move->staging;
     options.tiles = is_tiled ? REDIST_PUT : REDIST_WHOLE;
