@@ -29,8 +29,9 @@ static int check_devices(const struct redist__context *context) {
         code = redist__fail(REDIST_ERR_DEVICE, "the current device does not say what it is");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE,
-                                              devices, sizeof *devices, MPI_BYTE, context->comm));
+        code = redist_check_mpi(
+            redist__insist(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE,
+                                         devices, sizeof *devices, MPI_BYTE, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
         if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
             code = redist__fail(REDIST_ERR_METHOD,
@@ -67,7 +68,8 @@ static int create(struct redist__context *context) {
         code = redist__nccl_check(ncclGetUniqueId(&id), "ncclGetUniqueId");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm));
+        code =
+            redist_check_mpi(redist__insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
     if (code == REDIST_OK)
         code = redist__nccl_check(ncclCommInitRank(&link->comm, context->size, id, context->rank),
                                   "ncclCommInitRank");

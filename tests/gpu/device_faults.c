@@ -74,23 +74,12 @@ WRAP_TAKE(cudaErrorMemoryAllocation, cudaMalloc, (void **memory, size_t bytes), 
 WRAP_TAKE(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, size_t bytes, unsigned flags),
           (memory, bytes, flags))
 
-WRAP_TAKE(cudaErrorUnknown, cudaIpcOpenMemHandle,
-          (void **memory, cudaIpcMemHandle_t handle, unsigned flags), (memory, handle, flags))
-
 WRAP_TAKE(cudaErrorUnknown, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags),
           (event, flags))
 
-WRAP_TAKE(cudaErrorUnknown, cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
-          (stream, flags))
-
-WRAP_TAKE(cudaErrorUnknown, cudaStreamCreateWithPriority,
-          (cudaStream_t * stream, unsigned flags, int priority), (stream, flags, priority))
-
 WRAP_GIVE(cudaFree, void *, memory)
 WRAP_GIVE(cudaFreeHost, void *, memory)
-WRAP_GIVE(cudaIpcCloseMemHandle, void *, memory)
 WRAP_GIVE(cudaEventDestroy, cudaEvent_t, event)
-WRAP_GIVE(cudaStreamDestroy, cudaStream_t, stream)
 
 WRAP(cudaErrorUnknown, cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *memory),
      (handle, memory))
@@ -125,6 +114,84 @@ WRAP(cudaErrorLaunchFailure, cudaLaunchKernel,
 WRAP(cudaErrorLaunchFailure, __cudaLaunchKernel,
      (void *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes, cudaStream_t stream),
      (kernel, grid, block, arguments, bytes, stream))
+
+/* ---------------------------------------------------------------- mappings of peers' memory */
+
+static int mapped;
+
+int device_faults_mapped(void) {
+    return mapped;
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned flags) {
+    static cudaError_t (*real)(void **, cudaIpcMemHandle_t, unsigned);
+    DEVICE_FAULTS_FIND(real, "cudaIpcOpenMemHandle");
+    if (faults_device_fails("cudaIpcOpenMemHandle"))
+        return fail(cudaErrorUnknown);
+    const cudaError_t error = real(memory, handle, flags);
+    mapped += error == cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *memory) {
+    static cudaError_t (*real)(void *);
+    DEVICE_FAULTS_FIND(real, "cudaIpcCloseMemHandle");
+    const cudaError_t error = real(memory);
+    mapped -= error == cudaSuccess;
+    return error;
+}
+
+/* ---------------------------------------------------------------- streams */
+
+enum { MOST_STREAMS = 1024 };
+
+/* Those that were made and not destroyed. The first one is the default stream. */
+static cudaStream_t streams[MOST_STREAMS];
+static int nstreams = 1;
+
+int device_faults_busy(void) {
+    static cudaError_t (*real)(cudaStream_t);
+    DEVICE_FAULTS_FIND(real, "cudaStreamQuery");
+    int busy = 0;
+    for (int i = 0; i < nstreams; i++)
+        busy += real(streams[i]) == cudaErrorNotReady;
+    if (busy > 0)
+        (void)cudaGetLastError();
+    return busy;
+}
+
+static cudaError_t note_stream(cudaError_t error, const cudaStream_t *stream) {
+    faults_device_take(error == cudaSuccess);
+    if (error == cudaSuccess && nstreams < MOST_STREAMS)
+        streams[nstreams++] = *stream;
+    return error;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    static cudaError_t (*real)(cudaStream_t *, unsigned);
+    DEVICE_FAULTS_FIND(real, "cudaStreamCreateWithFlags");
+    if (faults_device_fails("cudaStreamCreateWithFlags"))
+        return fail(cudaErrorUnknown);
+    return note_stream(real(stream, flags), stream);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
+    static cudaError_t (*real)(cudaStream_t *, unsigned, int);
+    DEVICE_FAULTS_FIND(real, "cudaStreamCreateWithPriority");
+    if (faults_device_fails("cudaStreamCreateWithPriority"))
+        return fail(cudaErrorUnknown);
+    return note_stream(real(stream, flags, priority), stream);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    static cudaError_t (*real)(cudaStream_t);
+    DEVICE_FAULTS_FIND(real, "cudaStreamDestroy");
+    for (int i = 1; i < nstreams; i++)
+        if (streams[i] == stream)
+            streams[i] = streams[--nstreams];
+    faults_device_take(-1);
+    return real(stream);
+}
 
 /* ---------------------------------------------------------------- questions that are repeated */
 

@@ -5,6 +5,12 @@
 
 #include <cuda_runtime_api.h>
 
+/** How many allocations of peers this process has mapped. */
+int device_faults_mapped(void);
+
+/** How many streams of this process still have something to do. */
+int device_faults_busy(void);
+
 /** Writes the address of the function of that name that the program would call without the tests' own. */
 void device_faults_find(void *function, const char *name);
 
