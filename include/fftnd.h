@@ -44,8 +44,11 @@
  * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
  * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
- * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
- * functions fail on all ranks alike, redist_error_message() explains.
+ * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
+ * redist_error_message() explains. Wrong arguments, and failures while something is made, give an error on
+ * all ranks, and nothing has been touched. A transform that fails in the middle fails on all ranks, in that
+ * call or in the next one with the plan, which is broken then: no rank waits for ever, and none returns
+ * REDIST_OK with incomplete results.
  *
  * Threads: as in redist.h, different communicators may be used by different threads at the same time, with
  * their plans, under MPI_THREAD_MULTIPLE; one communicator by one thread at a time. Threads of a plan
@@ -255,9 +258,10 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
  *             and only if the plan is in place
  * Any memory of options.space will do, unless options.mapped_arrays. An array without elements may be NULL.
- * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
- * arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (freed, or
- * no work space), ERR_MPI.
+ * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
+ * Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different arrays though the plan is in place; not mappable though
+ * options.mapped_arrays), ERR_STATE (freed, or no work space), on all ranks; ERR_MPI, ERR_SERIAL, ERR_DEVICE,
+ * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 

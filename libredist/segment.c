@@ -197,7 +197,10 @@ static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info_free(&info);
     if (result != MPI_SUCCESS)
         segment->window = MPI_WIN_NULL;
-    return redist_agree(segment->context->node, redist_check_mpi(result));
+    int code = redist_agree(segment->context->node, redist_check_mpi(result));
+    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window); /* sets it to MPI_WIN_NULL */
+    return code;
 }
 
 static int find_bases(struct segment *segment) {

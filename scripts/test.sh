@@ -12,7 +12,7 @@ suppressions=$PWD/tests/suppressions
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
-slowed_more='^test_(errors|redist_(boxes|exchange|failures|plans|states|tiles)|'
+slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|kept|random))'
 # On up to four ranks, and without what takes long beside what it finds: threads under other thread
 # levels, installations, and most short benchmarks.
@@ -91,7 +91,7 @@ pass_tsan() {
             REDIST_TEST_SCALE=0.5 \
             TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
             run_tests tsan build-test/tsan \
-            '^test_(redist_two_threads-(2|4)|fftnd_threads-multiple-2)$'
+            '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
 }
 
 # Uninitialised values and leaks, watched by valgrind.

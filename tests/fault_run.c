@@ -97,11 +97,12 @@ static void name_case(const char *name, const char *when, const struct injection
 /* What is there at the beginning, to be there at the end. */
 struct inventory {
     struct counters counters;
-    int mappings, requests;
+    int mappings, requests, on_device;
 };
 
 static struct inventory take_inventory(void) {
-    return (struct inventory){counters, faults_mappings(), faults_active_requests()};
+    return (struct inventory){counters, faults_mappings(), faults_active_requests(),
+                              faults_device_taken()};
 }
 
 static void note_loss(const char *what, long before, long now) {
@@ -117,6 +118,7 @@ static void check_inventory(const struct inventory *before, const fault_subject 
     note_loss("windows", before->counters.windows, counters.windows);
     note_loss("mappings", before->mappings, faults_mappings());
     note_loss("requests", before->requests, faults_active_requests());
+    note_loss("things of the device", before->on_device, faults_device_taken());
     PMPI_Barrier(MPI_COMM_WORLD);
     if (subject->messages != MPI_COMM_NULL)
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, subject->messages, &flag, MPI_STATUS_IGNORE);
