@@ -195,6 +195,9 @@ typedef struct fftnd_options {
                             then begin and end in them, which saves work space and keeps more of the
                             arrays in the caches; with overwrite_input a slab transform needs no work
                             space */
+    int trusted; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
+                      arrays were in order, which saves one reduction; an error of one rank's arguments is
+                      then returned on that rank only, while the others wait for it */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -202,7 +205,7 @@ typedef struct fftnd_options {
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
-            REDIST_STAGING_AUTO, 0, 0, 0                                                           \
+            REDIST_STAGING_AUTO, 0, 0, 0, 0                                                        \
     }
 
 /** A distributed transform, forward and backward. */
@@ -261,7 +264,8 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
  * Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different arrays though the plan is in place; not mappable though
  * options.mapped_arrays), ERR_STATE (freed, or no work space), on all ranks; ERR_MPI, ERR_SERIAL, ERR_DEVICE,
- * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan.
+ * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.trusted the errors
+ * of arguments are this rank's own.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 

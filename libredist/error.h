@@ -14,4 +14,7 @@ int redist__mpi_is_running(void);
 
 #define redist__insist redist_insist
 
+/* Keeps the first failure of several MPI calls in *code; returns the result. */
+int redist__note_mpi(int *code, int result);
+
 #endif

@@ -200,18 +200,18 @@ static int check_boxes(const struct redist__request *request, const int sizes[],
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
-/* Gathers the boxes of all ranks: first all of A, then all of B. */
+/* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
 static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
                         redist_box all[]) {
     const struct redist__context *context = request->context;
+    int code = REDIST_OK;
     for (int side = 0; side < 2; side++) {
-        int code = redist_check_mpi(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
+        int result = redist__insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
                                                   all + side * context->size, sizeof **boxes,
                                                   MPI_BYTE, context->comm));
-        if (code != REDIST_OK)
-            return code;
+        redist__note_mpi(&code, result);
     }
-    return REDIST_OK;
+    return code;
 }
 
 static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
@@ -219,11 +219,11 @@ static int describe_boxes(const struct redist__request *request, const redist_bo
     const struct redist__context *context = request->context;
     int code =
         redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
-    if (code == REDIST_OK)
-        code = gather_boxes(request, boxes, all);
     if (code != REDIST_OK)
         return code;
-    code = redist__check_disjoint(request, "box_a", all);
+    code = gather_boxes(request, boxes, all);
+    if (code == REDIST_OK)
+        code = redist__check_disjoint(request, "box_a", all);
     if (code == REDIST_OK)
         code = redist__check_disjoint(request, "box_b", all + context->size);
     if (code == REDIST_OK)

@@ -14,12 +14,14 @@ suppressions=$PWD/tests/suppressions
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|kept|random))'
+# Tests of what copies.
+copies='^test_(redist_(copy|exchange|plans|boxes|tiles|pieces)|fftnd_(transform|memory|random|kept|pieces))'
 # On up to four ranks, and without what takes long beside what it finds: threads under other thread
 # levels, installations, and most short benchmarks.
 quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
 quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind model checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind plain model soak checks documents)
 
 # Builds for a pass; a build that fails is one failure.
 build_pass() { # folder, options of meson setup
@@ -94,6 +96,12 @@ pass_tsan() {
             '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
 }
 
+# The copy loops of processors that have none of their own.
+pass_plain() {
+    build_pass plain -Dmpi=openmpi -Dcuda=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
+        -Dcopy_loops=plain && run_some plain build-test/plain "$copies-[13]$"
+}
+
 # Uninitialised values and leaks, watched by valgrind.
 pass_valgrind() {
     local memcheck=(valgrind --quiet --num-callers=40 --error-exitcode=9 --leak-check=full
@@ -103,6 +111,11 @@ pass_valgrind() {
     build_gcc &&
         HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
             run_some valgrind build-test/gcc "$slowed_more-2$"
+}
+
+# Random work of all kinds, for two minutes.
+pass_soak() {
+    check "random exchanges, transforms and faults" bash scripts/soak.sh --minutes 2
 }
 
 check_format() {

@@ -4,10 +4,12 @@
 #include <mpi.h>
 
 long collectives;
-int collectives_until_error;
+int collectives_until_error, collectives_no_windows;
 
 static int report(int result) {
-    if (collectives_until_error <= 0 || --collectives_until_error > 0)
+    if (collectives_until_error < 0)
+        return MPI_ERR_OTHER;
+    if (collectives_until_error == 0 || --collectives_until_error > 0)
         return result;
     return MPI_ERR_OTHER;
 }
@@ -75,6 +77,8 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
                             MPI_Win *made) {
     collectives++;
+    if (collectives_no_windows)
+        return MPI_ERR_OTHER;
     return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
 }
 

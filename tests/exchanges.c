@@ -253,8 +253,8 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
     return plan_between(given, pointers, &options, plan);
 }
 
-static int run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
-               int direction) {
+int exchange_run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
+                 int direction) {
     void *a = pointer(&arrays[0]), *b = pointer(&arrays[1]);
     int code;
     switch (way->use) {
@@ -277,7 +277,7 @@ void exchange_execute(const exchange *given, const exchange_way *way, const test
     char text[TEXT_BYTES];
     uint64_t salt = random_bits();
     exchange_prepare(given, arrays, direction, salt);
-    int code = run(way, arrays, plan, direction);
+    int code = exchange_run(way, arrays, plan, direction);
     size_t wrong = code == REDIST_OK ? exchange_wrong(given, arrays, direction, salt, text) : 0;
     check_all(code == REDIST_OK && wrong == 0, "direction %d: %s", direction,
               code == REDIST_OK ? text : redist_error_message());

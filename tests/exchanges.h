@@ -79,6 +79,10 @@ void exchange_say(const exchange *given, const exchange_way *way);
 int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
                   redist_plan **plan);
 
+/** Moves the arrays in one direction. Returns what the library returns. */
+int exchange_run(const exchange_way *way, const test_array arrays[2], redist_plan *plan,
+                 int direction);
+
 /** Moves the arrays in one direction and checks every byte of both on all ranks. */
 void exchange_execute(const exchange *given, const exchange_way *way, const test_array arrays[2],
                       redist_plan *plan, int direction);
