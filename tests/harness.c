@@ -21,8 +21,8 @@ static char program_text[256]; /* who speaks: program, rank, seed */
 static const char *current_test = "no test";
 static double test_begin;
 static char current_case[TEXT_BYTES];
-static int case_limit;      /* seconds, 0 = none */
-static time_t program_ends; /* when its time is up */
+static int case_limit;       /* seconds, 0 = none */
+static time_t program_ends;  /* when its time is up */
 static int random_case = -1; /* number of the current one */
 static double random_begin;  /* when its loop began */
 static char skipped[MAX_SKIPPED][256];
