@@ -6,6 +6,7 @@
  * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
  */
 #include "exchange.h"
+#include "arrays.h"
 #include "plan.h"
 #include "wisdom.h"
 
@@ -296,6 +297,7 @@ static int execute(struct redist__exchanges *exchanges, int place, const struct 
     redist__transport_execute(&kept->plan->transport, REDIST_FORWARD, call->arrays[0],
                               call->arrays[1]);
     exchanges->failed = redist__failure_report(&kept->plan->failure);
+    redist__close_mappings(&kept->plan->problem); /* the user may free arrays of a device now */
     return exchanges->failed;
 }
 

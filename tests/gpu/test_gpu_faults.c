@@ -260,9 +260,11 @@ static void set_form(const struct form *form, fft_case *given) {
     setenv("FFTND_CHOICE", text, 1);
 }
 
-static fft_case draw_case(void) {
-    static const char *const methods[] = {"direct",      "direct:kernel", "p2p",
-                                          "p2p-streams", "alltoallv",     "kway:2"};
+/* A kernel has no part in exchanges of arrays of the host. */
+static fft_case draw_case(const struct form *form) {
+    const char *const methods[] = {"direct",    form->is_large ? "direct:cached" : "direct:kernel",
+                                   "p2p",       "p2p-streams",
+                                   "alltoallv", "kway:2"};
     fft_case given = FFT_CASE(random_chance(50) ? FFTND_C2C : FFTND_R2C, 12, 9, 16);
     given.options.grid_ndims = random_between(1, 2);
     given.options.method = methods[random_between(0, 5)];
@@ -272,7 +274,7 @@ static fft_case draw_case(void) {
 }
 
 static void try_wave(const struct form *form, try_subject *run) {
-    struct wave wave = {.given = draw_case(),
+    struct wave wave = {.given = draw_case(form),
                         .first = random_chance(50) ? FFTND_PHYSICAL : FFTND_SPECTRAL};
     const fault_subject subject = {&wave, 1, plan_wave, execute_wave, release_wave, MPI_COMM_NULL};
     char name[256];
