@@ -150,13 +150,13 @@ END_TEST
 
 /* Numbers in the file that no plan can work with: it is measured again. */
 START_TEST(unusable_lines) {
-    static const char *const values[] = {"fused=7 tiled=1 tile=777 group=555 stream=1",
-                                         "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=0",
-                                         "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=1 "
-                                         "early=0 realigned=0 whole=0 pieces=2000000000",
-                                         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
-                                         "fused=0 tiled",
-                                         "\x01\xff%s%n"};
+    static const char *const values[] = {
+        "fused=7 tiled=1 tile=777 group=555 stream=1",
+        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=0",
+        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=99999999",
+        "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
+        "fused=0 tiled",
+        "\x01\xff%s%n"};
     char name[64], line[1000] = "", key[1000] = "";
     int count;
     fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
