@@ -361,8 +361,13 @@ typedef struct redist_plan redist_plan;
  * sizes_b[axis_b], and sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and
  * the same on all ranks. An array without elements may be NULL.
  * Both arrays lie in host memory, or both on the current device of the rank (redist_alloc_in).
- * Moved directly when an array is from redist_alloc, else as method "auto" remembers, else by
- * MPI_Alltoallw.
+ * The method is the one that "auto" remembers for these arguments, else the one that it takes without
+ * measuring: `direct` on one node, MPI_Alltoallw between nodes.
+ * What the last 8 calls with different arguments need (descriptions, buffers) is kept until comm is freed or
+ * MPI is finalised: a call with the same arguments, on the same arrays or on others of the same kind of memory,
+ * is then an execution and one small reduction. Arrays of redist_alloc count as the same only within the same
+ * allocation.
+ * An execution that fails on one rank only fails on the others in the next call on comm.
  * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS,
  * ERR_NULL, ERR_OVERLAP, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives.h"
 #include "fft_run.h"
 #include "harness.h"
 
@@ -122,6 +123,69 @@ START_TEST(read_from_a_file) {
 }
 END_TEST
 
+/* Without memory to measure in there is a plan, but nothing is remembered. */
+START_TEST(guess_is_not_remembered) {
+    char name[64];
+    int count;
+    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
+    if (harness_nranks == 1)
+        skip_test("one rank needs no shared memory");
+    choose_file(name);
+    redist_forget_wisdom();
+    given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.01;
+    given.options.mapped_arrays = 1;
+    given.options.wisdom_file = name;
+    collectives_no_windows = 1;
+    plan_and_ask(&given);
+    collectives_no_windows = 0;
+    count_lines(name, "fft/", &count);
+    check_all(count == 0, "%d guesses were remembered", count);
+    plan_and_ask(&given);
+    count_lines(name, "fft/", &count);
+    check_all(count == 1, "%d lines after a measurement", count);
+    remove_file(name);
+}
+END_TEST
+
+/* Numbers in the file that no plan can work with: it is measured again. */
+START_TEST(unusable_lines) {
+    static const char *const values[] = {
+        "fused=7 tiled=1 tile=777 group=555 stream=1",
+        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=0",
+        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=99999999",
+        "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
+        "fused=0 tiled",
+        "\x01\xff%s%n"};
+    char name[64], line[1000] = "", key[1000] = "";
+    int count;
+    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
+    given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.01;
+    given.options.wisdom_file = name;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        choose_file(name);
+        redist_forget_wisdom();
+        plan_and_ask(&given);
+        redist_forget_wisdom();
+        FILE *stream = harness_rank == 0 ? fopen(name, "r+") : NULL;
+        while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+            if (strncmp(line, "fft/", 4) == 0)
+                sscanf(line, "%999s", key);
+        if (stream != NULL) {
+            fprintf(stream, "%s %s\n", key, values[i]);
+            fclose(stream);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        const fftnd_plan_info info = plan_and_ask(&given);
+        check_all(info.tile_bytes != 777, "line %d was taken", (int)i);
+        count_lines(name, "fft/", &count);
+        check_all(count == 3, "%d lines instead of 3", count);
+        remove_file(name);
+    }
+}
+END_TEST
+
 START_TEST(dictated) {
     fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
     setenv("FFTND_CHOICE", " fused=0 tiled=1 tile=333 group=100 stream=1", 1);
@@ -161,7 +225,13 @@ START_TEST(bad_options) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured, remembered_in_a_file, read_from_a_file,
-                                  dictated, bad_options,          NULL};
+    const TTest *const tests[] = {measured,
+                                  remembered_in_a_file,
+                                  guess_is_not_remembered,
+                                  unusable_lines,
+                                  read_from_a_file,
+                                  dictated,
+                                  bad_options,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

@@ -80,10 +80,13 @@ static int preference(const struct redist__problem *problem, int variant) {
         return 1 + (traits[variant].paced > 1);
     if (traits[variant].paced)
         return REDIST__BY_NAME;
-    if (!problem->mapped[0] && !problem->mapped[1] && problem->tiles != REDIST_WHOLE)
+    int staged = !problem->mapped[0] && !problem->mapped[1];
+    if (staged && problem->tiles != REDIST_WHOLE)
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
-    return 1 + (streams == (problem->largest_bytes > problem->stream_bytes));
+    size_t share =
+        problem->stream_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
+    return 1 + (streams == (problem->largest_bytes > share));
 }
 
 /* Without peers any mode will do. */
