@@ -2,6 +2,7 @@
 /* redist-bench: how long each method takes for one exchange, beside a plain memcpy. */
 #include "json.h"
 #include "methods.h"
+#include "once.h"
 #include "options.h"
 #include "pattern.h"
 #include <stdio.h>
@@ -32,6 +33,10 @@ static const char notes[] =
     "                      before; not timed\n"
     "  chosen              the method, with its variant, that the plan uses\n"
     "\n"
+    "Methods one-shot and listing have no plan: redist_exchange itself, called again and again, "
+    "and\n"
+    "the same by hand, with MPI_Alltoallw and datatypes made and freed in each call.\n"
+    "\n"
     "exit code: 0; 1 if an element is wrong or an exchange fails; 2 for a bad command line\n";
 
 /* The exchange that is measured: the same for all methods. */
@@ -39,7 +44,8 @@ struct exchange {
     bench_settings settings;
     bench_list axes;
     int type;
-    int unchecked, model;
+    int unchecked, model, calls;
+    bench_once once;
     int nranks;
     const bench_space *space;
     bench_block block_a, block_b;
@@ -52,8 +58,9 @@ struct exchange {
 /* One method and what was found out about it. */
 struct entry {
     const char *name;
-    const bench_space *space;
+    const struct exchange *exchange;
     redist_plan *plan;
+    bench_once_run *run; /* instead of a plan */
     double plan_ms, model_ms;
     long long workspace_bytes;
     long long wrong;
@@ -64,10 +71,11 @@ struct baseline {
     const bench_space *space;
     void *from, *to;
     size_t bytes;
+    int calls;
 };
 
 static const bench_program *describe(struct exchange *exchange) {
-    static bench_option options[16];
+    static bench_option options[17];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&exchange->settings),
         {.name = "--axes",
@@ -92,6 +100,12 @@ static const bench_program *describe(struct exchange *exchange) {
          .kind = BENCH_FLAG,
          .value = &exchange->model,
          .help = "fit the communication model to each method and\nprint what it predicts"},
+        {.name = "--calls",
+         .kind = BENCH_NUMBER,
+         .value = &exchange->calls,
+         .argument = "N",
+         .help = "exchanges in a row in each round; times are\nthose of one (1)",
+         .minimum = 1},
         BENCH_COMMON_OPTIONS(&exchange->settings),
     };
     static bench_program program = {
@@ -159,10 +173,16 @@ static void prepare_arrays(struct exchange *exchange) {
     exchange->copy_rate =
         exchange->space->copy_rate != NULL ? exchange->space->copy_rate(MPI_COMM_WORLD) : 0.0;
     bench_pattern_fill(exchange->space, &exchange->block_a, exchange->a);
+    exchange->once = (bench_once){.type = datatype(exchange),
+                                  .axes = {exchange->axes.values[0], exchange->axes.values[1]},
+                                  .blocks = {&exchange->block_a, &exchange->block_b},
+                                  .arrays = {exchange->a, exchange->b}};
+    bench_once_begin(&exchange->once);
 }
 
 static void release_arrays(struct exchange *exchange) {
     int memory = exchange->settings.memory;
+    bench_once_end(&exchange->once);
     exchange->space->release(exchange->a, bench_mappable(memory, 0));
     exchange->space->release(exchange->b, bench_mappable(memory, 1));
 }
@@ -183,7 +203,10 @@ static double predict(const struct exchange *exchange, const char *method) {
 static int make_plan(const struct exchange *exchange, struct entry *entry) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = entry->name;
-    entry->space = exchange->space;
+    entry->exchange = exchange;
+    entry->run = bench_once_named(entry->name);
+    if (entry->run != NULL)
+        return REDIST_OK;
     double begin = MPI_Wtime();
     int code = redist_plan_exchange(MPI_COMM_WORLD, datatype(exchange), exchange->block_a.ndims,
                                     exchange->block_a.count, exchange->a, exchange->axes.values[0],
@@ -219,20 +242,26 @@ static int make_plans(const struct exchange *exchange, const bench_methods *meth
     return 0;
 }
 
-static void run_plan(struct entry *entry, int direction) {
-    if (redist_plan_execute(entry->plan, direction) != REDIST_OK)
+static void run_entry(struct entry *entry, int direction) {
+    if (entry->run != NULL)
+        entry->run(&entry->exchange->once, direction);
+    else if (redist_plan_execute(entry->plan, direction) != REDIST_OK)
         bench_abort("redist-bench: %s: %s", entry->name, redist_error_message());
-    entry->space->synchronise();
+    entry->exchange->space->synchronise();
 }
 
 static void run_forward(void *context) {
-    run_plan(context, REDIST_FORWARD);
+    struct entry *entry = context;
+    for (int i = 0; i < entry->exchange->calls; i++)
+        run_entry(entry, REDIST_FORWARD);
 }
 
 static void run_memcpy(void *context) {
     struct baseline *baseline = context;
-    baseline->space->copy(baseline->to, baseline->from, baseline->bytes);
-    baseline->space->synchronise();
+    for (int i = 0; i < baseline->calls; i++) {
+        baseline->space->copy(baseline->to, baseline->from, baseline->bytes);
+        baseline->space->synchronise();
+    }
 }
 
 /* Spoils the destination, executes, and counts what is wrong in it. */
@@ -243,7 +272,7 @@ static long long check_direction(const struct exchange *exchange, struct entry *
     void *to = direction == REDIST_FORWARD ? exchange->b : exchange->a;
     bench_pattern_poison(exchange->space, block, to);
     MPI_Barrier(MPI_COMM_WORLD);
-    run_plan(entry, direction);
+    run_entry(entry, direction);
     return bench_pattern_wrong(exchange->space, block, to);
 }
 
@@ -260,15 +289,26 @@ static void check(const struct exchange *exchange, struct entry *entry) {
 
 static const char *chosen(const struct entry *entry) {
     redist_plan_info info;
+    if (entry->run != NULL)
+        return "-";
     return redist_plan_get_info(entry->plan, &info) == REDIST_OK ? info.method : "unknown";
 }
 
+/* Of one exchange or memcpy. */
+static double median_ms(const struct exchange *exchange, const bench_candidate *candidate) {
+    return bench_median_ms(candidate, BENCH_WHOLE) / exchange->calls;
+}
+
+static double min_ms(const struct exchange *exchange, const bench_candidate *candidate) {
+    return bench_min_ms(candidate, BENCH_WHOLE) / exchange->calls;
+}
+
 static double gb_per_s(const struct exchange *exchange, const bench_candidate *candidate) {
-    return (double)exchange->most_bytes / (1e6 * bench_median_ms(candidate, BENCH_WHOLE));
+    return (double)exchange->most_bytes / (1e6 * median_ms(exchange, candidate));
 }
 
 static double gb_per_s_out(const struct exchange *exchange, const bench_candidate *candidate) {
-    return (double)exchange->most_out / (1e6 * bench_median_ms(candidate, BENCH_WHOLE));
+    return (double)exchange->most_out / (1e6 * median_ms(exchange, candidate));
 }
 
 static void print_json(const struct exchange *exchange, const struct entry *entry,
@@ -285,14 +325,15 @@ static void print_json(const struct exchange *exchange, const struct entry *entr
     bench_json_text("memory", bench_memories[settings->memory]);
     bench_json_integer("ranks", exchange->nranks);
     bench_json_integer("iters", settings->iterations);
+    bench_json_integer("calls", exchange->calls);
     bench_json_integer("bytes", (long long)exchange->most_bytes);
-    bench_json_number("ms_min", bench_min_ms(candidate, BENCH_WHOLE));
-    bench_json_number("ms_median", bench_median_ms(candidate, BENCH_WHOLE));
+    bench_json_number("ms_min", min_ms(exchange, candidate));
+    bench_json_number("ms_median", median_ms(exchange, candidate));
     bench_json_number("gb_per_s", gb_per_s(exchange, candidate));
     bench_json_number("gb_per_s_out", gb_per_s_out(exchange, candidate));
     if (exchange->copy_rate > 0)
         bench_json_number("copy_rate_gb_per_s", exchange->copy_rate);
-    bench_json_number("memcpy_ms_median", bench_median_ms(copy, BENCH_WHOLE));
+    bench_json_number("memcpy_ms_median", median_ms(exchange, copy));
     if (entry->model_ms > 0)
         bench_json_number("model_ms", entry->model_ms);
     bench_json_number("plan_ms", entry->plan_ms);
@@ -309,14 +350,13 @@ static void print_heading(const struct exchange *exchange, const bench_candidate
     const bench_settings *settings = &exchange->settings;
     for (int i = 0; i < settings->shape.count; i++)
         printf("%s%d", i > 0 ? " x " : "", settings->shape.values[i]);
-    printf(" %s, axes %d:%d, %d ranks, %s memory (%s), %d rounds after %d to warm up\n",
+    printf(" %s, axes %d:%d, %d ranks, %s memory (%s), %d rounds after %d to warm up, %d a round\n",
            types[exchange->type], exchange->axes.values[0], exchange->axes.values[1],
            exchange->nranks, exchange->space->name, bench_memories[settings->memory],
-           settings->iterations, settings->warmup);
-    printf("%.1f MB on the largest rank; memcpy of the same bytes, all ranks at once: min %.3f, "
-           "median %.3f ms\n\n",
-           1e-6 * (double)exchange->most_bytes, bench_min_ms(copy, BENCH_WHOLE),
-           bench_median_ms(copy, BENCH_WHOLE));
+           settings->iterations, settings->warmup, exchange->calls);
+    printf("%.3f MB on the largest rank; memcpy of the same bytes, all ranks at once: min %.4f, "
+           "median %.4f ms\n\n",
+           1e-6 * (double)exchange->most_bytes, min_ms(exchange, copy), median_ms(exchange, copy));
     if (exchange->copy_rate > 0)
         printf("copy engines, all ranks to all others at once: %.1f GB/s out of each\n\n",
                exchange->copy_rate);
@@ -328,9 +368,9 @@ static void print_heading(const struct exchange *exchange, const bench_candidate
 
 static void print_row(const struct exchange *exchange, const struct entry *entry,
                       const bench_candidate *candidate, const bench_candidate *copy) {
-    double median = bench_median_ms(candidate, BENCH_WHOLE);
-    printf("%-18s %10.3f %10.3f %8.2f %10.2f", entry->name, bench_min_ms(candidate, BENCH_WHOLE),
-           median, gb_per_s(exchange, candidate), median / bench_median_ms(copy, BENCH_WHOLE));
+    double median = median_ms(exchange, candidate);
+    printf("%-18s %10.4f %10.4f %8.2f %10.2f", entry->name, min_ms(exchange, candidate), median,
+           gb_per_s(exchange, candidate), median / median_ms(exchange, copy));
     if (exchange->model)
         printf(" %9.3f", entry->model_ms);
     printf(" %9.1f %12.1f %7lld  %s\n", entry->plan_ms, 1e-6 * (double)entry->workspace_bytes,
@@ -357,7 +397,8 @@ static int measure(const struct exchange *exchange, struct entry entries[], int 
     bench_candidate candidates[BENCH_MAX_METHODS + 1];
     size_t bytes = block_bytes(&exchange->block_a);
     struct baseline copy = {exchange->space, exchange->space->allocate(MPI_COMM_WORLD, bytes, 0),
-                            exchange->space->allocate(MPI_COMM_WORLD, bytes, 0), bytes};
+                            exchange->space->allocate(MPI_COMM_WORLD, bytes, 0), bytes,
+                            exchange->calls};
     for (int i = 0; i < nentries; i++)
         candidates[i] =
             (bench_candidate){.context = &entries[i], .nsteps = 1, .steps = {run_forward}};
@@ -396,7 +437,7 @@ static int check_settings(const bench_program *program, struct exchange *exchang
 }
 
 static int run(int argc, char **argv) {
-    struct exchange exchange = {BENCH_SETTINGS_DEFAULT, .axes = {2, {1, 0}}, .type = 3};
+    struct exchange exchange = {BENCH_SETTINGS_DEFAULT, .axes = {2, {1, 0}}, .type = 3, .calls = 1};
     const bench_program *program = describe(&exchange);
     bench_methods methods;
     struct entry entries[BENCH_MAX_METHODS];

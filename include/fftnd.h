@@ -44,8 +44,21 @@
  * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
  * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
- * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, collective
- * functions fail on all ranks alike, redist_error_message() explains.
+ * Conventions are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS, and
+ * redist_error_message() explains. Wrong arguments, and failures while something is made, give an error on
+ * all ranks, and nothing has been touched. A transform that fails in the middle fails on all ranks, in that
+ * call or in the next one with the plan, which is broken then: no rank waits for ever, and none returns
+ * REDIST_OK with incomplete results.
+ *
+ * Threads: as in redist.h, different communicators may be used by different threads at the same time, with
+ * their plans, under MPI_THREAD_MULTIPLE; one communicator by one thread at a time. Threads of a plan
+ * (fftnd_options.threads) are the library's own. With FFTW: the program may make and execute plans of FFTW in
+ * other threads, since the library calls fftw_make_planner_thread_safe and fftwf_make_planner_thread_safe.
+ * What FFTW keeps for all its users belongs to the library for a while, so that the program must neither set
+ * it nor rely on it then: the number of threads (fftw_plan_with_nthreads) while a plan is made; the time limit
+ * (fftw_set_timelimit) while a plan is made that measures, after which there is no limit; and the callback of
+ * threads (fftw_threads_set_callback) while a plan with threads > 1 is made or executed, after which there is
+ * none. The number of threads is then what it was.
  */
 #ifndef FFTND_H
 #define FFTND_H
@@ -182,6 +195,9 @@ typedef struct fftnd_options {
                             then begin and end in them, which saves work space and keeps more of the
                             arrays in the caches; with overwrite_input a slab transform needs no work
                             space */
+    int trusted; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
+                      arrays were in order, which saves one reduction; an error of one rank's arguments is
+                      then returned on that rank only, while the others wait for it */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -189,7 +205,7 @@ typedef struct fftnd_options {
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
             REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
-            REDIST_STAGING_AUTO, 0, 0, 0                                                           \
+            REDIST_STAGING_AUTO, 0, 0, 0, 0                                                        \
     }
 
 /** A distributed transform, forward and backward. */
@@ -245,9 +261,11 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  *   spectral  array of fftnd_plan_layout(plan, FFTND_SPECTRAL), overwritten; the same pointer if
  *             and only if the plan is in place
  * Any memory of options.space will do, unless options.mapped_arrays. An array without elements may be NULL.
- * Collective on the plan's communicator. Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different
- * arrays though the plan is in place; not mappable though options.mapped_arrays), ERR_STATE (freed, or
- * no work space), ERR_MPI.
+ * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
+ * Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different arrays though the plan is in place; not mappable though
+ * options.mapped_arrays), ERR_STATE (freed, or no work space), on all ranks; ERR_MPI, ERR_SERIAL, ERR_DEVICE,
+ * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.trusted the errors
+ * of arguments are this rank's own.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 

@@ -11,13 +11,50 @@
  * elements;
  *   - functions return REDIST_OK (0) or a code of REDIST_ERRORS; redist_error_message() then names
  *     the argument, its value and the rank;
- *   - "collective" functions are called by all ranks of the communicator, in the same order; when
- * one rank's arguments are wrong, all ranks return the same code, and nothing has been touched;
+ *   - "collective" functions are called by all ranks of the communicator, in the same order;
  *   - a call refused because MPI is not running or the communicator is null returns at once,
  * without communication;
  *   - the caller owns arrays and communicators; the library owns what `create`, `plan` and `alloc`
  *     functions hand out, until the matching `free`;
  *   - MPI calls are made from the calling thread only.
+ *
+ * Failures. What a collective function promises depends on what it does:
+ *   - those that make something (plans, grids, arrays, subgroups, models) or move an array without a plan
+ *     (redist_exchange): wrong arguments, or a failure on one rank, and all ranks return an error, the same
+ *     one where an argument is wrong; nothing has been touched, and nothing is left behind;
+ *   - those that execute a plan (execute, start and wait, tiles) check the arguments of the calling rank. With
+ *     arrays among them (redist_plan_execute_arrays, redist_plan_start_arrays) all ranks return the error,
+ *     unless the plan was made with options.trusted. Elsewhere what can be wrong is the handle, its state or
+ *     the direction: that rank returns at once and takes no part, while the others wait until it makes the
+ *     call as they did;
+ *   - an execution that fails in the middle (a call of MPI or of a device, memory, a peer) fails on all ranks,
+ *     in that call or in the next collective call on the plan. No rank waits for another one for ever, and
+ *     none returns REDIST_OK with incomplete data; where the call returns an error, the destination has no
+ *     meaning. When it returns, neither MPI nor a device nor a peer uses the arrays any more. Between nodes, a
+ *     rank that exchanges no elements with the one that failed, not even through others, may learn of it
+ *     later, in an agreement. The plan is broken: all its executions fail from then on. It can be freed, and
+ *     a new one made;
+ *   - an execution in which the process of another rank of the node has ended returns REDIST_ERR_PEER. So does
+ *     each later call that would wait for that rank, as far as MPI itself does not wait for it inside of one
+ *     of its calls (alltoallw, alltoallv, redist_exchange, and all that makes something). Plans can be freed
+ *     then, but shared memory stays until the process ends. That other nodes are gone, only MPI can tell;
+ *   - those that free something refuse a handle that is not alive, on the calling rank only. With a handle
+ *     that is alive they always free it, and return what an execution that they had to complete returned.
+ *
+ * Threads:
+ *   - different communicators are independent of each other: under MPI_THREAD_MULTIPLE several threads may
+ *     do everything at the same time, each with communicators of its own and the plans, grids and arrays
+ *     made from these. With less (MPI_THREAD_SERIALIZED) one thread is in the library at a time, but for
+ *     what redist_plan_put and redist_plan_get say;
+ *   - one communicator, with all its plans, grids and arrays, is used by one thread at a time, since
+ *     collective calls need an order that is the same on all ranks. Which thread may change if one call
+ *     happens after the other;
+ *   - functions that are not collective and only answer questions (redist_plan_get_info, redist_grid_get and
+ *     the like) may run beside each other, and beside executions of other plans, but not beside a call that
+ *     executes or frees what they ask about. Those without a handle (redist_decompose, names of methods and
+ *     errors, redist_model_seconds) may run at any time, and redist_error_message() belongs to its thread;
+ *   - redist_forget_wisdom may run at any time; redist_set_allocator (redist_support.h) before any other call;
+ *   - the environment variables that the library reads must not be changed while it is in use.
  */
 #ifndef REDIST_H
 #define REDIST_H
@@ -121,7 +158,8 @@ typedef struct redist_grid redist_grid;
  *   dims   processes along each dimension, 0 = choose (balanced); same on all ranks; the product
  *          must be the size of comm
  *   grid   out: the grid; owned by the caller, freed with redist_grid_free
- * The communicators behind a grid are made once for each (comm, dims) and kept until comm is freed.
+ * Grids of the same comm and dims share their communicators. When the last of them is freed, these are kept
+ * for the next one, but only those of the last two such shapes.
  * Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MEMORY,
  * ERR_MPI.
  */
@@ -137,7 +175,8 @@ REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int di
                                           redist_grid **grid);
 
 /**
- * Gives a grid back and sets *grid to NULL; plans made on its subgroups stay valid.
+ * Gives a grid back and sets *grid to NULL. Plans and arrays made on its subgroups stay valid; the
+ * communicators of redist_grid_comm and redist_grid_subcomm do not, they may be freed now.
  * Collective on the grid's communicator. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_grid_free(redist_grid **grid);
@@ -335,7 +374,9 @@ REDIST_API int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, 
  *   options  NULL = defaults
  *   plan     out: the plan, freed with redist_plan_free
  * The other arguments, agreement and errors are those of redist_exchange; besides: ERR_METHOD
- * (unknown, or does not apply; the message says why). The arrays are not touched.
+ * (unknown, or does not apply; the message says why), and ERR_LIMIT also if so many plans of comm are
+ * alive that MPI has no message tags for another: MPI_TAG_UB / 16 of them, or 65,536 if that is less. The
+ * arrays are not touched.
  * Collective on comm.
  */
 REDIST_API int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
@@ -364,8 +405,8 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
- * Errors: ERR_STATE (freed, already started, or an array was left for later), ERR_ARGUMENT
- * (direction), ERR_MPI, ERR_DEVICE.
+ * Errors: ERR_STATE (freed, already started, or an array was left for later) and ERR_ARGUMENT (direction), on
+ * this rank only; ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on all ranks, now or in the next execution.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
 
@@ -373,7 +414,7 @@ REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
  * The same on other arrays of the plan's shapes. An array that was from redist_alloc when the plan
  * was made must be from redist_alloc (over the same or more ranks) here too.
  * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP,
- * ERR_ARGUMENT (an array is not from redist_alloc though it has to be).
+ * ERR_ARGUMENT (an array is not from redist_alloc though it has to be), on all ranks unless options.trusted.
  */
 REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
 
@@ -381,8 +422,9 @@ REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void
  * Starts an execution that redist_plan_wait completes; in between neither array may be touched.
  * Several plans may be under way at once; all ranks start them, and wait for them, in the same
  * order.
- * Collective on the plan's communicator; returns without waiting for peers where the method can.
- * Errors: as redist_plan_execute.
+ * Collective on the plan's communicator; returns without waiting for peers where the method can. An error
+ * says that nothing was started; what fails after that is for redist_plan_wait to return.
+ * Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
  */
 REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 
@@ -391,7 +433,8 @@ REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *
 
 /**
  * Completes what redist_plan_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), ERR_MPI, ERR_DEVICE.
+ * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), and those of
+ * redist_plan_execute that come on all ranks.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 
@@ -400,8 +443,9 @@ REDIST_API int redist_plan_wait(redist_plan *plan);
  * over piece by piece, as it is computed; redist_plan_put_end closes it.
  *   destination  array B: under the same conditions as in redist_plan_execute_arrays; complete when
  *                redist_plan_put_end returns
- * Collective on the plan's communicator. Errors: as redist_plan_execute_arrays. Only this rank's own
- * arguments are checked.
+ * Collective on the plan's communicator. Errors: ERR_STATE, ERR_NULL, ERR_ARGUMENT (not from redist_alloc though
+ * it has to be), on this rank only: nothing was opened, and the other ranks wait until it is. What fails after
+ * that is for redist_plan_put_end to return.
  */
 REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
 
@@ -414,7 +458,9 @@ REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
  *   stride  bytes from an element of the tile to its neighbour along each axis
  * Not collective: ranks may hand over different tiles in different orders. Where
  * redist_plan_info.concurrent is nonzero, several threads of a rank may do so at once, between begin
- * and end, which are called by one thread. Errors: ERR_STATE, ERR_SIZE (outside of the array), ERR_MPI.
+ * and end, which are called by one thread. After a failure redist_plan_put_end has to be called all the same; what
+ * was not handed over may be left out. Errors: ERR_STATE, ERR_SIZE (outside of the array), and the first failure of
+ * the plan: ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER.
  */
 REDIST_API int redist_plan_put(redist_plan *plan, const int start[], const int count[],
                                const void *tile, const ptrdiff_t stride[]);
@@ -438,7 +484,10 @@ REDIST_API int redist_plan_put_progress(redist_plan *plan);
  */
 REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *pieces);
 
-/** Closes what redist_plan_put_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
+/**
+ * Closes what redist_plan_put_begin opened; array B is complete if it returns REDIST_OK. Collective. Errors:
+ * ERR_STATE, and those of redist_plan_execute that come on all ranks.
+ */
 REDIST_API int redist_plan_put_end(redist_plan *plan);
 
 /**
@@ -456,7 +505,10 @@ REDIST_API int redist_plan_get_begin(redist_plan *plan, const void *source);
 REDIST_API int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                                const ptrdiff_t stride[]);
 
-/** Closes what redist_plan_get_begin opened. Collective. Errors: ERR_STATE, ERR_MPI. */
+/**
+ * Closes what redist_plan_get_begin opened; tiles may be left out. What was fetched is right if it returns
+ * REDIST_OK. Collective. Errors: as redist_plan_put_end.
+ */
 REDIST_API int redist_plan_get_end(redist_plan *plan);
 
 /** What a plan does. */

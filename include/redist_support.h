@@ -28,6 +28,9 @@ REDIST_API void redist_set_message(const char *text);
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
 
+/** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
+#define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
+
 /**
  * REDIST_OK when MPI is running and `comm` is an intracommunicator, else ERR_STATE or ERR_COMM.
  * Not collective.
@@ -71,8 +74,9 @@ REDIST_API int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm);
 
 /**
  * Sets the functions behind the libraries' own heap memory (plans, work buffers; not redist_alloc
- * on shared memory). Both NULL = malloc and free. Call it while no plan, grid or array exists, or
- * keep `release` able to free what the earlier functions gave. Not collective.
+ * on shared memory). Both NULL = malloc and free. Call it before any other function of the libraries, and
+ * before threads that use them exist; later only where `release` is able to free what the earlier functions
+ * gave, and while no other thread is in the libraries. Not collective.
  */
 REDIST_API void redist_set_allocator(void *(*allocate)(size_t bytes),
                                      void (*release)(void *memory));

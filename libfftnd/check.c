@@ -283,7 +283,7 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
          "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[25 + 5 * REDIST_MAX_NDIMS] = {
+    redist_shared_value values[26 + 5 * REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"kind", request->kind},
         {"precision", request->precision},
@@ -308,6 +308,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->pin_arrays", options->pin_arrays != 0},
         {"options->staging", options->staging},
         {"options->mapped_arrays", options->mapped_arrays != 0},
+        {"options->trusted", options->trusted != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
     int n = 0, valid = code == REDIST_OK;
     while (values[n].name != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "choice.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,10 @@ static int scan_list(const char **text, const char *name, char separator, int mo
         char *end;
         if (n == most)
             return -1;
-        list[n] = (int)strtol(from + 1, &end, 10);
+        long number = strtol(from + 1, &end, 10);
+        if (number < 0 || number > INT_MAX)
+            return -1;
+        list[n] = (int)number;
         from = end;
     }
     *text = from;
@@ -69,6 +73,18 @@ static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
     return grid_ndims <= fftnd__most_grid_ndims(ndims, halved, order);
 }
 
+static int is_flag(int value) {
+    return value == 0 || value == 1;
+}
+
+/* Numbers that a plan can work with: a file may hold anything. */
+static int is_usable(const struct fftnd__choice *choice) {
+    enum { MOST_CUTS = 1 << 16 };
+    return is_flag(choice->fused) && is_flag(choice->tiled) && is_flag(choice->early) &&
+           is_flag(choice->realigned) && is_flag(choice->whole) && choice->chunks >= 1 &&
+           choice->chunks <= MOST_CUTS && choice->pieces >= 1 && choice->pieces <= MOST_CUTS;
+}
+
 int fftnd__choice_scan(const char *text, const struct fftnd__request *request,
                        struct fftnd__choice *choice) {
     int nranks, ndims = request->ndims;
@@ -80,13 +96,13 @@ int fftnd__choice_scan(const char *text, const struct fftnd__request *request,
     if (n < 0 || (n > 0 && !is_grid(n, choice->grid, nranks)) || (norder != 0 && norder != ndims) ||
         !is_order(ndims, choice->order, fftnd__halved_axis(request), choice->grid_ndims))
         return 0;
-    return sscanf(text,
-                  " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
-                  "realigned=%d whole=%d pieces=%d",
-                  &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                  &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
-                  &choice->whole, &choice->pieces) >= 5 &&
-           choice->chunks >= 1 && choice->pieces >= 1;
+    int numbers = sscanf(text,
+                         " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
+                         "realigned=%d whole=%d pieces=%d",
+                         &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
+                         &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
+                         &choice->whole, &choice->pieces);
+    return numbers >= 5 && is_usable(choice);
 }
 
 int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,

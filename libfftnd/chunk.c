@@ -45,8 +45,8 @@ int fftnd__choose_cut(const struct fftnd__transform *transform, const struct fft
     list_extents(transform, before, step, extents);
     for (int i = 0; i < step->local.ndims && step->local.elements == 0; i++)
         extents[i] = INT_MAX; /* who has nothing can cut it anyhow */
-    int code = redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, extents, step->local.ndims, MPI_INT, MPI_MIN, transform->comm));
+    int code = redist_check_mpi(redist_insist(MPI_Allreduce(
+        MPI_IN_PLACE, extents, step->local.ndims, MPI_INT, MPI_MIN, transform->comm)));
     *axis = choose_axis(&step->local, extents, transform->choice.pieces);
     return code;
 }

@@ -53,8 +53,8 @@ static int join_exchange(struct fftnd__fused *fused, const struct fftnd__transfo
     if (i == 1 || i == fused->list.nsteps)
         return REDIST_OK;
     compare_runs(fused, i, runs);
-    int code = redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, runs, 2, MPI_LONG_LONG, MPI_SUM, transform->comm));
+    int code = redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, runs, 2, MPI_LONG_LONG, MPI_SUM, transform->comm)));
     fused->join[i] = runs[FFTND__PUSH] >= runs[FFTND__PULL] ? FFTND__PUSH : FFTND__PULL;
     return code;
 }
@@ -228,8 +228,8 @@ int fftnd__fused_build(struct fftnd__fused *fused, const struct fftnd__transform
         shape_tilings(fused, transform, suits);
     code = redist_agree(transform->comm, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm));
+        code = redist_check_mpi(redist_insist(
+            MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm)));
     if (code != REDIST_OK || !*suits)
         return code;
     for (int i = 0; i <= FFTND__MOST_HOPS + 1; i++)

@@ -18,7 +18,7 @@ int fftnd__pipeline_fits(const struct fftnd__pipeline *pipeline,
     for (int i = 0; i <= n; i++)
         fits[i] = fftnd__step_bytes(transform, &pipeline->steps[i]) <= room;
     return redist_check_mpi(
-        MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm)));
 }
 
 /* Arrays that have room in the output may lie there. Collective. */

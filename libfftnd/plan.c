@@ -48,10 +48,20 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     return NULL;
 }
 
-/* Collective. */
+/* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
+ * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
     struct fftnd__choice choice;
-    int code = fftnd__planner_choose(agreed, request, &choice);
+    int remembered = 1;
+    int code = fftnd__planner_choose(agreed, request, &choice, &remembered);
+    if (code == REDIST_OK)
+        code = fftnd__engine_create(&plan->engine, request, &choice);
+    if (code == REDIST_OK || !remembered)
+        return code;
+    fftnd__engine_destroy(&plan->engine);
+    plan->engine = (struct fftnd__engine){0};
+    remembered = 0;
+    code = fftnd__planner_choose(agreed, request, &choice, &remembered);
     return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &choice) : code;
 }
 
@@ -213,6 +223,19 @@ static int check_mapped(const char *function, const struct fftnd__transform *tra
                           array->name, array->data);
 }
 
+/* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
+ * do. A trusted plan that is broken takes its peers through their exchanges. */
+static int agree(const struct fftnd__engine *engine, int code) {
+    const struct fftnd__transform *transform = &engine->transform;
+    int nranks = 1;
+    if (transform->options.trusted)
+        return code;
+    if (code == REDIST_OK)
+        code = fftnd__failure_report(&engine->failure);
+    MPI_Comm_size(transform->comm, &nranks);
+    return nranks == 1 ? code : redist_agree(transform->comm, code);
+}
+
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
     static const char *const names[2] = {"physical", "spectral"};
     int code = check_plan(function, plan);
@@ -223,7 +246,9 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
-    for (int i = 0; i < 2 && code == REDIST_OK; i++)
+    int asks = !transform->options.trusted || transform->library->space == REDIST_SPACE_HOST;
+    for (int i = 0; i < 2 && code == REDIST_OK && asks;
+         i++) /* a driver may fail on this rank alone */
         if (arrays[i].bytes != 0)
             code = transform->library->check(function, arrays[i].name, arrays[i].data,
                                              fftnd__element_bytes(transform, 0));
@@ -232,9 +257,7 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
     if (code == REDIST_OK && !plan->engine.has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
-    if (code == REDIST_OK)
-        code = fftnd__failure_report(&plan->engine.failure);
-    code = redist_agree(transform->comm, code);
+    code = agree(&plan->engine, code);
     return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
 }
 

@@ -103,18 +103,24 @@ static void guess(struct contest *contest) {
 
 static int out_of_time(const struct contest *contest) {
     int out = MPI_Wtime() - contest->begin > contest->budget;
-    MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm);
-    return out;
+    int result = fftnd__insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
+    return out || result != MPI_SUCCESS;
 }
 
+/* Back even if forth has failed: the peers may not know, and would wait. */
 static int round_trip(struct contest *contest, struct fftnd__engine *engine, void *const arrays[2],
                       double *seconds) {
-    MPI_Barrier(contest->comm);
+    int begun = redist_check_mpi(fftnd__insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
-    (void)fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
-    int code = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]); /* of both */
+    int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
+    int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
     *seconds = MPI_Wtime() - begin;
-    MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm);
+    int ended = redist_check_mpi(
+        fftnd__insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm)));
+    const int codes[] = {begun, forth, back, ended};
+    int code = REDIST_OK;
+    for (int i = 0; i < 4 && code == REDIST_OK; i++)
+        code = codes[i];
     return redist_agree(contest->comm, code);
 }
 
@@ -193,23 +199,23 @@ static void report(const struct contest *contest, const struct fftnd__choice *ch
         fprintf(stderr, "fftnd: %s%s\n", text, remark);
 }
 
-/* A choice that cannot be set up (memory) is no reason to give up the others. */
-static int may_go_on(int code) {
-    return code == REDIST_OK || code == REDIST_ERR_MEMORY || code == REDIST_ERR_METHOD;
-}
-
-/* Times one choice and keeps it if it is the best so far. Collective. */
-static int try_choice(struct contest *contest, const struct fftnd__choice *choice) {
+/* Times one choice and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
+ * reason to give up the others: a plan that cannot be had at all fails when it is made. Collective, the same on
+ * all ranks. */
+static void try_choice(struct contest *contest, const struct fftnd__choice *choice) {
     struct fftnd__request request = *contest->request;
     request.options.user_workspace = 0;
     request.options.verbose = 0;
     struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
     int code = redist_agree(contest->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
     double seconds = -1;
+    const char *failure = " could not be set up";
     if (code == REDIST_OK) {
         code = fftnd__engine_create(engine, &request, choice);
-        if (code == REDIST_OK)
+        if (code == REDIST_OK) {
             code = time_engine(contest, engine, &seconds);
+            failure = code == REDIST_OK ? "" : " failed while it was timed";
+        }
         struct fftnd__choice taken = *choice;
         taken.fused = engine->is_fused;
         if (code == REDIST_OK &&
@@ -217,11 +223,10 @@ static int try_choice(struct contest *contest, const struct fftnd__choice *choic
             contest->best = taken;
             contest->best_seconds = seconds;
         }
-        report(contest, &taken, seconds, code == REDIST_OK ? "" : " could not be set up");
+        report(contest, &taken, code == REDIST_OK ? seconds : -1, failure);
         fftnd__engine_destroy(engine);
     }
     redist_release(engine);
-    return may_go_on(code) ? REDIST_OK : code;
 }
 
 /* ---------------------------------------------------------------- what is tried */
@@ -233,18 +238,17 @@ static int is_best(const struct contest *contest, const struct fftnd__choice *ch
     return strcmp(texts[0], texts[1]) == 0;
 }
 
-static int try_other(struct contest *contest, const struct fftnd__choice *choice) {
-    if (is_best(contest, choice) || out_of_time(contest))
-        return REDIST_OK;
-    return try_choice(contest, choice);
+static void try_other(struct contest *contest, const struct fftnd__choice *choice) {
+    if (!is_best(contest, choice) && !out_of_time(contest))
+        try_choice(contest, choice);
 }
 
 /* The grids that have a chance, those first that have most. */
-static int try_grids(struct contest *contest) {
+static void try_grids(struct contest *contest) {
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
     if (nranks == 1 || contest->request->options.grid != NULL)
-        return REDIST_OK;
+        return;
     struct fftnd__grids *grids = redist_calloc(1, sizeof *grids);
     int code = redist_agree(contest->comm, grids != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
     if (code == REDIST_OK)
@@ -254,132 +258,119 @@ static int try_grids(struct contest *contest) {
         struct fftnd__choice choice = contest->best;
         choice.grid_ndims = grids->list[i].ndims;
         memcpy(choice.grid, grids->list[i].dims, sizeof choice.grid);
-        code = try_other(contest, &choice);
+        try_other(contest, &choice);
     }
     redist_release(grids);
-    return code;
 }
 
 /* With fewer grid dimensions than could be, the last axis may be split in place of the next one: then
  * the transforms between exchanges are along the slowest axes or along the fastest. */
-static int split_last(struct contest *contest) {
+static void split_last(struct contest *contest) {
     const struct fftnd__request *request = contest->request;
     struct fftnd__choice choice = contest->best;
     int last = request->ndims - 1, n = choice.grid_ndims, axis = choice.order[last];
     if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
-        return REDIST_OK;
+        return;
     memmove(&choice.order[n + 1], &choice.order[n], (size_t)(last - n) * sizeof *choice.order);
     choice.order[n] = axis;
-    return try_other(contest, &choice);
+    try_other(contest, &choice);
 }
 
-static int try_realigned(struct contest *contest) {
+static void try_realigned(struct contest *contest) {
     struct fftnd__choice choice = contest->best;
     if (contest->request->options.realign != FFTND_REALIGN_AUTO)
-        return REDIST_OK;
+        return;
     choice.realigned = !choice.realigned;
-    return try_other(contest, &choice);
+    try_other(contest, &choice);
 }
 
-static int try_orders(struct contest *contest) {
+static void try_orders(struct contest *contest) {
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
     if (nranks == 1)
-        return REDIST_OK;
-    int code = split_last(contest);
+        return;
+    split_last(contest);
     struct fftnd__choice choice = contest->best;
     choice.early = !choice.early;
-    if (code == REDIST_OK)
-        code = try_other(contest, &choice);
-    return code == REDIST_OK ? try_realigned(contest) : code;
+    try_other(contest, &choice);
+    try_realigned(contest);
 }
 
-static int try_ways(struct contest *contest) {
+static void try_ways(struct contest *contest) {
     static const struct {
         int fused, tiled, whole;
     } ways[] = {{0, 1, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 1}};
-    int code = REDIST_OK, fusion = (int)contest->request->options.fusion;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && code == REDIST_OK; i++) {
+    int fusion = (int)contest->request->options.fusion;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fftnd__choice choice = contest->best;
         choice.fused = ways[i].fused;
         choice.tiled = ways[i].tiled;
         choice.whole = ways[i].whole;
         int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSE_ALWAYS;
         if (allowed)
-            code = try_other(contest, &choice);
+            try_other(contest, &choice);
     }
-    return code;
 }
 
 /* Values of one number of a choice that works in tiles. */
-static int try_values(struct contest *contest, size_t offset, int n, const size_t values[]) {
-    int code = REDIST_OK;
-    for (int i = 0; i < n && code == REDIST_OK; i++) {
+static void try_values(struct contest *contest, size_t offset, int n, const size_t values[]) {
+    for (int i = 0; i < n; i++) {
         struct fftnd__choice choice = contest->best;
         memcpy((char *)&choice + offset, &values[i], sizeof values[i]);
         if (choice.fused || choice.tiled)
-            code = try_other(contest, &choice);
+            try_other(contest, &choice);
     }
-    return code;
 }
 
-static int try_stores(struct contest *contest) {
+static void try_stores(struct contest *contest) {
     const size_t streams[] = {1, SIZE_MAX};
-    return try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
+    try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
 }
 
-static int try_tiles(struct contest *contest) {
+static void try_tiles(struct contest *contest) {
     size_t cache = fftnd__cache_bytes(), tile = contest->best.tile_bytes;
     const size_t groups[] = {cache / 2, SIZE_MAX};
     const size_t tiles[] = {tile / 2, tile * 2, tile / 4, tile * 4};
-    int code = try_values(contest, offsetof(struct fftnd__choice, group_bytes), 2, groups);
-    if (code == REDIST_OK && contest->patient && contest->request->options.tile_bytes == 0)
-        code = try_values(contest, offsetof(struct fftnd__choice, tile_bytes), 4, tiles);
-    return code;
+    try_values(contest, offsetof(struct fftnd__choice, group_bytes), 2, groups);
+    if (contest->patient && contest->request->options.tile_bytes == 0)
+        try_values(contest, offsetof(struct fftnd__choice, tile_bytes), 4, tiles);
 }
 
 /* Into how many chunks a transform is cut that are sent as they are done, and into how many pieces the next
  * one: first as many of both, since what one gains is often lost without the other. 0 = as it is. */
-static int try_chunks(struct contest *contest) {
+static void try_chunks(struct contest *contest) {
     static const struct {
         int chunks, pieces;
     } numbers[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                    {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
-    int code = REDIST_OK, nranks;
+    int nranks;
     MPI_Comm_size(contest->comm, &nranks);
     if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
-        return REDIST_OK;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == REDIST_OK; i++) {
+        return;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct fftnd__choice choice = contest->best;
         choice.chunks = numbers[i].chunks != 0 ? numbers[i].chunks : choice.chunks;
         choice.pieces = numbers[i].pieces != 0 ? numbers[i].pieces : choice.pieces;
-        code = try_other(contest, &choice);
+        try_other(contest, &choice);
     }
-    return code;
 }
 
 /* ---------------------------------------------------------------- choosing */
 
-static int measure(struct contest *contest) {
+static void measure(struct contest *contest) {
     contest->begin = MPI_Wtime();
     struct fftnd__choice first = contest->best;
-    int code = try_choice(contest, &first);
+    try_choice(contest, &first);
     if (is_on_device(contest->request)) {
-        if (code == REDIST_OK)
-            code = try_grids(contest);
-        if (code == REDIST_OK)
-            code = try_orders(contest);
-        return code == REDIST_OK ? try_chunks(contest) : code;
+        try_grids(contest);
+        try_orders(contest);
+        try_chunks(contest);
+        return;
     }
-    if (code == REDIST_OK)
-        code = try_stores(contest);
-    if (code == REDIST_OK)
-        code = try_grids(contest);
-    if (code == REDIST_OK)
-        code = try_ways(contest);
-    if (code == REDIST_OK)
-        code = try_tiles(contest);
-    return code;
+    try_stores(contest);
+    try_grids(contest);
+    try_ways(contest);
+    try_tiles(contest);
 }
 
 static int is_verbose(const fftnd_options *options) {
@@ -395,7 +386,8 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
     MPI_Comm_rank(contest->comm, &rank);
     if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
         snprintf(text, sizeof text, "%s", getenv("FFTND_CHOICE"));
-    int code = redist_check_mpi(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm));
+    int code = redist_check_mpi(
+        fftnd__insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
     *dictated = text[0] != '\0';
     if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
@@ -403,30 +395,40 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
     return code;
 }
 
-static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice) {
-    const char *file = contest->request->options.wisdom_file;
-    char key[FFTND__CHOICE_BYTES], text[FFTND__CHOICE_BYTES] = "";
-    struct fftnd__choice remembered = contest->best;
-    int code = fftnd__choice_key(contest->comm, contest->request, key);
-    if (code == REDIST_OK)
-        code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
-    if (code == REDIST_OK && fftnd__choice_scan(text, contest->request, &remembered)) {
-        *choice = remembered;
-        report(contest, choice, -1, "  <- remembered");
-        return REDIST_OK;
-    }
-    if (code == REDIST_OK)
-        code = measure(contest);
-    if (code != REDIST_OK)
-        return code;
+/* What nothing could be timed of is a guess, which is not to be remembered. */
+static void measure_and_store(struct contest *contest, const char *key,
+                              struct fftnd__choice *choice) {
+    char text[FFTND__CHOICE_BYTES];
+    measure(contest);
     *choice = contest->best;
+    if (contest->best_seconds < 0) {
+        report(contest, choice, -1, "  <- chosen, but nothing could be timed");
+        return;
+    }
     report(contest, choice, contest->best_seconds, "  <- chosen");
     fftnd__choice_print(choice, contest->request->ndims, text);
-    return redist_wisdom_store(contest->comm, file, key, text);
+    redist_wisdom_store(contest->comm, contest->request->options.wisdom_file, key, text);
+}
+
+static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice,
+                             int *remembered) {
+    const char *file = contest->request->options.wisdom_file;
+    char key[FFTND__CHOICE_BYTES], text[FFTND__CHOICE_BYTES] = "";
+    struct fftnd__choice found = contest->best;
+    int code = fftnd__choice_key(contest->comm, contest->request, key);
+    if (code == REDIST_OK && *remembered)
+        code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
+    *remembered = code == REDIST_OK && fftnd__choice_scan(text, contest->request, &found);
+    if (*remembered) {
+        *choice = found;
+        report(contest, choice, -1, "  <- remembered");
+    } else if (code == REDIST_OK)
+        measure_and_store(contest, key, choice);
+    return code;
 }
 
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
-                          struct fftnd__choice *choice) {
+                          struct fftnd__choice *choice, int *remembered) {
     const fftnd_options *options = &request->options;
     struct contest contest = {.comm = comm, .request = request, .best_seconds = -1};
     contest.patient = options->effort == FFTND_PATIENT;
@@ -434,11 +436,10 @@ int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
     contest.verbose = is_verbose(options);
     guess(&contest);
     *choice = contest.best;
-    int dictated;
+    int dictated, measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
     int code = take_dictated(&contest, choice, &dictated);
-    if (code != REDIST_OK || dictated)
-        return code;
-    if (options->effort == FFTND_ESTIMATE || fftnd__offload_wanted(options))
-        return REDIST_OK;
-    return recall_or_measure(&contest, choice);
+    if (code == REDIST_OK && !dictated && measures)
+        return recall_or_measure(&contest, choice, remembered);
+    *remembered = 0;
+    return code;
 }

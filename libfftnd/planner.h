@@ -5,9 +5,10 @@
 
 #include "engine.h"
 
-/* Chooses by the request's effort, among what its options leave open. Collective on `comm`, the
- * library's own communicator of the request's ranks. */
+/* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
+ * before may decide; out: whether it has. Collective on `comm`, the library's own communicator of the request's
+ * ranks. */
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
-                          struct fftnd__choice *choice);
+                          struct fftnd__choice *choice, int *remembered);
 
 #endif

@@ -218,9 +218,12 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     int before = precision->threads();
     if (before != wanted)
         precision->set_threads(wanted);
-    precision->limit_time(plan->problem.seconds);
+    int measures = (flags & FFTW_ESTIMATE) == 0; /* else the program's limit can stay */
+    if (measures)
+        precision->limit_time(plan->problem.seconds);
     void *made = make(plan, in, out, flags);
-    precision->limit_time(FFTW_NO_TIMELIMIT);
+    if (measures)
+        precision->limit_time(FFTW_NO_TIMELIMIT);
     if (before != wanted)
         precision->set_threads(before);
     pthread_mutex_unlock(&planner);

@@ -2,6 +2,7 @@
 /* Where the arrays of a plan live, and which of them peers can map. */
 #include "arrays.h"
 #include "error.h"
+#include "waiting.h"
 
 #include <string.h>
 
@@ -44,8 +45,8 @@ static int find_space(const struct redist__request *request, struct redist__prob
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
     int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
-    int voted =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm));
+    int voted = redist_check_mpi(
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code);
     if (vote[0] != unknown && vote[0] != -vote[1])
@@ -74,8 +75,8 @@ static int find_reachable(const struct redist__request *request,
         struct redist__place mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
-        code = redist_check_mpi(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places, sizeof mine,
-                                              MPI_BYTE, context->node));
+        code = redist_check_mpi(redist__insist(MPI_Allgather(
+            mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
         if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
@@ -84,12 +85,12 @@ static int find_reachable(const struct redist__request *request,
     return code;
 }
 
-/* What the methods may assume of the arrays on all ranks. */
+/* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->schedule->context;
     const redist_options *options = &request->options;
     const enum redist_later later[2] = {options->later_a, options->later_b};
-    int mapped[3] = {0, 0, 1}, agreed[3];
+    int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->schedule->side[side].bytes;
@@ -100,13 +101,14 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
         bytes = own > bytes ? own : bytes;
     }
     int code = find_reachable(request, problem, mapped);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allreduce(mapped, agreed, 3, MPI_INT, MPI_MIN, context->comm));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
-    if (code != REDIST_OK)
-        return code;
+    mapped[3] = code == REDIST_OK;
+    redist__note_mpi(
+        &code, redist__insist(MPI_Allreduce(mapped, agreed, 4, MPI_INT, MPI_MIN, context->comm)));
+    redist__note_mpi(&code,
+                     redist__insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
+                                                  MPI_MAX, context->comm)));
+    if (code != REDIST_OK || !agreed[3])
+        return redist_agree(context->comm, code);
     memcpy(problem->mapped, agreed, sizeof problem->mapped);
     problem->largest_bytes = bytes;
     /* MPI libraries have the same means to map device memory, and worse ways out */
@@ -127,5 +129,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL || space->close_mappings == NULL)
         return;
     space->close_mappings(problem->mappings);
-    (void)redist__insist(MPI_Barrier(problem->schedule->context->node));
+    if (!redist__peers_gone(problem->schedule->context))
+        (void)redist__insist(MPI_Barrier(problem->schedule->context->node));
 }

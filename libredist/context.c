@@ -8,6 +8,7 @@
 #include "cores.h"
 #include "direct_control.h"
 #include "error.h"
+#include "exchange.h"
 #include "grid.h"
 #include "waiting.h"
 
@@ -45,6 +46,7 @@ static void release(struct redist__context *context) {
 static void destroy(struct redist__context *context) {
     if (!unlink_context(context))
         return;
+    redist__exchanges_free(context);
     redist__grid_entries_free(context);
     redist__control_free(context);
     if (context->attached != NULL)
@@ -91,6 +93,8 @@ static struct redist__context *find_last(void) {
 /* MPI calls this at the start of MPI_Finalize, when no other thread is in a call any more. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
+    for (struct redist__context *context = contexts; context != NULL; context = context->older)
+        redist__exchanges_free(context); /* they may use other contexts */
     while (contexts != NULL)
         destroy(find_last());
     int created = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
@@ -311,6 +315,20 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     if (code == REDIST_OK)
         atomic_fetch_add(&(*context)->references, 1);
     return code;
+}
+
+struct redist__context *redist__context_find(MPI_Comm comm) {
+    struct redist__context *context = NULL;
+    int found = 0, key = atomic_load(&keyval);
+    if (key != MPI_KEYVAL_INVALID)
+        (void)redist__insist(MPI_Comm_get_attr(comm, key, &context, &found));
+    if (found)
+        return context;
+    pthread_mutex_lock(&lock);
+    for (context = contexts; context != NULL && context->comm != comm;)
+        context = context->older;
+    pthread_mutex_unlock(&lock);
+    return context;
 }
 
 /* The context of a communicator of the user, for a look only: its attribute keeps it. */

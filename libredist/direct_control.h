@@ -23,7 +23,8 @@ struct redist__line {
                               * Written before `done` */
 };
 
-_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && sizeof(_Atomic uint64_t) == sizeof(long long),
+_Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
+                   sizeof(_Atomic uint64_t) == 8,
                "flags that processes share need 64-bit atomics without locks");
 
 struct redist__slot {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "failure.h"
+#include "waiting.h"
 
 #include <string.h>
 
@@ -34,22 +35,14 @@ int redist__failure_report(const struct redist__failure *failure) {
     return code;
 }
 
-/* The lowest rank that has failed, or the number of ranks. */
-static int lowest_failed(struct redist__failure *failure, MPI_Comm comm, int rank, int size,
-                         int *lowest) {
-    int mine = redist__failed(failure) ? rank : size;
-    return redist__failure_note_mpi(failure,
-                                    MPI_Allreduce(&mine, lowest, 1, MPI_INT, MPI_MIN, comm));
-}
-
-int redist__failure_agree(struct redist__failure *failure, MPI_Comm comm) {
-    int rank, size, lowest;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    if (lowest_failed(failure, comm, rank, size, &lowest) != MPI_SUCCESS &&
-        lowest_failed(failure, comm, rank, size, &lowest) != MPI_SUCCESS)
-        return 0;
-    if (lowest < size)
+int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context) {
+    int lowest, code = REDIST_ERR_MPI;
+    for (int attempt = 0; attempt < 2 && code == REDIST_ERR_MPI; attempt++) {
+        int mine = redist__failed(failure) ? context->rank : context->size;
+        code = redist__find_lowest(context, mine, &lowest);
+        redist__failure_note(failure, code);
+    }
+    if (code == REDIST_OK && lowest < context->size)
         redist__failure_note_peer(failure, lowest, REDIST_OK);
-    return lowest < size;
+    return code == REDIST_OK && lowest < context->size;
 }

@@ -8,6 +8,7 @@
 #ifndef REDIST__FAILURE_H
 #define REDIST__FAILURE_H
 
+#include "context.h"
 #include "error.h"
 
 #include <stdatomic.h>
@@ -34,7 +35,7 @@ static inline int redist__failed(const struct redist__failure *failure) {
 int redist__failure_report(const struct redist__failure *failure);
 
 /* Lets all ranks know whether one of them has failed. Returns whether they do. Collective. */
-int redist__failure_agree(struct redist__failure *failure, MPI_Comm comm);
+int redist__failure_agree(struct redist__failure *failure, const struct redist__context *context);
 
 /* Makes an MPI call that peers depend on once more if it fails, and notes that it did. */
 #define redist__try(failure, call)                                                                 \

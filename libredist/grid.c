@@ -189,6 +189,8 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     fresh->by_node = by_node;
     memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
     fresh->comm = MPI_COMM_NULL;
+    for (int i = 0; i < ndims; i++)
+        fresh->subcomms[i] = MPI_COMM_NULL;
     int code = connect_entry(context, fresh);
     if (code != REDIST_OK)
         return code;

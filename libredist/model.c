@@ -37,11 +37,14 @@ static int create_plan(struct group *group, int elements) {
 
 /* Of the slowest rank of all groups. */
 static int time_round(const struct group *group, double *seconds) {
-    MPI_Barrier(group->all);
+    int result = redist__insist(MPI_Barrier(group->all));
     double begin = MPI_Wtime();
     int code = group->size > 1 ? redist_plan_execute(group->plan, REDIST_FORWARD) : REDIST_OK;
     *seconds = group->size > 1 ? (MPI_Wtime() - begin) / (group->size - 1) : 0;
-    MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all);
+    redist__note_mpi(&code, result);
+    result =
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all));
+    redist__note_mpi(&code, result);
     *seconds = *seconds > shortest ? *seconds : shortest;
     return redist_agree(group->all, code);
 }
@@ -58,9 +61,11 @@ static int time_rounds(const struct group *group, double *median) {
     int n = 0, code = time_round(group, &seconds);
     while (n < ROUNDS && spent < most_seconds && code == REDIST_OK) {
         code = time_round(group, &seconds);
+        if (code != REDIST_OK)
+            break;
         insert(n++, sorted, seconds);
         spent += seconds * group->size; /* the largest group's, or less: the same in all */
-        MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all);
+        code = redist_check_mpi(redist__insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all)));
     }
     if (n > 0)
         *median = sorted[n / 2];
@@ -133,11 +138,12 @@ static int measure_sizes(struct group *group, int largest, redist_link *link) {
 static int measure_link(struct group *group, redist_link *link) {
     double pair = 0;
     int largest = group->size;
-    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all);
+    int code = redist_check_mpi(
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all)));
     *link = (redist_link){0, 0, 0};
-    if (largest == 1)
-        return REDIST_OK;
-    int code = measure_sizes(group, largest, link);
+    if (largest == 1 || code != REDIST_OK)
+        return code;
+    code = measure_sizes(group, largest, link);
     if (code == REDIST_OK && largest > 2)
         code = measure_pairs(group, &pair);
     if (code == REDIST_OK)
@@ -163,7 +169,8 @@ static int measure_both(const struct redist__context *context, const redist_opti
             code = REDIST_OK; /* a method for nodes only */
     }
     model->ranks_per_node = context->node_size;
-    MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1, MPI_INT, MPI_MAX, context->comm);
+    redist__note_mpi(&code, redist__insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
+                                                         MPI_INT, MPI_MAX, context->comm)));
     return code;
 }
 

@@ -48,9 +48,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     return plan;
 }
 
-/* Frees what a plan has; the context stays. Collective if the plan has a transport, or is for arrays of a
- * device. */
-static void destroy_plan(struct redist_plan *plan) {
+void redist__plan_destroy(struct redist_plan *plan) {
     if (plan == NULL)
         return;
     redist__transport_destroy(&plan->transport);
@@ -67,7 +65,7 @@ static int complete_plan(struct redist_plan *plan, const redist_options *options
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {
-        destroy_plan(plan);
+        redist__plan_destroy(plan);
         return code;
     }
     redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
@@ -156,13 +154,13 @@ static int plan_exchange(struct redist__request *request, const int sizes_a[], i
     code = redist_agree(request->context->comm, described);
     if (code == REDIST_OK)
         return complete_plan(plan, &request->options, result);
-    destroy_plan(plan);
+    redist__plan_destroy(plan);
     return code;
 }
 
-static int plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
-                            const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
-                            int axis_b, const redist_options *options, redist_plan **plan) {
+int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                             const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
+                             int axis_b, const redist_options *options, redist_plan **plan) {
     struct redist__request request;
     int code = open_request(function, comm, datatype, ndims, a, b, &request);
     if (code != REDIST_OK)
@@ -176,22 +174,8 @@ static int plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype da
 int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
                          void *a, int axis_a, const int sizes_b[], void *b, int axis_b,
                          const redist_options *options, redist_plan **plan) {
-    return plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b, axis_b,
-                            options, plan);
-}
-
-int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
-                    const void *a, int axis_a, const int sizes_b[], void *b, int axis_b) {
-    redist_options options = REDIST_OPTIONS_DEFAULT;
-    options.effort = REDIST_ESTIMATE;
-    redist_plan *plan = NULL;
-    int code = plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, (void *)(size_t)a, axis_a,
-                                sizes_b, b, axis_b, &options, &plan);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_plan_execute(plan, REDIST_FORWARD);
-    int freed = redist_plan_free(&plan);
-    return code != REDIST_OK ? code : freed;
+    return redist__plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b,
+                                    axis_b, options, plan);
 }
 
 /* ---------------------------------------------------------------- box to box */
@@ -216,18 +200,18 @@ static int check_boxes(const struct redist__request *request, const int sizes[],
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
-/* Gathers the boxes of all ranks: first all of A, then all of B. */
+/* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
 static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
                         redist_box all[]) {
     const struct redist__context *context = request->context;
+    int code = REDIST_OK;
     for (int side = 0; side < 2; side++) {
-        int code = redist_check_mpi(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
+        int result = redist__insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
                                                   all + side * context->size, sizeof **boxes,
                                                   MPI_BYTE, context->comm));
-        if (code != REDIST_OK)
-            return code;
+        redist__note_mpi(&code, result);
     }
-    return REDIST_OK;
+    return code;
 }
 
 static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
@@ -235,11 +219,11 @@ static int describe_boxes(const struct redist__request *request, const redist_bo
     const struct redist__context *context = request->context;
     int code =
         redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
-    if (code == REDIST_OK)
-        code = gather_boxes(request, boxes, all);
     if (code != REDIST_OK)
         return code;
-    code = redist__check_disjoint(request, "box_a", all);
+    code = gather_boxes(request, boxes, all);
+    if (code == REDIST_OK)
+        code = redist__check_disjoint(request, "box_a", all);
     if (code == REDIST_OK)
         code = redist__check_disjoint(request, "box_b", all + context->size);
     if (code == REDIST_OK)
@@ -262,7 +246,7 @@ static int plan_boxes(struct redist__request *request, const int sizes[],
     redist_release(all);
     if (code == REDIST_OK)
         return complete_plan(plan, &request->options, result);
-    destroy_plan(plan);
+    redist__plan_destroy(plan);
     return code;
 }
 
@@ -295,7 +279,7 @@ int redist_plan_free(redist_plan **plan) {
     if (code == REDIST_ERR_STATE)
         return code;
     struct redist__request request = (*plan)->request;
-    destroy_plan(*plan);
+    redist__plan_destroy(*plan);
     close_request(&request);
     *plan = NULL;
     return code;

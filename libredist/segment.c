@@ -29,7 +29,8 @@ struct segment {
     MPI_Win window; /* MPI_WIN_NULL = memory of aligned_alloc */
     char *base;
     size_t bytes;
-    char **bases; /* of each rank of the node, as this process sees them */
+    char **bases;   /* of each rank of the node, as this process sees them */
+    int64_t *leads; /* bytes of each rank's part of the window before its base */
 };
 
 static size_t page_bytes(void) {
@@ -158,11 +159,10 @@ static int agree_on_key(struct segment *segment) {
     return redist_check_mpi(result);
 }
 
-/* MPI aligns a window's parts to 8 bytes only. Processes map the window at pages, so that rounding up
- * to a page leads all of them to the same byte. */
-static char *next_page(char *address) {
+/* MPI aligns a window's parts to 8 bytes only. */
+static int64_t bytes_to_page(const char *address) {
     size_t page = page_bytes();
-    return address + (page - (uintptr_t)address % page) % page;
+    return (int64_t)((page - (uintptr_t)address % page) % page);
 }
 
 /* Whether the files behind windows have room for this one: Open MPI waits for ever where they have not.
@@ -197,7 +197,10 @@ static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info_free(&info);
     if (result != MPI_SUCCESS)
         segment->window = MPI_WIN_NULL;
-    return redist_agree(segment->context->node, redist_check_mpi(result));
+    int code = redist_agree(segment->context->node, redist_check_mpi(result));
+    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window); /* sets it to MPI_WIN_NULL */
+    return code;
 }
 
 static int find_bases(struct segment *segment) {
@@ -211,12 +214,23 @@ static int find_bases(struct segment *segment) {
     return code;
 }
 
-/* Nonzero on all ranks if one of them has not found its own part where it is; < 0 if that is unknown. */
-static int are_bases_wrong(const struct segment *segment) {
+enum { WRONG = -1 };
+
+/* Each rank publishes how far behind the beginning of its part the first page begins, or that it has not
+ * found its own part where it is. */
+static int gather_leads(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    int mine = segment->bases[context->node_rank] != segment->base, any = 0;
-    int result = redist__insist(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, context->node));
-    return result == MPI_SUCCESS ? any : -1;
+    int found = segment->bases[context->node_rank] == segment->base;
+    int64_t mine = found ? bytes_to_page(segment->base) : WRONG;
+    return redist_check_mpi(redist__insist(
+        MPI_Allgather(&mine, 1, MPI_INT64_T, segment->leads, 1, MPI_INT64_T, context->node)));
+}
+
+static int are_bases_wrong(const struct segment *segment) {
+    for (int rank = 0; rank < segment->context->node_size; rank++)
+        if (segment->leads[rank] == WRONG)
+            return 1;
+    return 0;
 }
 
 /* SimGrid's MPI (3.32) places the parts as if all were as large as the own one, and then says that all
@@ -241,21 +255,21 @@ static int correct_bases(struct segment *segment) {
     return code;
 }
 
-/* Each part begins on a page. */
+/* Each part begins on a page of its owner. */
 static int settle_window(struct segment *segment) {
     const struct redist__context *context = segment->context;
     int code = redist_agree(context->node, find_bases(segment));
-    if (code != REDIST_OK)
-        return code;
-    int wrong = are_bases_wrong(segment);
-    if (wrong > 0)
-        code = correct_bases(segment);
-    if (wrong < 0)
-        code = redist_fail(REDIST_ERR_MPI, "where the ranks' parts of a window are is not known");
+    if (code == REDIST_OK)
+        code = redist_agree(context->node, gather_leads(segment));
+    int wrong = code == REDIST_OK && are_bases_wrong(segment);
+    if (wrong)
+        code = redist_agree(context->node, correct_bases(segment));
+    if (wrong && code == REDIST_OK)
+        code = gather_leads(segment);
     for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
-        segment->bases[rank] = next_page(segment->bases[rank]);
+        segment->bases[rank] += segment->leads[rank];
     segment->base = segment->bases[context->node_rank];
-    return code == REDIST_OK && wrong == 0 ? take_pages(segment) : code;
+    return code == REDIST_OK && !wrong ? take_pages(segment) : code;
 }
 
 static int allocate_window(struct segment *segment) {
@@ -302,20 +316,27 @@ static void free_memory(struct segment *segment) {
 static struct segment *create_segment(struct redist__context *context, size_t bytes) {
     struct segment *segment = redist_calloc(1, sizeof *segment);
     char **bases = redist_calloc((size_t)context->node_size, sizeof *bases);
-    if (segment == NULL || bases == NULL) {
+    int64_t *leads = redist_calloc((size_t)context->node_size, sizeof *leads);
+    if (segment == NULL || bases == NULL || leads == NULL) {
         redist_release(segment);
         redist_release(bases);
+        redist_release(leads);
         return NULL;
     }
     size_t page = page_bytes(), pages = bytes / page + (bytes % page != 0 || bytes == 0);
-    *segment = (struct segment){
-        .context = context, .window = MPI_WIN_NULL, .bytes = pages * page, .bases = bases};
+    *segment = (struct segment){.context = context,
+                                .window = MPI_WIN_NULL,
+                                .bytes = pages * page,
+                                .bases = bases,
+                                .leads = leads};
     return segment;
 }
 
 static void destroy_segment(struct segment *segment) {
-    if (segment != NULL)
+    if (segment != NULL) {
         redist_release(segment->bases);
+        redist_release(segment->leads);
+    }
     redist_release(segment);
 }
 

@@ -47,10 +47,6 @@ static int check(const void *array) {
 
 /* ---------------------------------------------------------------- lanes */
 
-static void drain(void) {
-    (void)CHECK(cudaDeviceSynchronize());
-}
-
 enum { MOST_DEVICES = 64, LANES = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -398,7 +394,7 @@ const struct redist__space redist__space_cuda = {
     .allocate_staging = allocate_staging,
     .release_staging = release_staging,
     .clear = clear,
-    .drain = drain,
+    .drain = redist__cuda_finish,
     .create = redist__cuda_create,
     .remove = redist__cuda_remove,
     .place = redist__cuda_place,

@@ -16,7 +16,8 @@ static const double default_seconds = 1.0;
 
 struct candidate {
     struct redist__choice choice;
-    double best; /* seconds of a round; < 0 = never timed */
+    double best;        /* seconds of a round; < 0 = never timed */
+    const char *failed; /* what failed, the same on all ranks; NULL = nothing */
 };
 
 struct contest {
@@ -92,11 +93,11 @@ static int collect(struct contest *contest) {
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
-    int code =
-        redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm));
+    int code = redist_check_mpi(
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
     for (int i = 0; i < n && code == REDIST_OK; i++)
         if (!refused[i])
-            contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0};
+            contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0, NULL};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
     if (code == REDIST_OK)
@@ -106,11 +107,13 @@ static int collect(struct contest *contest) {
     return code;
 }
 
-/* Without measurement: what the methods say of themselves, then the order of the register. */
+/* Without measurement, of those that did not fail: what the methods say of themselves, then the order of the
+ * register. -1 = all failed. */
 static int estimate(const struct contest *contest) {
-    int best = 0;
-    for (int i = 1; i < contest->count; i++)
-        if (preference(contest, i) > preference(contest, best))
+    int best = -1;
+    for (int i = 0; i < contest->count; i++)
+        if (contest->candidates[i].failed == NULL &&
+            (best < 0 || preference(contest, i) > preference(contest, best)))
             best = i;
     return best;
 }
@@ -174,46 +177,52 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     method->close(transport->state);
 }
 
+/* Back even if forth has failed: the peers may not know, and would wait. */
 static void execute_pair(const struct contest *contest, struct redist__transport *transport) {
-    redist__transport_execute(transport, REDIST_FORWARD, contest->array[0], contest->array[1]);
-    redist__transport_execute(transport, REDIST_BACKWARD, contest->array[1], contest->array[0]);
+    void *const *array = contest->array;
+    redist__transport_execute(transport, REDIST_FORWARD, array[0], array[1]);
+    redist__transport_execute(transport, REDIST_BACKWARD, array[1], array[0]);
 }
 
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
-static int time_round(struct contest *contest, const struct redist__failure *failure,
+static int time_round(struct contest *contest, struct redist__failure *failure,
                       struct redist__transport *transport, double *seconds) {
-    MPI_Barrier(contest->comm);
+    int begun = redist_check_mpi(redist__insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
     (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
     *seconds = MPI_Wtime() - begin;
-    MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm);
+    redist__failure_note(failure, begun);
+    redist__failure_note(
+        failure, redist_check_mpi(redist__insist(
+                     MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm))));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
+/* -1 = none was timed. */
 static int fastest(const struct contest *contest) {
-    int best = 0;
-    for (int i = 1; i < contest->count; i++) {
-        double seconds = contest->candidates[i].best, leader = contest->candidates[best].best;
-        if (seconds >= 0 && (leader < 0 || seconds < leader))
+    int best = -1;
+    for (int i = 0; i < contest->count; i++) {
+        const struct candidate *candidate = &contest->candidates[i];
+        if (candidate->failed == NULL && candidate->best >= 0 &&
+            (best < 0 || candidate->best < contest->candidates[best].best))
             best = i;
     }
     return best;
 }
 
-/* One candidate that cannot be set up (memory) drops out; the others stay. What fails while it is timed is no
- * failure of the plan. */
-static int time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
-    struct redist__transport transport;
-    struct redist__failure failure = {REDIST_OK, ""};
-    struct redist__problem problem = *contest->problem;
-    problem.failure = &failure;
-    double leader = contest->candidates[fastest(contest)].best;
-    if (redist__transport_create(&problem, &candidate->choice, &transport) != REDIST_OK)
-        return REDIST_OK;
-    int code = REDIST_OK;
-    for (int round = 0; round < rounds && code == REDIST_OK; round++) {
-        double seconds;
-        code = time_round(contest, &failure, &transport, &seconds);
+static double least_seconds(const struct contest *contest) {
+    int best = fastest(contest);
+    return best >= 0 ? contest->candidates[best].best : -1;
+}
+
+static void time_transport(struct contest *contest, struct candidate *candidate, int rounds,
+                           struct redist__failure *failure, struct redist__transport *transport) {
+    double leader = least_seconds(contest), seconds;
+    for (int round = 0; round < rounds; round++) {
+        if (time_round(contest, failure, transport, &seconds) != REDIST_OK) {
+            candidate->failed = "failed while it was timed";
+            return;
+        }
         int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
         int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
         if (hopeless)
@@ -221,32 +230,43 @@ static int time_candidate(struct contest *contest, struct candidate *candidate, 
         if (warm && (candidate->best < 0 || seconds < candidate->best))
             candidate->best = seconds;
     }
+}
+
+/* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
+static void time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
+    struct redist__transport transport;
+    struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
+    struct redist__problem problem = *contest->problem;
+    problem.failure = &failure;
+    if (redist__transport_create(&problem, &candidate->choice, &transport) != REDIST_OK) {
+        candidate->failed = "could not be set up";
+        return;
+    }
+    time_transport(contest, candidate, rounds, &failure, &transport);
     redist__transport_destroy(&transport);
-    return code;
 }
 
 static int out_of_time(const struct contest *contest, double begin) {
     double budget = contest->options->tune_seconds;
     int out = MPI_Wtime() - begin > (budget > 0 ? budget : default_seconds);
-    MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm);
-    return out;
+    int result = redist__insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
+    return out || result != MPI_SUCCESS;
 }
 
 /* A first round for all, then more for those that still have a chance, while time is left. */
-static int compete(struct contest *contest) {
+static void compete(struct contest *contest) {
     double begin = MPI_Wtime();
-    int code = REDIST_OK;
-    for (int pass = 0; pass < ROUNDS && code == REDIST_OK; pass++) {
-        double leader = contest->candidates[fastest(contest)].best;
-        for (int i = 0; i < contest->count && code == REDIST_OK; i++) {
+    for (int pass = 0; pass < ROUNDS; pass++) {
+        double leader = least_seconds(contest);
+        for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
-            if (pass == 0 || (candidate->best >= 0 && candidate->best < HOPELESS * leader))
-                code = time_candidate(contest, candidate, 2);
+            int chance = candidate->best >= 0 && candidate->best < HOPELESS * leader;
+            if (candidate->failed == NULL && (pass == 0 || chance))
+                time_candidate(contest, candidate, 2);
         }
-        if (code == REDIST_OK && out_of_time(contest, begin))
+        if (out_of_time(contest, begin))
             break;
     }
-    return code;
 }
 
 static void report(const struct contest *contest, int winner) {
@@ -259,30 +279,32 @@ static void report(const struct contest *contest, int winner) {
     for (int i = 0; i < contest->count; i++) {
         char name[REDIST__NAME_BYTES];
         redist__choice_name(&contest->candidates[i].choice, sizeof name, name);
-        double seconds = contest->candidates[i].best;
-        if (seconds >= 0)
-            fprintf(stderr, "redist: %-20s %9.3f ms a round%s\n", name, 1e3 * seconds,
+        const struct candidate *candidate = &contest->candidates[i];
+        if (candidate->failed != NULL)
+            fprintf(stderr, "redist: %-20s %s\n", name, candidate->failed);
+        else if (candidate->best >= 0)
+            fprintf(stderr, "redist: %-20s %9.3f ms a round%s\n", name, 1e3 * candidate->best,
                     i == winner ? "  <- chosen" : "");
         else
-            fprintf(stderr, "redist: %-20s could not be set up\n", name);
+            fprintf(stderr, "redist: %-20s was not timed%s\n", name,
+                    i == winner ? "  <- chosen without" : "");
     }
 }
 
 /* ---------------------------------------------------------------- choosing */
 
-static int choose_measured(struct contest *contest, int *winner) {
-    int code = allocate_scratch(contest);
-    if (code == REDIST_OK)
-        code = compete(contest);
+/* *measured = 0 if nothing could be timed, such as without memory to measure in: then the winner is a guess,
+ * which is not to be remembered. -1 = all failed. */
+static int choose_measured(struct contest *contest, int *measured) {
+    if (allocate_scratch(contest) == REDIST_OK)
+        compete(contest);
     free_scratch(contest);
-    *winner = fastest(contest);
-    if (code == REDIST_ERR_MEMORY) { /* too little to measure in: choose without */
-        *winner = estimate(contest);
-        return REDIST_OK;
-    }
-    if (code == REDIST_OK)
-        report(contest, *winner);
-    return code;
+    int winner = fastest(contest);
+    *measured = winner >= 0;
+    if (winner < 0)
+        winner = estimate(contest);
+    report(contest, winner);
+    return winner;
 }
 
 static int find_by_name(const struct contest *contest, const char *name) {
@@ -296,17 +318,19 @@ static int find_by_name(const struct contest *contest, const char *name) {
 }
 
 /* Words that name this exchange in the memory of what was measured. */
-static void describe(const struct contest *contest, size_t bytes, char key[]) {
+static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__schedule *schedule = problem->schedule;
     uint64_t hash = redist__schedule_hash(schedule);
-    MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm);
+    int result =
+        redist__insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,
              problem->staged ? "-staged" : "", schedule->context->size,
              schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
              problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
+    return redist_check_mpi(result);
 }
 
 static int choose(struct contest *contest, int *winner) {
@@ -315,24 +339,54 @@ static int choose(struct contest *contest, int *winner) {
         return REDIST_OK;
     char key[REDIST_WISDOM_BYTES], name[REDIST__NAME_BYTES] = "";
     const char *file = contest->options->wisdom_file;
-    describe(contest, sizeof key, key);
-    int code = redist_wisdom_find(contest->comm, file, key, sizeof name, name);
+    int code = describe(contest, sizeof key, key);
+    if (code == REDIST_OK)
+        code = redist_wisdom_find(contest->comm, file, key, sizeof name, name);
     if (code != REDIST_OK)
         return code;
-    int remembered = find_by_name(contest, name);
-    if (remembered >= 0) {
-        *winner = remembered;
+    *winner = find_by_name(contest, name);
+    if (*winner >= 0)
         return REDIST_OK;
-    }
-    if (contest->options->effort == REDIST_ESTIMATE) {
-        *winner = estimate(contest);
+    int measured = 0;
+    *winner = contest->options->effort == REDIST_ESTIMATE ? estimate(contest)
+                                                          : choose_measured(contest, &measured);
+    if (!measured)
         return REDIST_OK;
-    }
-    code = choose_measured(contest, winner);
-    if (code != REDIST_OK)
-        return code;
     redist__choice_name(&contest->candidates[*winner].choice, sizeof name, name);
     return redist_wisdom_store(contest->comm, file, key, name);
+}
+
+/* Another method may need less memory, or nothing that is missing here. */
+static int has_alternative(const struct contest *contest, int code) {
+    return (code == REDIST_ERR_MEMORY || code == REDIST_ERR_METHOD || code == REDIST_ERR_LIMIT) &&
+           estimate(contest) >= 0;
+}
+
+/* Sets up the winner, or what comes next where that fails, on all ranks alike. If all fail, all that failed
+ * while they were timed too, the first failure is the result. */
+static int set_up(struct contest *contest, int winner, struct redist__transport *transport) {
+    winner = winner >= 0 ? winner : 0;
+    char reason[REDIST__MESSAGE_BYTES];
+    int first = REDIST_OK;
+    for (;;) {
+        struct candidate *candidate = &contest->candidates[winner];
+        int code = redist__transport_create(contest->problem, &candidate->choice, transport);
+        if (code == REDIST_OK)
+            return REDIST_OK;
+        if (first == REDIST_OK) {
+            first = code;
+            snprintf(reason, sizeof reason, "%s", redist_error_message());
+        }
+        candidate->failed = "could not be set up";
+        if (contest->verbose && contest->problem->schedule->context->rank == 0)
+            fprintf(stderr, "redist: %s could not be set up: %s\n", candidate->choice.method->name,
+                    redist_error_message());
+        if (!has_alternative(contest, code))
+            break;
+        winner = fastest(contest) >= 0 ? fastest(contest) : estimate(contest);
+    }
+    redist_set_message(reason);
+    return first;
 }
 
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
@@ -345,7 +399,5 @@ int redist__tune(const struct redist__problem *problem, const redist_options *op
     int code = collect(&contest);
     if (code == REDIST_OK)
         code = choose(&contest, &winner);
-    if (code == REDIST_OK)
-        code = redist__transport_create(problem, &contest.candidates[winner].choice, transport);
-    return code;
+    return code == REDIST_OK ? set_up(&contest, winner, transport) : code;
 }

@@ -15,6 +15,9 @@ struct redist__peers {
     struct redist__process *processes; /* of the node's ranks */
     _Atomic int gone;                  /* one of them, counted from 1; 0 = all seem to be there */
     double looked;                     /* when this rank looked last */
+    int known;                         /* the processes are all there */
+    int votes
+        [2]; /* of a reduction, this rank's and the result: MPI may keep them when it is given up */
 };
 
 static struct redist__peers *allocate(int count) {
@@ -38,9 +41,15 @@ int redist__peers_find(struct redist__context *context) {
     code = redist_agree(context->comm, code);
     if (code != REDIST_OK)
         return code;
-    return redist_check_mpi(
+    code = redist_check_mpi(
         redist__insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, context->peers->processes,
                                      sizeof self, MPI_BYTE, context->node)));
+    context->peers->known = 1;
+    return code;
+}
+
+int redist__peers_known(const struct redist__context *context) {
+    return context->peers != NULL && context->peers->known;
 }
 
 void redist__peers_free(struct redist__context *context) {
@@ -109,4 +118,22 @@ int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
          code == REDIST_OK && atomic_load_explicit(counter, memory_order_acquire) < value; poll++)
         code = redist__pause(context, poll);
     return code;
+}
+
+int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
+    struct redist__peers *peers = context->peers;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int done = 0, code = REDIST_OK;
+    if (redist__peers_gone(context))
+        return look_at_peers(context);
+    peers->votes[0] = value;
+    int result = MPI_Iallreduce(&peers->votes[0], &peers->votes[1], 1, MPI_INT, MPI_MIN,
+                                context->comm, &request);
+    for (unsigned poll = 0; result == MPI_SUCCESS && !done && code == REDIST_OK; poll++) {
+        result = redist__insist(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        if (!done)
+            code = redist__pause(context, poll);
+    }
+    *lowest = peers->votes[1];
+    return result == MPI_SUCCESS ? code : redist_check_mpi(result);
 }

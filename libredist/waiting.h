@@ -22,6 +22,11 @@ int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
 int redist__peers_find(struct redist__context *context);
 void redist__peers_free(struct redist__context *context);
 
+/* The lowest value of all ranks, by a reduction that ends when a peer is gone. Collective; the ranks of a
+ * context use it from the same moment on, when redist__peers_known is nonzero. */
+int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
+int redist__peers_known(const struct redist__context *context);
+
 /* Nonzero if one of them was seen to be gone: MPI's collective calls would wait for it. */
 int redist__peers_gone(const struct redist__context *context);
 

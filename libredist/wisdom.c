@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 of each communicator remembers, and reads and writes the file; the others get what it found. */
+#include "wisdom.h"
 #include "error.h"
 #include "table.h"
 #include "wisdom_file.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,12 @@ static struct memory *provide_memory(const char *key) {
     return memory;
 }
 
+static atomic_uint age;
+
+unsigned redist__wisdom_age(void) {
+    return atomic_load(&age);
+}
+
 /* Without memory for that, the next plan measures again. */
 static void remember(const char *key, const char *name) {
     pthread_mutex_lock(&lock);
@@ -54,6 +62,7 @@ static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
 
 void redist_forget_wisdom(void) {
     struct memory *memory;
+    atomic_fetch_add(&age, 1);
     pthread_mutex_lock(&lock);
     while ((memory = redist__table_take(&memories)) != NULL)
         redist_release(memory);
@@ -86,6 +95,7 @@ int redist_wisdom_store(MPI_Comm comm, const char *file, const char *key, const 
     int rank;
     MPI_Comm_rank(comm, &rank);
     file = file_name(file);
+    atomic_fetch_add(&age, 1);
     if (rank == 0)
         remember(key, name);
     if (rank == 0 && file != NULL)

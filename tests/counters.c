@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "counters.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "harness.h"
@@ -9,7 +10,7 @@
 struct counters counters;
 
 /* An n-th taking that is to fail; 0 = none, negative once it has failed */
-static int memory_until_failure, type_until_failure;
+static int memory_until_failure, type_until_failure, call_until_failure;
 
 static int fails_now(int *until_failure) {
     if (*until_failure <= 0 || --*until_failure > 0)
@@ -22,15 +23,22 @@ static int fails_now(int *until_failure) {
 
 static long memory_asked;
 
+/* The threads of a plan allocate too. */
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void *allocate(size_t bytes) {
+    pthread_mutex_lock(&memory_lock);
     memory_asked++;
     void *memory = fails_now(&memory_until_failure) ? NULL : malloc(bytes);
     counters.memory += memory != NULL;
+    pthread_mutex_unlock(&memory_lock);
     return memory;
 }
 
 static void release(void *memory) {
+    pthread_mutex_lock(&memory_lock);
     counters.memory -= memory != NULL;
+    pthread_mutex_unlock(&memory_lock);
     free(memory);
 }
 
@@ -62,6 +70,18 @@ int counters_type_failed(void) {
     return type_until_failure < 0;
 }
 
+void counters_fail_call(int n) {
+    call_until_failure = n;
+}
+
+int counters_call_fails(void) {
+    return fails_now(&call_until_failure);
+}
+
+int counters_call_failed(void) {
+    return call_until_failure < 0;
+}
+
 static void check_balance(const char *what, const char *name, long before, long now) {
     check_all(now == before, "%s: %ld %s not given back", what, now - before, name);
 }
@@ -75,8 +95,14 @@ void counters_check(const struct counters *before, const char *what) {
 
 /* ---------------------------------------------------------------- communicators */
 
+static void note_most(void) {
+    if (counters.comms > counters.most_comms)
+        counters.most_comms = counters.comms;
+}
+
 static int taken(int result, long *count) {
     *count += result == MPI_SUCCESS;
+    note_most();
     return result;
 }
 
@@ -90,21 +116,30 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made) {
+    if (fails_now(&call_until_failure))
+        return MPI_ERR_OTHER;
     int result = PMPI_Comm_split(comm, color, key, made);
     counters.comms += result == MPI_SUCCESS && *made != MPI_COMM_NULL;
+    note_most();
     return result;
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made) {
+    if (fails_now(&call_until_failure))
+        return MPI_ERR_OTHER;
     return taken(PMPI_Comm_split_type(comm, type, key, info, made), &counters.comms);
 }
 
 int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                     MPI_Comm *made) {
+    if (fails_now(&call_until_failure))
+        return MPI_ERR_OTHER;
     return taken(PMPI_Cart_create(comm, ndims, dims, periods, reorder, made), &counters.comms);
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *made) {
+    if (fails_now(&call_until_failure))
+        return MPI_ERR_OTHER;
     return taken(PMPI_Cart_sub(comm, remain, made), &counters.comms);
 }
 
@@ -195,6 +230,8 @@ int MPI_Type_free(MPI_Datatype *type) {
 
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
                             MPI_Win *made) {
+    if (fails_now(&call_until_failure))
+        return MPI_ERR_OTHER;
     return taken(PMPI_Win_allocate_shared(size, unit, info, comm, base, made), &counters.windows);
 }
 

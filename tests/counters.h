@@ -9,9 +9,10 @@
 
 #include "redist.h"
 
-/** What is taken and not yet given back on this rank. */
+/** What is taken and not yet given back on this rank, and the most communicators at any time. */
 struct counters {
     long memory, comms, types, windows;
+    long most_comms;
 };
 
 extern struct counters counters;
@@ -34,6 +35,14 @@ long counters_memory_asked(void);
 /** The same as counters_fail_memory for the n-th MPI datatype. */
 void counters_fail_type(int n);
 int counters_type_failed(void);
+
+/** The same for the n-th call of those that make communicators or windows, or bring ranks together
+ * (MPI_Allreduce, MPI_Reduce, MPI_Bcast, MPI_Allgather): it returns an error and does nothing. */
+void counters_fail_call(int n);
+int counters_call_failed(void);
+
+/** Whether the call that is being made is the one; for those who wrap other MPI calls. */
+int counters_call_fails(void);
 
 /** Checks on all ranks that everything taken since `before` was given back. */
 void counters_check(const struct counters *before, const char *what);

@@ -31,8 +31,8 @@ typedef struct fault_subject {
 } fault_subject;
 
 /**
- * Begins a test that takes at most `share` of the time that faults get in a program: some seconds,
- * in which some faults are drawn, or a few minutes for all of them if REDIST_TEST_SCALE is 1 or more.
+ * Begins a test that takes at most `share` of the time that faults get in a program, which is 25 times
+ * REDIST_TEST_SECONDS. Some faults are drawn for each plan, or, if that is 4 or more, all are tried.
  */
 void fault_begin(double share);
 

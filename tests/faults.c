@@ -20,8 +20,9 @@ static int active_requests;
 /* ---------------------------------------------------------------- arming */
 
 const char *faults_name(enum fault fault) {
-    static const char *const names[] = {"nothing",    "MPI call",         "poll",
-                                        "allocation", "serial transform", "death in MPI call"};
+    static const char *const names[] = {"nothing",          "MPI call",         "poll",
+                                        "allocation",       "serial transform", "device call",
+                                        "death in MPI call"};
     return names[fault];
 }
 
@@ -69,7 +70,21 @@ int faults_serial_fails(void) {
     return fails(FAULT_SERIAL, "a serial transform");
 }
 
+int faults_device_fails(const char *function) {
+    return fails(FAULT_DEVICE, function);
+}
+
 /* ---------------------------------------------------------------- what is left */
+
+static atomic_int device_taken;
+
+void faults_device_take(int difference) {
+    atomic_fetch_add(&device_taken, difference);
+}
+
+int faults_device_taken(void) {
+    return atomic_load(&device_taken);
+}
 
 int faults_active_requests(void) {
     return active_requests;

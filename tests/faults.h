@@ -15,6 +15,7 @@ enum fault {
     FAULT_POLL, /**< MPI_Test and its kin, MPI_Iprobe: how often they are called is up to chance */
     FAULT_MEMORY, /**< an allocation of the libraries' own heap memory */
     FAULT_SERIAL, /**< a serial transform, or the scaling of an array */
+    FAULT_DEVICE, /**< a call of CUDA's runtime, cuFFT or NCCL (tests/gpu/device_faults.c) */
     FAULT_DEATH,  /**< the process ends by SIGKILL in an MPI call, numbered as for FAULT_CALL */
     FAULTS
 };
@@ -36,6 +37,14 @@ const char *faults_struck(void);
 
 /** Nonzero if this serial transform is to fail; counts it. Any thread. */
 int faults_serial_fails(void);
+
+/** Nonzero if this call of a device's library is to fail; counts it. */
+int faults_device_fails(const char *function);
+
+/** Counts what is taken of a device (+1) and given back (-1): memory, events, streams, mappings; how much is
+ * taken. */
+void faults_device_take(int difference);
+int faults_device_taken(void);
 
 /** Requests of this rank that were begun and are not completed. */
 int faults_active_requests(void);

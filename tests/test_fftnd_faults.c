@@ -29,16 +29,16 @@ static const struct form whole_forms[] = {
     {"turned", FFTND_FUSE_NEVER, 1, 0,
      " fused=0 tiled=0 tile=1000" CHOICE "chunks=1 early=1 realigned=1 whole=0 pieces=1"},
     {"stepwise in tiles", FFTND_FUSE_NEVER, 2, 0,
-     " fused=0 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+     " fused=0 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
     {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
 
 static const struct form fused_forms[] = {
     {"fused", FFTND_FUSE_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+     " fused=1 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
     {"fused, some whole", FFTND_FUSE_ALWAYS, 1, 0,
-     " fused=1 tiled=1 tile=600" CHOICE "chunks=1 early=0 realigned=0 whole=1 pieces=1"},
+     " fused=1 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=1 pieces=1"},
     {"fused by threads", FFTND_FUSE_ALWAYS, 3, 0,
-     " fused=1 tiled=1 tile=300" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
+     " fused=1 tiled=1 tile=1000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
     {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
 
 static const struct form chunk_forms[] = {
@@ -122,12 +122,12 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
 }
 
 /* A plan that there is not, such as fused ones by a method without tiles. A device gets the least memory of
- * 1000, 2000 ... bytes that is enough. */
+ * 5000, 10000 ... bytes that is enough. */
 static int is_refused(fft_case *given, int on_device) {
     fftnd_plan *made = NULL;
     int code = REDIST_ERR_ARGUMENT;
     given->options.device = on_device ? REDIST_SPACE_HOST : REDIST_SPACE_AUTO;
-    given->options.device_bytes = on_device ? 1000 : 0;
+    given->options.device_bytes = on_device ? 5000 : 0;
     for (; code == REDIST_ERR_ARGUMENT; given->options.device_bytes *= 2) {
         code = fft_case_plan(MPI_COMM_WORLD, given, &made);
         if (code == REDIST_OK || !on_device)

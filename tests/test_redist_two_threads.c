@@ -189,6 +189,20 @@ static void be_refused(struct worker *worker) {
            "a message of another thread", redist_error_message());
 }
 
+/* What one thread remembers is there for it again, whatever others add. */
+static void remember(struct worker *worker) {
+    for (int i = 0; i < 100; i++) {
+        char key[64], choice[16], found[16] = "";
+        snprintf(key, sizeof(key), "two-threads/%llu/%d", (unsigned long long)worker->sequence, i);
+        snprintf(choice, sizeof(choice), "choice-%d", i);
+        succeeds(worker, "redist_wisdom_store",
+                 redist_wisdom_store(worker->comm, NULL, key, choice));
+        succeeds(worker, "redist_wisdom_find",
+                 redist_wisdom_find(worker->comm, NULL, key, sizeof(found), found));
+        expect(worker, strcmp(found, choice) == 0, "wisdom", found);
+    }
+}
+
 /* ---------------------------------------------------------------- transforms */
 
 /* There and back again, from random values. */
@@ -203,9 +217,11 @@ static void use_transform(struct worker *worker, fftnd_plan *plan) {
     size_t n = layouts[0].bytes / sizeof(double);
     for (size_t i = 0; i < n; i++)
         arrays[0][i] = (double)(random_hash(i) >> 40);
-    succeeds(worker, "fftnd_forward", fftnd_forward(plan, arrays[0], arrays[1]));
-    memset(arrays[0], 0, layouts[0].bytes);
-    succeeds(worker, "fftnd_backward", fftnd_backward(plan, arrays[1], arrays[0]));
+    for (int lap = 0; lap < 10; lap++) {
+        succeeds(worker, "fftnd_forward", fftnd_forward(plan, arrays[0], arrays[1]));
+        memset(arrays[0], 0, layouts[0].bytes);
+        succeeds(worker, "fftnd_backward", fftnd_backward(plan, arrays[1], arrays[0]));
+    }
     for (size_t i = 0; i < n; i++) {
         double difference = arrays[0][i] - (double)(random_hash(i) >> 40);
         worst = difference * difference > worst ? difference * difference : worst;
@@ -236,8 +252,8 @@ static void transform(struct worker *worker) {
 /* ---------------------------------------------------------------- the threads */
 
 static void *work(void *data) {
-    static void (*const tasks[])(struct worker *) = {exchange,      exchange,   exchange, make_grid,
-                                                     use_duplicate, be_refused, transform};
+    static void (*const tasks[])(struct worker *) = {
+        exchange, exchange, exchange, make_grid, use_duplicate, be_refused, transform, remember};
     struct worker *worker = data;
     for (int lap = 0; lap < worker->laps; lap++)
         tasks[draw(worker, 0, (int)(sizeof(tasks) / sizeof(tasks[0])) - 1)](worker);

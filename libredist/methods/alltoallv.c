@@ -112,7 +112,7 @@ static void complete(struct state *state) {
     note(state, redist__finish_lane(state->problem->space, state->mark, 0, context));
     redist__enter(state->problem->watch, REDIST__COMMUNICATE);
     if (!state->messages.lost)
-        state->is_known = redist__failure_agree(state->problem->failure, context->comm);
+        state->is_known = redist__failure_agree(state->problem->failure, context);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {

@@ -100,7 +100,7 @@ static void complete(struct state *state) {
     note(state, redist__finish_lane(problem->space, state->mark, 0, context));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
     if (!state->messages.lost)
-        state->is_known = redist__failure_agree(problem->failure, context->comm);
+        state->is_known = redist__failure_agree(problem->failure, context);
 }
 
 static void execute(void *data, int direction, const void *source, void *destination) {

@@ -73,14 +73,14 @@ static int applies(const struct redist__problem *problem, int variant) {
     return code == REDIST_OK ? check_mapped(problem, variant) : code;
 }
 
-/* Staging costs more than MPI's own copies, so it is for those who ask for it or measure it. In host
- * memory pacing has no use but to be tested there. */
+/* Staging whole arrays costs less than MPI's own copies, staging tiles does not. In host memory pacing has no
+ * use but to be tested there. */
 static int preference(const struct redist__problem *problem, int variant) {
     if (problem->space->asynchronous)
         return 1 + (traits[variant].paced > 1);
     if (traits[variant].paced)
         return REDIST__BY_NAME;
-    if (!problem->mapped[0] && !problem->mapped[1])
+    if (!problem->mapped[0] && !problem->mapped[1] && problem->tiles != REDIST_WHOLE)
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
     return 1 + (streams == (problem->largest_bytes > problem->stream_bytes));
@@ -150,8 +150,8 @@ static int tell_boxes(const struct redist__problem *problem, const struct redist
             told[peer].stride[i] = mine->stride[i];
     }
     if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Alltoall(told, sizeof *told, MPI_BYTE, remotes, sizeof *remotes,
-                                             MPI_BYTE, context->comm));
+        code = redist_check_mpi(redist_insist(MPI_Alltoall(
+            told, sizeof *told, MPI_BYTE, remotes, sizeof *remotes, MPI_BYTE, context->comm)));
     redist_release(told);
     return code;
 }
@@ -191,6 +191,11 @@ static int connect(void *data) {
     int staged = state->routes[0].mode == REDIST__STAGE || state->routes[1].mode == REDIST__STAGE;
     if (code == REDIST_OK && staged)
         code = redist__segment_create(context, state->stage_bytes, &state->stage);
+    if (code == REDIST_OK && staged && context->size > 1 &&
+        redist__segment_place(state->stage, 1).key == 0) /* on all ranks: they are on one node */
+        code = redist__fail(REDIST_ERR_METHOD,
+                            "method direct finds no shared memory for arrays that are not from "
+                            "redist_alloc");
     return code;
 }
 

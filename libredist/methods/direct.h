@@ -6,6 +6,8 @@
 #include "../direct_control.h"
 #include "../method.h"
 
+#include <pthread.h>
+
 enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 
 /* What a peer says of the box that it exchanges with this rank: where in its array, in which
@@ -75,6 +77,7 @@ struct redist__direct {
     int direction;
     const char *source;
     char *destination;
+    pthread_t thread; /* that began the execution: others have plans of their own on the list */
     struct redist__direct *next_pending;
 };
 

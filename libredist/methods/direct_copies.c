@@ -3,8 +3,6 @@
 #include "../segment.h"
 #include "direct.h"
 
-#include <pthread.h>
-
 int redist__direct_is_ready(const struct redist__direct *state, int peer) {
     return atomic_load_explicit(&redist__direct_line(state, peer)->ready, memory_order_acquire) >=
            state->number;
@@ -195,6 +193,7 @@ void redist__direct_begin(struct redist__direct *state) {
     while (*link != NULL)
         link = &(*link)->next_pending;
     state->next_pending = NULL;
+    state->thread = pthread_self();
     *link = state;
     pthread_mutex_unlock(&lock);
 }
@@ -220,7 +219,8 @@ void redist__direct_unlock(void) {
 int redist__direct_advance_all(const struct redist__direct *state) {
     pthread_mutex_lock(&lock);
     for (struct redist__direct *other = pending; other != NULL; other = other->next_pending)
-        redist__direct_advance(other);
+        if (other == state || pthread_equal(other->thread, pthread_self()))
+            redist__direct_advance(other);
     int left = state->left;
     pthread_mutex_unlock(&lock);
     return left;

@@ -58,8 +58,8 @@ static int find_out(struct redist__node_messages *messages, int direction, uint6
     struct redist__bundle *bundles = messages->routes[direction].bundles;
     int nnodes = messages->nnodes, first = messages->first[messages->own];
     sum_by_node(messages, direction, sums);
-    int code = redist_check_mpi(
-        MPI_Allgather(sums, nnodes, MPI_UINT64_T, all, nnodes, MPI_UINT64_T, context->node));
+    int code = redist_check_mpi(redist_insist(
+        MPI_Allgather(sums, nnodes, MPI_UINT64_T, all, nnodes, MPI_UINT64_T, context->node)));
     for (int i = 0; i < context->node_size && code == REDIST_OK; i++) {
         int rank = messages->members[first + i];
         const uint64_t *theirs = all + context->node_ranks[rank] * nnodes;
@@ -73,8 +73,8 @@ static int find_out(struct redist__node_messages *messages, int direction, uint6
 
 static int find_in(struct redist__node_messages *messages, int direction, uint64_t sums[]) {
     sum_by_node(messages, !direction, sums);
-    int code = redist_check_mpi(MPI_Allreduce(MPI_IN_PLACE, sums, messages->nnodes, MPI_UINT64_T,
-                                              MPI_SUM, context_of(messages)->node));
+    int code = redist_check_mpi(redist_insist(MPI_Allreduce(
+        MPI_IN_PLACE, sums, messages->nnodes, MPI_UINT64_T, MPI_SUM, context_of(messages)->node)));
     for (int node = 0; node < messages->nnodes; node++)
         messages->routes[direction].bundles[node].in = sums[node];
     return code;
@@ -92,8 +92,8 @@ static int tell_places(struct redist__node_messages *messages, int direction, ui
             at += parts[messages->members[i]].elements;
         }
     }
-    return redist_check_mpi(
-        MPI_Alltoall(told, 1, MPI_UINT64_T, route->before, 1, MPI_UINT64_T, context->comm));
+    return redist_check_mpi(redist_insist(
+        MPI_Alltoall(told, 1, MPI_UINT64_T, route->before, 1, MPI_UINT64_T, context->comm)));
 }
 
 static size_t padded(uint64_t elements, size_t item) {

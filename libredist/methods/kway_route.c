@@ -37,18 +37,19 @@ static void distribute(const struct redist__stage *stage, int digit, int nranks,
 static int ask_stage(const struct redist__kway_shape *shape, const struct redist__stage *stage,
                      const uint64_t before[], uint64_t after[], uint64_t scratch[]) {
     const struct redist__context *context = context_of(shape);
-    int result = MPI_SUCCESS, size = context->size;
+    int failed = MPI_SUCCESS, size = context->size;
     memcpy(after, before, (size_t)size * sizeof *after);
-    for (int digit = 1; digit <= redist__kway_most(stage) && result == MPI_SUCCESS; digit++) {
+    for (int digit = 1; digit <= redist__kway_most(stage); digit++) {
         int count = collect(stage, digit, size, before, scratch);
-        result = MPI_Sendrecv(scratch, count, MPI_UINT64_T,
-                              redist__kway_neighbour(stage, context->rank, digit),
-                              shape->problem->tag, scratch + size, count, MPI_UINT64_T,
-                              redist__kway_neighbour(stage, context->rank, -digit),
-                              shape->problem->tag, context->comm, MPI_STATUS_IGNORE);
+        int to = redist__kway_neighbour(stage, context->rank, digit);
+        int from = redist__kway_neighbour(stage, context->rank, -digit);
+        int result = redist_insist(MPI_Sendrecv(
+            scratch, count, MPI_UINT64_T, to, shape->problem->tag, scratch + size, count,
+            MPI_UINT64_T, from, shape->problem->tag, context->comm, MPI_STATUS_IGNORE));
+        failed = failed == MPI_SUCCESS ? result : failed;
         distribute(stage, digit, size, scratch + size, after);
     }
-    return redist_check_mpi(result);
+    return redist_check_mpi(failed);
 }
 
 int redist__kway_ask(const struct redist__kway_shape *shape, int direction, uint64_t elements[],

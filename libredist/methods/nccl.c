@@ -10,11 +10,12 @@
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "../cuda_space.h"
+#include "../messages.h"
 #include "../method.h"
 #include "../pack.h"
 #include "../waiting.h"
+#include "nccl_comm.h"
 
-#include <nccl.h>
 #include <string.h>
 
 enum { OWN_LANE, PACK_LANE, UNPACK_LANE };
@@ -31,29 +32,25 @@ struct piece {
     int is_empty; /* all messages go with other pieces */
 };
 
-/* NCCL's communicator of a context. */
-struct link {
-    ncclComm_t comm;
-    unsigned long long number; /* which no other one of this process has */
-};
-
 struct state {
     const struct redist__problem *problem;
     struct piece pieces[PIECES];
     struct redist__copy own[2];
     cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
     void *mark;
-    ncclComm_t comm;           /* of the execution under way, */
+    ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
-    int given_up;              /* all ranks know that the plan has failed */
-    int status[2];             /* of this rank in the execution under way, and of all, */
-    MPI_Request request;       /* when this is complete */
+    int is_known;              /* all ranks know of a failure: none moves anything any more */
+    int status[2]; /* of the execution under way: this rank if it failed, the lowest that did */
+    struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
 
-static int check_nccl(ncclResult_t result, const char *what) {
-    if (result == ncclSuccess)
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_DEVICE, "%s: %s", what, ncclGetErrorString(result));
+static void note(const struct state *state, int code) {
+    redist__failure_note(state->problem->failure, code);
+}
+
+static int failed(const struct state *state) {
+    return redist__failed(state->problem->failure);
 }
 
 static int applies(const struct redist__problem *problem, int variant) {
@@ -152,8 +149,10 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    state->request = MPI_REQUEST_NULL;
-    int code = problem->space->mark_create(&state->mark);
+    int code =
+        redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
+    if (code == REDIST_OK)
+        code = problem->space->mark_create(&state->mark);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
     for (int which = 0; which < PIECES && code == REDIST_OK; which++)
@@ -161,82 +160,12 @@ static int create(const struct redist__problem *problem, int variant, void **res
     return code == REDIST_OK ? create_stream(&state->stream) : code;
 }
 
-/* ---------------------------------------------------------------- the communicator */
-
-/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
-static int check_devices(const struct redist__context *context) {
-    cudaUUID_t *devices = redist_calloc((size_t)context->size, sizeof *devices);
-    struct cudaDeviceProp properties;
-    int device = 0, code = REDIST_OK;
-    if (devices == NULL)
-        code =
-            redist__fail(REDIST_ERR_MEMORY, "no memory for the devices of %d ranks", context->size);
-    else if (cudaGetDevice(&device) != cudaSuccess ||
-             cudaGetDeviceProperties(&properties, device) != cudaSuccess)
-        code = redist__fail(REDIST_ERR_DEVICE, "the current device does not say what it is");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE,
-                                              devices, sizeof *devices, MPI_BYTE, context->comm));
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
-            code = redist__fail(REDIST_ERR_METHOD,
-                                "method nccl needs a device for each rank, but ranks %d and %d of "
-                                "the communicator share one",
-                                context->rank, rank);
-    redist_release(devices);
-    return redist_agree(context->comm, code);
-}
-
-static void detach(void *attached) {
-    struct link *link = attached;
-    ncclCommDestroy(link->comm);
-    redist_release(link);
-}
-
-static struct link *create_link(void) {
-    static _Atomic unsigned long long counter;
-    struct link *link = redist_calloc(1, sizeof *link);
-    if (link != NULL)
-        link->number = ++counter;
-    return link;
-}
-
-static int create_comm(struct redist__context *context) {
-    ncclUniqueId id = {{0}};
-    int code = check_devices(context);
-    if (code != REDIST_OK)
-        return code;
-    struct link *link = create_link();
-    if (link == NULL)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator of NCCL");
-    else if (context->rank == 0)
-        code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm));
-    if (code == REDIST_OK)
-        code = check_nccl(ncclCommInitRank(&link->comm, context->size, id, context->rank),
-                          "ncclCommInitRank");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK) {
-        if (link != NULL && link->comm != NULL)
-            ncclCommAbort(link->comm);
-        redist_release(link);
-        return code;
-    }
-    context->attached = link;
-    context->detach = detach;
-    return REDIST_OK;
-}
+/* ---------------------------------------------------------------- execution */
 
 static int connect(void *data) {
     struct state *state = data;
-    struct redist__context *context = state->problem->schedule->context;
-    return context->attached == NULL ? create_comm(context) : REDIST_OK;
+    return redist__nccl_connect(state->problem->schedule->context);
 }
-
-/* ---------------------------------------------------------------- execution */
 
 static size_t message_bytes(const struct piece *piece, int side, int peer) {
     return piece->schedule.side[side].parts[peer].elements * piece->schedule.item;
@@ -262,12 +191,12 @@ static int exchange(const struct state *state, const struct piece *piece, int di
     const struct redist__context *context = state->problem->schedule->context;
     ncclResult_t result = ncclGroupStart();
     if (result != ncclSuccess)
-        return check_nccl(result, "ncclGroupStart");
+        return redist__nccl_check(result, "ncclGroupStart");
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
         result = exchange_with(state, piece, direction, (context->rank + i) % context->size, source,
                                destination);
     ncclResult_t ended = ncclGroupEnd();
-    return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
+    return redist__nccl_check(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
 /* What `later` gets from now on begins after what `earlier` has got. */
@@ -312,38 +241,28 @@ static int copy_own(struct state *state, int direction, const void *source, void
                              : code;
 }
 
-static void note(struct state *state, int code) {
-    redist__failure_note(state->problem->failure, code);
-}
-
-static int has_failed(const struct state *state) {
-    return redist__failed(state->problem->failure);
-}
-
-/* The same on all ranks: whether there is a communicator for this execution. */
+/* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
-    const struct link *link = state->problem->schedule->context->attached;
-    state->comm = link != NULL && !state->given_up ? link->comm : NULL;
-    state->number = link != NULL ? link->number : 0;
-    if (state->comm == NULL) {
+    state->number = redist__nccl_comm(state->problem->schedule->context, &state->comm);
+    if (state->comm == NULL)
         note(state, redist__fail(REDIST_ERR_DEVICE,
                                  "NCCL's communicator was given up after a failure: free the plan "
                                  "and make a new one"));
-        state->given_up = 1;
-    }
+    if (state->is_known)
+        state->comm = NULL;
     return state->comm != NULL;
 }
 
-/* Tells the peers whether this rank has given its device all that they wait for. */
+/* Lets the peers know whether this rank has given its device all that they wait for. */
 static void post_status(struct state *state) {
-    state->status[0] = has_failed(state) != 0;
-    state->request = MPI_REQUEST_NULL;
-    note(state, redist_check_mpi(redist__insist(
-                    MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT, MPI_MAX,
-                                   state->problem->schedule->context->comm, &state->request))));
+    const struct redist__context *context = state->problem->schedule->context;
+    state->status[0] = failed(state) ? context->rank : context->size;
+    int result = redist__try(state->problem->failure,
+                             MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
+                                            MPI_MIN, context->comm, &state->messages.sends[0]));
+    state->messages.lost |= result != MPI_SUCCESS;
 }
 
-/* Failures show in `wait`, when all ranks know of them. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
@@ -354,23 +273,43 @@ static void start(void *data, int direction, const void *source, void *destinati
     for (int i = 0; i < PIECES; i++)
         if (!state->pieces[i].is_empty)
             note(state, move_piece(state, &state->pieces[i], direction, source, destination));
-    if (!has_failed(state))
+    if (!failed(state))
         note(state, copy_own(state, direction, source, destination));
     post_status(state);
 }
 
-static int wait_event(cudaEvent_t event, const struct redist__context *context) {
+/* Ends when a peer is gone, for whose kernels the event would wait, or when NCCL knows of an error. */
+static int wait_event(const struct state *state, cudaEvent_t event) {
+    enum { POLLS_PER_LOOK = 1024 };
+    const struct redist__context *context = state->problem->schedule->context;
     cudaError_t error = cudaErrorNotReady;
-    for (unsigned poll = 0; (error = cudaEventQuery(event)) == cudaErrorNotReady; poll++)
-        (void)redist__pause(context, poll);
-    return redist__cuda_check(error, "cudaEventQuery");
+    int code = REDIST_OK;
+    for (unsigned poll = 0; code == REDIST_OK; poll++) {
+        ncclResult_t result = ncclSuccess;
+        error = cudaEventQuery(event);
+        if (error != cudaErrorNotReady)
+            return redist__cuda_check(error, "cudaEventQuery");
+        (void)cudaGetLastError(); /* the user's own checks are not to find it */
+        if (poll % POLLS_PER_LOOK == 0)
+            code = redist__nccl_check(ncclCommGetAsyncError(state->comm, &result),
+                                      "ncclCommGetAsyncError");
+        if (code == REDIST_OK && result != ncclSuccess && result != ncclInProgress)
+            code = redist__nccl_check(result, "a message of NCCL");
+        if (code == REDIST_OK)
+            code = redist__pause(context, poll);
+    }
+    return code;
+}
+
+static int wait_lane(const struct state *state, int lane) {
+    int code = state->problem->space->mark_lane(state->mark, lane);
+    return code == REDIST_OK ? wait_event(state, state->mark) : code;
 }
 
 /* Who asks for phases sees packing until the first piece is packed, and unpacking once the last one has
  * moved; what is hidden behind the messages between is no phase of its own. */
 static int watch_pieces(const struct state *state) {
     struct redist__watch *watch = state->problem->watch;
-    const struct redist__context *context = state->problem->schedule->context;
     const struct piece *first = NULL, *last = NULL;
     for (int i = 0; i < PIECES && watch != NULL; i++)
         if (!state->pieces[i].is_empty) {
@@ -380,10 +319,10 @@ static int watch_pieces(const struct state *state) {
     if (first == NULL)
         return REDIST_OK;
     redist__enter(watch, REDIST__PACK);
-    int code = wait_event(first->packed, context);
+    int code = wait_event(state, first->packed);
     redist__enter(watch, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
-        code = wait_event(last->moved, context);
+        code = wait_event(state, last->moved);
     redist__enter(watch, REDIST__UNPACK);
     return code;
 }
@@ -404,50 +343,45 @@ static void finish_streams(const struct state *state) {
 /* Whether all ranks have given their devices everything. */
 static int is_complete(struct state *state) {
     const struct redist__context *context = state->problem->schedule->context;
-    int is_known = 0, result = MPI_SUCCESS;
-    int code = REDIST_OK;
-    for (unsigned poll = 0; !is_known && result == MPI_SUCCESS && code == REDIST_OK; poll++) {
-        result = redist__insist(MPI_Test(&state->request, &is_known, MPI_STATUS_IGNORE));
-        if (!is_known)
-            code = redist__pause(context, poll);
-    }
-    note(state, redist_check_mpi(result));
-    note(state, code);
-    return is_known && result == MPI_SUCCESS && state->status[1] == 0;
-}
-
-/* Ends the kernels that wait for ever. All ranks do so, and another plan of theirs may have done it before. */
-static void give_up(struct state *state) {
-    struct redist__context *context = state->problem->schedule->context;
-    struct link *link = context->attached;
-    if (!has_failed(state))
-        note(state, redist__fail(REDIST_ERR_PEER, "method nccl failed on another rank"));
-    state->given_up = 1;
-    if (link != NULL && link->number == state->number) {
-        context->attached = NULL;
-        context->detach = NULL;
-        ncclCommAbort(link->comm);
-        redist_release(link);
-    }
-    finish_streams(state);
+    redist__messages_end(&state->messages);
+    if (!state->messages.lost && state->status[1] < context->size)
+        redist__failure_note_peer(state->problem->failure, state->status[1], REDIST_OK);
+    return !state->messages.lost && state->status[1] == context->size;
 }
 
 /* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
  * another plan on all ranks. */
 static int has_comm(const struct state *state) {
-    const struct link *link = state->problem->schedule->context->attached;
-    return link != NULL && link->number == state->number;
+    ncclComm_t comm;
+    return redist__nccl_comm(state->problem->schedule->context, &comm) == state->number;
 }
 
-/* What fails here does so on this rank alone, and the peers hear of it in the next execution. */
+/* Ends the kernels that wait for ever. */
+static void give_up(struct state *state) {
+    if (has_comm(state))
+        redist__nccl_abort(state->problem->schedule->context);
+    note(state, redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
+    state->is_known = 1;
+    finish_streams(state);
+}
+
+/* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
+ * peers' kernels are waited for in vain, the communicator is of no use to anybody. */
 static void wait_streams(struct state *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    note(state, watch_pieces(state));
-    note(state, redist__finish_lane(state->problem->space, state->mark, UNPACK_LANE, context));
+    int code = watch_pieces(state);
+    if (code == REDIST_OK)
+        code = wait_lane(state, UNPACK_LANE);
     redist__enter(state->problem->watch, REDIST__OWN_PART);
-    note(state, redist__finish_lane(state->problem->space, state->mark, OWN_LANE, context));
-    if (has_failed(state))
-        finish_streams(state);
+    if (code == REDIST_OK)
+        code = wait_lane(state, OWN_LANE);
+    note(state, code);
+    if (code == REDIST_OK)
+        return;
+    ncclResult_t result = ncclSuccess;
+    if (redist__peers_gone(state->problem->schedule->context) ||
+        ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
+        give_up(state);
+    finish_streams(state);
 }
 
 static void wait(void *data) {
@@ -480,7 +414,8 @@ static void destroy(void *data) {
         (void)cudaStreamDestroy(state->stream);
     if (state->mark != NULL)
         state->problem->space->mark_destroy(state->mark);
-    redist_release(state);
+    if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
+        redist_release(state);
 }
 
 const struct redist__method redist__method_nccl = {

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "collectives.h"
+
+#include <mpi.h>
+
+long collectives;
+int collectives_until_error, collectives_no_windows;
+
+static int report(int result) {
+    if (collectives_until_error < 0)
+        return MPI_ERR_OTHER;
+    if (collectives_until_error == 0 || --collectives_until_error > 0)
+        return result;
+    return MPI_ERR_OTHER;
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+    collectives++;
+    return PMPI_Barrier(comm);
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    collectives++;
+    return PMPI_Bcast(buffer, count, type, root, comm);
+}
+
+int MPI_Reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+    collectives++;
+    return PMPI_Reduce(send, receive, count, type, op, root, comm);
+}
+
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+    collectives++;
+    return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void *receive,
+                  int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+    collectives++;
+    return PMPI_Allgather(send, send_count, send_type, receive, receive_count, receive_type, comm);
+}
+
+int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *receive,
+                 int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+    collectives++;
+    return PMPI_Alltoall(send, send_count, send_type, receive, receive_count, receive_type, comm);
+}
+
+int MPI_Alltoallv(const void *send, const int send_counts[], const int send_places[],
+                  MPI_Datatype send_type, void *receive, const int receive_counts[],
+                  const int receive_places[], MPI_Datatype receive_type, MPI_Comm comm) {
+    collectives++;
+    return PMPI_Alltoallv(send, send_counts, send_places, send_type, receive, receive_counts,
+                          receive_places, receive_type, comm);
+}
+
+int MPI_Alltoallw(const void *send, const int send_counts[], const int send_places[],
+                  const MPI_Datatype send_types[], void *receive, const int receive_counts[],
+                  const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm) {
+    collectives++;
+    return report(PMPI_Alltoallw(send, send_counts, send_places, send_types, receive,
+                                 receive_counts, receive_places, receive_types, comm));
+}
+
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made) {
+    collectives++;
+    return PMPI_Comm_split(comm, color, key, made);
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made) {
+    collectives++;
+    return PMPI_Comm_dup(comm, made);
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
+                            MPI_Win *made) {
+    collectives++;
+    if (collectives_no_windows)
+        return MPI_ERR_OTHER;
+    return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    return report(PMPI_Waitall(count, requests, statuses));
+}
