@@ -33,10 +33,18 @@ static uint64_t find_space(void) {
     return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
+/* The first thread started with the process. An emulator (qemu) makes up /proc/self/stat, with a start that
+ * is not the one that others see. */
+static int read_own_stat(char *state, unsigned long long *start) {
+    char file[64];
+    snprintf(file, sizeof file, "/proc/self/task/%d/stat", (int)getpid());
+    return read_stat(file, state, start) || read_stat("/proc/self/stat", state, start);
+}
+
 struct redist__process redist__process_self(void) {
     char state;
     unsigned long long start = 0;
-    if (!read_stat("/proc/self/stat", &state, &start))
+    if (!read_own_stat(&state, &start))
         start = 0;
     return (struct redist__process){find_space(), (uint64_t)getpid(), start};
 }

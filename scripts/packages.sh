@@ -12,6 +12,7 @@ declare -A pass_packages=(
     [gcc]="iproute2"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
+    [tsan]="libmpich-dev mpich util-linux"
     [valgrind]="valgrind"
     [model]="spin"
     [checks]="clang-format shellcheck"

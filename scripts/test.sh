@@ -16,12 +16,14 @@ slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|state
 slowed_more+='fftnd_(calls|failures|kept|random))'
 # Tests of what copies.
 copies='^test_(redist_(copy|exchange|plans|boxes|tiles|pieces)|fftnd_(transform|memory|random|kept|pieces))'
+# Tests for an emulated processor, which is slow.
+emulated='^test_(redist_((copy|turns|join)-1|(exchange|tiles|pieces)-(2|4)|boxes-2)|fftnd_(random|pieces|calls)-2)$'
 # On up to four ranks, and without what takes long beside what it finds: threads under other thread
 # levels, installations, and most short benchmarks.
 quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
 quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind plain model soak checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 model soak checks documents)
 
 # Builds for a pass; a build that fails is one failure.
 build_pass() { # folder, options of meson setup
@@ -100,6 +102,25 @@ pass_tsan() {
 pass_plain() {
     build_pass plain -Dmpi=openmpi -Dcuda=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
         -Dcopy_loops=plain && run_some plain build-test/plain "$copies-[13]$"
+}
+
+# Another processor, under qemu with MPICH: the flags of direct, what copies, transforms, threads.
+pass_aarch64() {
+    local code=0
+    bash scripts/aarch64.sh >out/test/aarch64.txt 2>&1 || code=$?
+    if [ $code -eq 77 ]; then
+        record skipped 1 "aarch64: $(tail -n 1 out/test/aarch64.txt)"
+        return
+    elif [ $code -ne 0 ]; then
+        record failed 1 "aarch64: builds"
+        cat out/test/aarch64.txt
+        return
+    fi
+    record passed 1 "aarch64: builds"
+    export REDIST_TEST_WRAPPER="qemu-aarch64 -L $PWD/build-test/arm64/sysroot"
+    run_some aarch64 build-test/aarch64 "$emulated"
+    REDIST_TEST_SECONDS=4 run_tests aarch64 build-test/aarch64 '^test_soak-(2|3)$'
+    unset REDIST_TEST_WRAPPER
 }
 
 # Uninitialised values and leaks, watched by valgrind.
