@@ -35,9 +35,9 @@
  *     later, in an agreement. The plan is broken: all its executions fail from then on. It can be freed, and
  *     a new one made;
  *   - an execution in which the process of another rank of the node has ended returns REDIST_ERR_PEER. So does
- *     each later call that would wait for that rank, as far as MPI itself does not wait for it inside of one
- *     of its calls (alltoallw, alltoallv, redist_exchange, and all that makes something). Plans can be freed
- *     then, but shared memory stays until the process ends. That other nodes are gone, only MPI can tell;
+ *     each later call that would wait for that rank, unless MPI itself waits for it inside a call of its own:
+ *     what makes something does, and redist_exchange. Plans can be freed then, but shared memory stays until
+ *     the process ends. That a rank of another node is gone, only MPI can tell;
  *   - those that free something refuse a handle that is not alive, on the calling rank only. With a handle
  *     that is alive they always free it, and return what an execution that they had to complete returned.
  *

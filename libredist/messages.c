@@ -49,36 +49,44 @@ int redist__messages_free(struct redist__messages *messages) {
 
 /* ---------------------------------------------------------------- posting */
 
-/* A message that cannot be posted: nobody can say whether the peer ever gets on. */
-static void note_posted(struct redist__messages *messages, int result, MPI_Request *request) {
-    if (result == MPI_SUCCESS)
-        return;
-    *request = MPI_REQUEST_NULL;
-    messages->lost = 1;
+/* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
+ * have begun it all the same. */
+static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
+    redist__failure_note_mpi(messages->failure, result);
+    return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
 }
 
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
                               MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = &messages->receives[i];
-    if (messages->lost)
-        return;
-    int result = redist__try(messages->failure, MPI_Irecv(buffer, count, type, peer, tag,
-                                                          messages->context->comm, request));
-    note_posted(messages, result, request);
+    MPI_Comm comm = messages->context->comm;
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused =
+            is_refused(messages, MPI_Irecv(buffer, count, type, peer, tag, comm, request), request);
+    messages->lost |= refused;
 }
 
 void redist__messages_send(struct redist__messages *messages, int i, const void *buffer, int count,
                            MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = &messages->sends[i];
-    if (messages->lost)
-        return;
-    int sent = redist__failed(messages->failure) ? 0 : count;
     MPI_Comm comm = messages->context->comm;
-    int result = MPI_Isend(buffer, sent, type, peer, tag, comm, request);
-    if (redist__failure_note_mpi(messages->failure, result) != MPI_SUCCESS)
-        result = redist__failure_note_mpi(messages->failure,
-                                          MPI_Isend(buffer, 0, type, peer, tag, comm, request));
-    note_posted(messages, result, request);
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++) {
+        int sent = redist__failed(messages->failure) ? 0 : count;
+        refused =
+            is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
+    }
+    messages->lost |= refused;
+}
+
+void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
+                              const void *call) {
+    MPI_Request *request = &messages->sends[0];
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused = is_refused(messages, begin(call, messages->context->comm, request), request);
+    messages->lost |= refused;
 }
 
 /* ---------------------------------------------------------------- completing */

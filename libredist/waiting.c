@@ -129,6 +129,8 @@ int redist__find_lowest(const struct redist__context *context, int value, int *l
     peers->votes[0] = value;
     int result = MPI_Iallreduce(&peers->votes[0], &peers->votes[1], 1, MPI_INT, MPI_MIN,
                                 context->comm, &request);
+    if (request != MPI_REQUEST_NULL) /* it has begun, whatever it returned */
+        result = MPI_SUCCESS;
     for (unsigned poll = 0; result == MPI_SUCCESS && !done && code == REDIST_OK; poll++) {
         result = redist__insist(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         if (!done)

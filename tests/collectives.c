@@ -48,20 +48,28 @@ int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void 
     return PMPI_Alltoall(send, send_count, send_type, receive, receive_count, receive_type, comm);
 }
 
-int MPI_Alltoallv(const void *send, const int send_counts[], const int send_places[],
-                  MPI_Datatype send_type, void *receive, const int receive_counts[],
-                  const int receive_places[], MPI_Datatype receive_type, MPI_Comm comm) {
+int MPI_Iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request) {
     collectives++;
-    return PMPI_Alltoallv(send, send_counts, send_places, send_type, receive, receive_counts,
-                          receive_places, receive_type, comm);
+    return PMPI_Iallreduce(send, receive, count, type, op, comm, request);
 }
 
-int MPI_Alltoallw(const void *send, const int send_counts[], const int send_places[],
-                  const MPI_Datatype send_types[], void *receive, const int receive_counts[],
-                  const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm) {
+int MPI_Ialltoallv(const void *send, const int send_counts[], const int send_places[],
+                   MPI_Datatype send_type, void *receive, const int receive_counts[],
+                   const int receive_places[], MPI_Datatype receive_type, MPI_Comm comm,
+                   MPI_Request *request) {
     collectives++;
-    return report(PMPI_Alltoallw(send, send_counts, send_places, send_types, receive,
-                                 receive_counts, receive_places, receive_types, comm));
+    return PMPI_Ialltoallv(send, send_counts, send_places, send_type, receive, receive_counts,
+                           receive_places, receive_type, comm, request);
+}
+
+int MPI_Ialltoallw(const void *send, const int send_counts[], const int send_places[],
+                   const MPI_Datatype send_types[], void *receive, const int receive_counts[],
+                   const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm,
+                   MPI_Request *request) {
+    collectives++;
+    return report(PMPI_Ialltoallw(send, send_counts, send_places, send_types, receive,
+                                  receive_counts, receive_places, receive_types, comm, request));
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made) {
@@ -80,8 +88,4 @@ int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm com
     if (collectives_no_windows)
         return MPI_ERR_OTHER;
     return PMPI_Win_allocate_shared(size, unit, info, comm, base, made);
-}
-
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    return report(PMPI_Waitall(count, requests, statuses));
 }

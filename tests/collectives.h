@@ -9,7 +9,7 @@
 /** Collective calls so far: barriers, broadcasts, reductions, all-to-alls, new communicators, windows. */
 extern long collectives;
 
-/** The n-th call of MPI_Alltoallw or MPI_Waitall from now on works, but reports an error; 0 = none, -1 =
+/** The n-th call of MPI_Ialltoallw from now on works, but reports an error; 0 = none, -1 =
  * all. */
 extern int collectives_until_error;
 

@@ -107,7 +107,7 @@ START_TEST(no_memory_to_measure_in) {
 }
 END_TEST
 
-/* MPI_Alltoallw reports errors on one rank, on all: the methods that call it drop out. */
+/* MPI_Ialltoallw reports errors on one rank, on all: the methods that call it drop out. */
 START_TEST(failing_method) {
     const enum test_memory shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
     for (int victim = 0; victim <= harness_nranks; victim++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pack all parts, one MPI_Alltoallv, unpack all (Egger, All2All-Sync). A side whose parts are all
+ * Pack all parts, one MPI_Ialltoallv, unpack all (Egger, All2All-Sync). A side whose parts are all
  * contiguous in the array is not packed. The own part is copied directly. A collective call has no room for
  * news of a failure, so that the ranks agree on it afterwards.
  */
@@ -115,20 +115,29 @@ static void complete(struct state *state) {
         state->is_known = redist__failure_agree(state->problem->failure, context);
 }
 
+struct call {
+    const struct state *state;
+    const void *source;
+    void *destination;
+};
+
+static int begin_call(const void *data, MPI_Comm comm, MPI_Request *request) {
+    const struct call *call = data;
+    const struct state *state = call->state;
+    int from = state->direction, to = !from;
+    return MPI_Ialltoallv(base(&state->packing[from], call->source), state->counts[from],
+                          state->displacements[from], state->element,
+                          base(&state->packing[to], call->destination), state->counts[to],
+                          state->displacements[to], state->element, comm, request);
+}
+
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    const struct redist__packing *from = &state->packing[direction];
-    const struct redist__packing *to = &state->packing[!direction];
+    const struct call call = {state, source, destination};
     if (state->is_known)
         return;
     prepare(state, direction, source, destination);
-    int result = redist__try(
-        state->problem->failure,
-        MPI_Ialltoallv(base(from, source), state->counts[direction],
-                       state->displacements[direction], state->element, base(to, destination),
-                       state->counts[!direction], state->displacements[!direction], state->element,
-                       state->schedule->context->comm, &state->messages.sends[0]));
-    state->messages.lost |= result != MPI_SUCCESS;
+    redist__messages_collect(&state->messages, begin_call, &call);
     copy_own(state, source);
 }
 
@@ -137,29 +146,6 @@ static void wait(void *data) {
     if (state->is_known)
         return;
     redist__messages_end(&state->messages);
-    complete(state);
-}
-
-/* MPI libraries have better algorithms for the blocking call. */
-static void execute(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
-    const struct redist__packing *from = &state->packing[direction];
-    const struct redist__packing *to = &state->packing[!direction];
-    int early = state->problem->space->asynchronous;
-    if (state->is_known)
-        return;
-    prepare(state, direction, source, destination);
-    if (early)
-        copy_own(state, source);
-    int result = redist__try(state->problem->failure,
-                             MPI_Alltoallv(base(from, source), state->counts[direction],
-                                           state->displacements[direction], state->element,
-                                           base(to, destination), state->counts[!direction],
-                                           state->displacements[!direction], state->element,
-                                           state->schedule->context->comm));
-    state->messages.lost |= result != MPI_SUCCESS;
-    if (!early)
-        copy_own(state, source);
     complete(state);
 }
 
@@ -184,12 +170,11 @@ static void destroy(void *data) {
 
 const struct redist__method redist__method_alltoallv = {
     .name = "alltoallv",
-    .summary = "packs all parts, one MPI_Alltoallv, unpacks all",
+    .summary = "packs all parts, one MPI_Ialltoallv, unpacks all",
     .applies = applies,
     .create = create,
     .start = start,
     .wait = wait,
-    .execute = execute,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reference: MPI subarray datatypes and one MPI_Alltoallw (Dalcin, Mortensen, Keyes, Listing 3;
+ * The reference: MPI subarray datatypes and one MPI_Ialltoallw (Dalcin, Mortensen, Keyes, Listing 3;
  * Egger, All2All-MPI_Type). MPI gathers and scatters the boxes. Of arrays on a device the own part is
  * copied there. A collective call has no room for news of a failure, so that the ranks agree on it
  * afterwards.
@@ -103,36 +103,30 @@ static void complete(struct state *state) {
         state->is_known = redist__failure_agree(problem->failure, context);
 }
 
-static void execute(void *data, int direction, const void *source, void *destination) {
-    struct state *state = data;
-    const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
-    if (state->is_known)
-        return;
-    prepare(state, direction, source, destination);
-    int result = redist__try(
-        state->problem->failure,
-        MPI_Alltoallw(redist__mirror_of(&state->mirrors[direction], source), from->counts,
-                      from->displacements, from->types,
-                      redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
-                      to->displacements, to->types, state->problem->schedule->context->comm));
-    state->messages.lost |= result != MPI_SUCCESS;
-    complete(state);
+struct call {
+    const struct state *state;
+    const void *source;
+    void *destination;
+};
+
+static int begin_call(const void *data, MPI_Comm comm, MPI_Request *request) {
+    const struct call *call = data;
+    const struct state *state = call->state;
+    const struct redist__types *from = &state->types[state->direction];
+    const struct redist__types *to = &state->types[!state->direction];
+    return MPI_Ialltoallw(redist__mirror_of(&state->mirrors[state->direction], call->source),
+                          from->counts, from->displacements, from->types,
+                          redist__mirror_of(&state->mirrors[!state->direction], call->destination),
+                          to->counts, to->displacements, to->types, comm, request);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    const struct redist__types *from = &state->types[direction], *to = &state->types[!direction];
+    const struct call call = {state, source, destination};
     if (state->is_known)
         return;
     prepare(state, direction, source, destination);
-    int result = redist__try(
-        state->problem->failure,
-        MPI_Ialltoallw(redist__mirror_of(&state->mirrors[direction], source), from->counts,
-                       from->displacements, from->types,
-                       redist__mirror_of(&state->mirrors[!direction], destination), to->counts,
-                       to->displacements, to->types, state->problem->schedule->context->comm,
-                       &state->messages.sends[0]));
-    state->messages.lost |= result != MPI_SUCCESS;
+    redist__messages_collect(&state->messages, begin_call, &call);
 }
 
 static void wait(void *data) {
@@ -162,13 +156,12 @@ static void destroy(void *data) {
 
 const struct redist__method redist__method_alltoallw = {
     .name = "alltoallw",
-    .summary = "one MPI_Alltoallw over subarray datatypes; the reference for all others",
+    .summary = "one MPI_Ialltoallw over subarray datatypes; the reference for all others",
     .applies = applies,
     .preference = redist__types_preference,
     .create = create,
     .start = start,
     .wait = wait,
-    .execute = execute,
     .workspace = workspace,
     .destroy = destroy,
 };
