@@ -111,6 +111,13 @@ int redist__pause(const struct redist__context *context, unsigned poll) {
     return code;
 }
 
+int redist__pause_for(const struct redist__context *context, int node_rank, unsigned poll) {
+    int code = redist__pause(context, poll);
+    if (code == REDIST_OK || !redist__process_is_gone(&context->peers->processes[node_rank]))
+        return REDIST_OK;
+    return code;
+}
+
 int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                      const struct redist__context *context) {
     int code = REDIST_OK;

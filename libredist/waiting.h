@@ -13,6 +13,10 @@
  * REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 
+/* The same in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
+ * its own end is an error. */
+int redist__pause_for(const struct redist__context *context, int node_rank, unsigned poll);
+
 /* Waits until a counter has reached `value`. Codes as above. */
 int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                      const struct redist__context *context);

@@ -70,7 +70,9 @@ static void print_faults(void) {
 void fault_end(void) {
     harness_case("the faults of this test");
     check_all(nnoted == 0, "%d times in %d faults; the first: %s", nnoted, ncases, first_note);
-    check_all(ncases > 0, "no fault was tried");
+    if (ncases == 0)
+        harness_skip(harness_nranks == 1 ? "one rank calls nothing that can fail"
+                                         : "the time was over before the first fault");
     if (harness_rank == 0 && getenv("REDIST_TEST_TIMES") != NULL)
         print_faults();
 }

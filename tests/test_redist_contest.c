@@ -13,7 +13,7 @@
 
 enum { NAME_BYTES = 100 };
 
-static const int sizes[3] = {9, 8, 10};
+static const int sizes[3] = {36, 32, 40};
 static char file[NAME_BYTES];
 
 /* ---------------------------------------------------------------- memory that runs out */
@@ -94,7 +94,7 @@ static void check_plan(const enum test_memory memory[2], size_t bytes, int error
 /* No memory for arrays to measure in, nor for messages: on all ranks, or on one */
 START_TEST(no_memory_to_measure_in) {
     const enum test_memory plain[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    size_t bytes = 16 * 9 * 8 * 10 / (2 * (size_t)harness_nranks);
+    size_t bytes = 16 * 36 * 32 * 40 / (2 * (size_t)harness_nranks);
     for (int victim = 0; victim <= harness_nranks; victim++) {
         begin();
         harness_case("no memory on rank %d", victim);

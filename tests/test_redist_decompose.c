@@ -97,13 +97,13 @@ START_TEST(error_table) {
 END_TEST
 
 START_TEST(unknown_codes) {
-    static const int unknown[] = {-1, REDIST_ERR_DEVICE + 1, 1000, INT_MAX, INT_MIN};
+    static const int unknown[] = {-1, REDIST_ERR_PEER + 1, 1000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         const char *sentence = redist_error_string(unknown[i]);
         check_all(!strcmp(redist_error_name(unknown[i]), "unknown"), "%d is %s", unknown[i],
                   redist_error_name(unknown[i]));
         check_all(sentence != NULL && *sentence, "no sentence for %d", unknown[i]);
-        for (int code = 0; code <= REDIST_ERR_DEVICE; code++)
+        for (int code = 0; code <= REDIST_ERR_PEER; code++)
             check_all(strcmp(sentence, redist_error_string(code)) != 0, "%d has the sentence of %d",
                       unknown[i], code);
     }

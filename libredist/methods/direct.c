@@ -254,9 +254,10 @@ static int shares_box(const struct redist__direct *state, int peer) {
     return redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer);
 }
 
-/* Waits until a rank has done an execution; meanwhile other executions go on. Then its failures are
- * known. */
+/* Waits until a rank has done an execution; meanwhile other executions go on. Then its failures are known.
+ * Another rank that is gone is no reason to leave: this one may still copy. */
 static void wait_done(const struct redist__direct *state, int peer, uint64_t number) {
+    const struct redist__context *context = state->problem->schedule->context;
     const struct redist__line *line = redist__direct_line(state, peer);
     int code = REDIST_OK;
     for (unsigned poll = 0;
@@ -264,7 +265,7 @@ static void wait_done(const struct redist__direct *state, int peer, uint64_t num
          poll++) {
         if (state->problem->space->asynchronous)
             redist__direct_advance_all(state);
-        code = redist__pause(state->problem->schedule->context, poll);
+        code = redist__pause_for(context, context->node_ranks[peer], poll);
     }
     redist__direct_note(state, code);
     uint64_t failed = atomic_load_explicit(&line->failed, memory_order_relaxed);
