@@ -245,7 +245,8 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
     code = describe_nodes(context);
-    return code == REDIST_OK ? redist__peers_find(context) : code;
+    int found = redist__peers_find(context);
+    return code == REDIST_OK ? found : code;
 }
 
 static struct redist__context *allocate(MPI_Comm comm) {
@@ -258,8 +259,9 @@ static struct redist__context *allocate(MPI_Comm comm) {
     context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
     context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
     context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
+    context->peers = redist__peers_allocate(size);
     if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
-        !redist__tags_create(&context->tags)) {
+        context->peers == NULL || !redist__tags_create(&context->tags)) {
         release(context);
         return NULL;
     }

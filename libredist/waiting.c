@@ -20,7 +20,7 @@ struct redist__peers {
         [2]; /* of a reduction, this rank's and the result: MPI may keep them when it is given up */
 };
 
-static struct redist__peers *allocate(int count) {
+struct redist__peers *redist__peers_allocate(int count) {
     struct redist__peers *peers = redist_calloc(1, sizeof *peers);
     struct redist__process *processes = redist_calloc((size_t)count, sizeof *processes);
     if (peers == NULL || processes == NULL) {
@@ -34,14 +34,7 @@ static struct redist__peers *allocate(int count) {
 
 int redist__peers_find(struct redist__context *context) {
     struct redist__process self = redist__process_self();
-    context->peers = allocate(context->node_size);
-    int code = context->peers != NULL
-                   ? REDIST_OK
-                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the processes of a node");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_check_mpi(
+    int code = redist_check_mpi(
         redist__insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, context->peers->processes,
                                      sizeof self, MPI_BYTE, context->node)));
     context->peers->known = 1;

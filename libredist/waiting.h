@@ -21,8 +21,9 @@ int redist__pause_for(const struct redist__context *context, int node_rank, unsi
 int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
                      const struct redist__context *context);
 
-/* The processes of a context's node, to see later whether they are still there: made with the context,
- * collectively. */
+/* The processes of a context's node, to see later whether they are still there. Room for so many, NULL if there
+ * is no memory; finding them is collective on the node, whatever has failed. */
+struct redist__peers *redist__peers_allocate(int count);
 int redist__peers_find(struct redist__context *context);
 void redist__peers_free(struct redist__context *context);
 

@@ -123,6 +123,7 @@ static int execute_move(void *data, int execution, char wrong[FAULT_TEXT_BYTES])
     const int direction = is_tiled ? REDIST_FORWARD : execution;
     const uint64_t salt = random_bits();
     exchange_prepare(&move->given, move->arrays, direction, salt);
+    cudaDeviceSynchronize(); /* what is at work afterwards is the execution's */
     const int code = run_move(move, direction);
     check_device();
     wrong[0] = '\0';
@@ -232,6 +233,7 @@ static int execute_wave(void *data, int execution, char wrong[FAULT_TEXT_BYTES])
     wrong[0] = '\0';
     fft_array_poison(wave->run.array[target]);
     fft_run_load(&wave->run, side, 1);
+    cudaDeviceSynchronize();
     const int code = fft_run_execute(&wave->run, side);
     check_device();
     const double error = code == REDIST_OK ? fft_run_error(&wave->run, target, 1) : 0;
