@@ -36,7 +36,7 @@
  *     a new one made;
  *   - an execution in which the process of another rank of the node has ended returns REDIST_ERR_PEER. So does
  *     each later call that would wait for that rank, unless MPI itself waits for it inside a call of its own:
- *     what makes something does, and redist_exchange. Plans can be freed then, but shared memory stays until
+ *     alltoallw and alltoallv (but not started), what makes something, and redist_exchange. Plans can be freed then, but shared memory stays until
  *     the process ends. That a rank of another node is gone, only MPI can tell;
  *   - those that free something refuse a handle that is not alive, on the calling rank only. With a handle
  *     that is alive they always free it, and return what an execution that they had to complete returned.

@@ -12,24 +12,25 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
-static int find_lowest(MPI_Comm comm, int mine, int *lowest) {
-    const struct redist__context *context = redist__context_find(comm);
-    if (context != NULL && redist__peers_known(context))
-        return redist__find_lowest(context, mine, lowest);
-    return redist_check_mpi(MPI_Allreduce(&mine, lowest, 1, MPI_INT, MPI_MIN, comm));
-}
-
-/* The lowest rank whose code is not OK, or the communicator's size. A call that fails is made once more,
+/* The lowest rank whose code is not OK, or the communicator's size. A reduction that fails is made once more,
  * since the peers are in it, and then says that this rank has failed. */
 static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) {
-    int rank, failed = REDIST_ERR_MPI;
+    const struct redist__context *context = redist__context_find(comm);
+    int rank, result = MPI_ERR_OTHER;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, size);
-    for (int attempt = 0; attempt < 2 && failed == REDIST_ERR_MPI; attempt++) {
-        failed = find_lowest(comm, *code == REDIST_OK ? *size : rank, failed_rank);
+    if (context != NULL && redist__peers_known(context)) {
+        int failed = redist__find_lowest(context, *code == REDIST_OK ? *size : rank, failed_rank);
         *code = *code == REDIST_OK ? failed : *code;
+        return failed;
     }
-    return failed;
+    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS; attempt++) {
+        int mine = *code == REDIST_OK ? *size : rank;
+        result = MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
+        if (result != MPI_SUCCESS && *code == REDIST_OK)
+            *code = redist_check_mpi(result);
+    }
+    return result == MPI_SUCCESS ? REDIST_OK : *code;
 }
 
 int redist_agree(MPI_Comm comm, int code) {

@@ -17,7 +17,11 @@ static int count_blocks(void) {
 int redist__tags_create(struct redist__tags *tags) {
     *tags = (struct redist__tags){.nblocks = count_blocks()};
     tags->taken = redist_calloc((size_t)tags->nblocks / WORD + 1, sizeof *tags->taken);
-    return tags->taken != NULL;
+    if (tags->taken == NULL)
+        return 0;
+    tags->taken[0] = 1;
+    tags->next = tags->living = 1;
+    return 1;
 }
 
 void redist__tags_free(struct redist__tags *tags) {

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* The first block of tags is for what is no plan's. */
+enum { REDIST__VOTE_TAG = 0 };
+
 /* Blocks of REDIST__TAGS tags. A plan takes the first free one behind the block taken last, so that
  * messages of a plan that is gone meet no other for long; all ranks do so in the same order. */
 struct redist__tags {

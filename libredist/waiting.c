@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "waiting.h"
 #include "process.h"
+#include "tags.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -120,22 +121,44 @@ int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
     return code;
 }
 
-int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
-    struct redist__peers *peers = context->peers;
-    MPI_Request request = MPI_REQUEST_NULL;
-    int done = 0, code = REDIST_OK;
-    if (redist__peers_gone(context))
-        return look_at_peers(context);
-    peers->votes[0] = value;
-    int result = MPI_Iallreduce(&peers->votes[0], &peers->votes[1], 1, MPI_INT, MPI_MIN,
-                                context->comm, &request);
-    if (request != MPI_REQUEST_NULL) /* it has begun, whatever it returned */
-        result = MPI_SUCCESS;
+/* Begins a message unless that is done: a call that returns an error may have begun it all the same. */
+static int begin_vote(const struct redist__context *context, int sends, int peer,
+                      MPI_Request *request) {
+    int *vote = &context->peers->votes[!sends], result = MPI_ERR_OTHER;
+    for (int attempt = 0; attempt < 2 && *request == MPI_REQUEST_NULL; attempt++)
+        result = sends
+                     ? MPI_Isend(vote, 1, MPI_INT, peer, REDIST__VOTE_TAG, context->comm, request)
+                     : MPI_Irecv(vote, 1, MPI_INT, peer, REDIST__VOTE_TAG, context->comm, request);
+    return *request != MPI_REQUEST_NULL ? MPI_SUCCESS : result;
+}
+
+/* Both messages of a round. */
+static int exchange_votes(const struct redist__context *context, int distance) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int from = (context->rank + context->size - distance) % context->size;
+    int to = (context->rank + distance) % context->size, done = 0, code = REDIST_OK;
+    int received = begin_vote(context, 0, from, &requests[0]);
+    int sent = begin_vote(context, 1, to, &requests[1]);
+    int result = received != MPI_SUCCESS ? received : sent;
     for (unsigned poll = 0; result == MPI_SUCCESS && !done && code == REDIST_OK; poll++) {
-        result = redist__insist(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+        result = redist__insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
         if (!done)
             code = redist__pause(context, poll);
     }
-    *lowest = peers->votes[1];
     return result == MPI_SUCCESS ? code : redist_check_mpi(result);
+}
+
+/* In log P rounds, in each of which everyone hears from a rank twice as far away. Not by MPI_Iallreduce: in Open
+ * MPI 4.1 that may not end on more ranks than cores after MPI_Ialltoallw. */
+int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
+    struct redist__peers *peers = context->peers;
+    int code = redist__peers_gone(context) ? look_at_peers(context) : REDIST_OK;
+    peers->votes[0] = value;
+    for (int distance = 1; distance < context->size && code == REDIST_OK; distance *= 2) {
+        code = exchange_votes(context, distance);
+        if (code == REDIST_OK && peers->votes[1] < peers->votes[0])
+            peers->votes[0] = peers->votes[1];
+    }
+    *lowest = peers->votes[0];
+    return code;
 }

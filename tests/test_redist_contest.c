@@ -107,15 +107,15 @@ START_TEST(no_memory_to_measure_in) {
 }
 END_TEST
 
-/* MPI_Ialltoallw reports errors on one rank, on all: the methods that call it drop out. */
+/* MPI_Alltoallw fails on all ranks (one alone would leave the others in it): the methods that call it drop out. */
 START_TEST(failing_method) {
     const enum test_memory shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
-    for (int victim = 0; victim <= harness_nranks; victim++) {
+    for (int fails = 0; fails < 2; fails++) {
         begin();
-        harness_case("errors on rank %d", victim);
-        check_plan(shared, 0, is_victim(victim) ? -1 : 0);
+        harness_case("errors %d", fails);
+        check_plan(shared, 0, -fails);
         check_all(count_lines("") == 1, "nothing was remembered");
-        check_all(count_lines("alltoallw") == 0, "what failed was remembered");
+        check_all(!fails || count_lines("alltoallw") == 0, "what failed was remembered");
         end();
     }
 }
