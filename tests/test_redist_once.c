@@ -283,8 +283,8 @@ START_TEST(failed_execution) {
         collectives_until_error = mine;
         int code = call_exchange(&given, arrays, 0);
         collectives_until_error = 0;
-        check_all(mine ? code == REDIST_ERR_MPI : code == REDIST_ERR_PEER || code == REDIST_OK, "%s",
-                  redist_error_name(code));
+        check_all(mine ? code == REDIST_ERR_MPI : code == REDIST_ERR_PEER || code == REDIST_OK,
+                  "%s", redist_error_name(code));
         int known = code != REDIST_OK;
         MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         if (!known)
