@@ -6,10 +6,6 @@
 #include "fftnd.h"
 #include "redist_support.h"
 
-/* Makes an MPI call that peers depend on once more if it fails: they would wait for ever for a part that this
- * rank never takes. */
-#define fftnd__insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
-
 /* The arguments of fftnd_plan_create. */
 struct fftnd__request {
     MPI_Comm comm;

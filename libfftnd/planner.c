@@ -103,20 +103,20 @@ static void guess(struct contest *contest) {
 
 static int out_of_time(const struct contest *contest) {
     int out = MPI_Wtime() - contest->begin > contest->budget;
-    int result = fftnd__insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
+    int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
 
 /* Back even if forth has failed: the peers may not know, and would wait. */
 static int round_trip(struct contest *contest, struct fftnd__engine *engine, void *const arrays[2],
                       double *seconds) {
-    int begun = redist_check_mpi(fftnd__insist(MPI_Barrier(contest->comm)));
+    int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
     int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
     int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
     *seconds = MPI_Wtime() - begin;
     int ended = redist_check_mpi(
-        fftnd__insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm)));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm)));
     const int codes[] = {begun, forth, back, ended};
     int code = REDIST_OK;
     for (int i = 0; i < 4 && code == REDIST_OK; i++)
@@ -387,7 +387,7 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
     if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
         snprintf(text, sizeof text, "%s", getenv("FFTND_CHOICE"));
     int code = redist_check_mpi(
-        fftnd__insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
+        redist_insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
     *dictated = text[0] != '\0';
     if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,

@@ -41,7 +41,7 @@ int redist_agree(MPI_Comm comm, int code) {
         return REDIST_OK;
     struct report report = {.code = code};
     strncpy(report.message, redist_error_message(), sizeof report.message - 1);
-    int result = redist__insist(MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm));
+    int result = redist_insist(MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm));
     if (result != MPI_SUCCESS)
         return code != REDIST_OK ? code : redist_check_mpi(result);
     redist_set_message(report.message);
@@ -64,7 +64,7 @@ int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nv
     long long root[MAX_VALUES] = {0};
     for (int i = 0; i < nvalues; i++)
         root[i] = values[i].value;
-    int result = redist__insist(MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm));
+    int result = redist_insist(MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm));
     if (result == MPI_SUCCESS)
         code = compare_values(function, code, nvalues, values, root);
     else if (code == REDIST_OK)

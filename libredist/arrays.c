@@ -46,7 +46,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     const int unknown = REDIST_SPACE_AUTO;
     int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
     int voted = redist_check_mpi(
-        redist__insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])
         return redist_agree(context->comm, code);
     if (vote[0] != unknown && vote[0] != -vote[1])
@@ -75,8 +75,8 @@ static int find_reachable(const struct redist__request *request,
         struct redist__place mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
-        code = redist_check_mpi(redist__insist(MPI_Allgather(
-            mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, context->node)));
+        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
+                                                            sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
         if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
@@ -103,10 +103,10 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
     int code = find_reachable(request, problem, mapped);
     mapped[3] = code == REDIST_OK;
     redist__note_mpi(
-        &code, redist__insist(MPI_Allreduce(mapped, agreed, 4, MPI_INT, MPI_MIN, context->comm)));
+        &code, redist_insist(MPI_Allreduce(mapped, agreed, 4, MPI_INT, MPI_MIN, context->comm)));
     redist__note_mpi(&code,
-                     redist__insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
-                                                  MPI_MAX, context->comm)));
+                     redist_insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
+                                                 MPI_MAX, context->comm)));
     if (code != REDIST_OK || !agreed[3])
         return redist_agree(context->comm, code);
     memcpy(problem->mapped, agreed, sizeof problem->mapped);
@@ -130,5 +130,5 @@ void redist__close_mappings(const struct redist__problem *problem) {
         return;
     space->close_mappings(problem->mappings);
     if (!redist__peers_gone(problem->schedule->context))
-        (void)redist__insist(MPI_Barrier(problem->schedule->context->node));
+        (void)redist_insist(MPI_Barrier(problem->schedule->context->node));
 }

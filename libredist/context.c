@@ -132,7 +132,7 @@ static int cut_node(struct redist__context *context, int node_size) {
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN);
-    int result = redist__insist(MPI_Comm_split(whole, rank / node_size, rank, &context->node));
+    int result = redist_insist(MPI_Comm_split(whole, rank / node_size, rank, &context->node));
     if (result != MPI_SUCCESS)
         context->node = MPI_COMM_NULL;
     MPI_Comm_free(&whole);
@@ -140,7 +140,7 @@ static int cut_node(struct redist__context *context, int node_size) {
 }
 
 static int split_node(struct redist__context *context) {
-    int result = redist__insist(
+    int result = redist_insist(
         MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
     if (result != MPI_SUCCESS)
         context->node = MPI_COMM_NULL;
@@ -161,7 +161,7 @@ static int number_nodes(struct redist__context *context) {
     int leader = 0;
     while (leader < context->size - 1 && context->node_ranks[leader] < 0)
         leader++;
-    int code = redist_check_mpi(redist__insist(
+    int code = redist_check_mpi(redist_insist(
         MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
         leader = context->node_of[rank];
@@ -203,7 +203,7 @@ static int number_context(struct redist__context *context) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     uint64_t number = (uint64_t)(atomic_fetch_add(&counter, 1) + 1) << 32 | (uint32_t)rank;
     int code =
-        redist_check_mpi(redist__insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
+        redist_check_mpi(redist_insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
     context->number = number;
     return code;
 }
@@ -225,7 +225,7 @@ static int describe_nodes(struct redist__context *context) {
 static int split_comm(MPI_Comm comm, struct redist__context *context) {
     int rank;
     MPI_Comm_rank(comm, &rank);
-    int result = redist__insist(MPI_Comm_split(comm, 0, rank, &context->comm));
+    int result = redist_insist(MPI_Comm_split(comm, 0, rank, &context->comm));
     if (result != MPI_SUCCESS)
         context->comm = MPI_COMM_NULL;
     return redist_check_mpi(result);
@@ -311,7 +311,7 @@ static int create(MPI_Comm comm, struct redist__context **result) {
 int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
-        code = redist_check_mpi(redist__insist(MPI_Comm_get_attr(comm, key, context, &found)));
+        code = redist_check_mpi(redist_insist(MPI_Comm_get_attr(comm, key, context, &found)));
     if (code == REDIST_OK && !found)
         code = create(comm, context);
     if (code == REDIST_OK)
@@ -323,7 +323,7 @@ struct redist__context *redist__context_find(MPI_Comm comm) {
     struct redist__context *context = NULL;
     int found = 0, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
-        (void)redist__insist(MPI_Comm_get_attr(comm, key, &context, &found));
+        (void)redist_insist(MPI_Comm_get_attr(comm, key, &context, &found));
     if (found)
         return context;
     pthread_mutex_lock(&lock);

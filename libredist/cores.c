@@ -92,7 +92,7 @@ int redist__cores_count(MPI_Comm node, int *crowded) {
         code = redist__fail(REDIST_ERR_MEMORY, "no memory for the cores of %d ranks", size);
     code = redist_agree(node, code);
     if (code == REDIST_OK)
-        code = redist_check_mpi(redist__insist(
+        code = redist_check_mpi(redist_insist(
             MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks, sizeof mine, MPI_BYTE, node)));
     if (code == REDIST_OK)
         *crowded = is_crowded(size, masks, &mine);

@@ -12,8 +12,6 @@ int redist__mpi_is_running(void);
 /* For functions whose names mean nothing to the user. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
-#define redist__insist redist_insist
-
 /* Keeps the first failure of several MPI calls in *code; returns the result. */
 int redist__note_mpi(int *code, int result);
 

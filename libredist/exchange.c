@@ -244,7 +244,7 @@ static int agree_on_bits(const struct redist__context *context, int own, int *co
         return REDIST_OK;
     return redist_check_mpi_in(
         "redist_exchange",
-        redist__insist(MPI_Allreduce(&own, common, 1, MPI_INT, MPI_BAND, context->comm)));
+        redist_insist(MPI_Allreduce(&own, common, 1, MPI_INT, MPI_BAND, context->comm)));
 }
 
 /* -1 = there is none. */

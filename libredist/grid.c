@@ -78,7 +78,7 @@ static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *ca
     int periods[REDIST_MAX_NDIMS] = {0}, remain[REDIST_MAX_NDIMS] = {0};
     for (int i = 0; i < ndims; i++)
         subcomms[i] = MPI_COMM_NULL;
-    int result = redist__insist(MPI_Cart_create(comm, ndims, dims, periods, 0, cart));
+    int result = redist_insist(MPI_Cart_create(comm, ndims, dims, periods, 0, cart));
     if (result != MPI_SUCCESS)
         *cart = MPI_COMM_NULL;
     int code = redist_agree(comm, redist_check_mpi(result));
@@ -86,7 +86,7 @@ static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *ca
         return code;
     for (int i = 0; i < ndims; i++) {
         remain[i] = 1;
-        result = redist__insist(MPI_Cart_sub(*cart, remain, &subcomms[i]));
+        result = redist_insist(MPI_Cart_sub(*cart, remain, &subcomms[i]));
         remain[i] = 0;
         if (result != MPI_SUCCESS) {
             subcomms[i] = MPI_COMM_NULL;
@@ -147,7 +147,7 @@ static int create_comms_by_node(const struct redist__context *context,
                                 struct redist__grid_entry *entry) {
     MPI_Comm sorted;
     int result =
-        redist__insist(MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
+        redist_insist(MPI_Comm_split(context->comm, 0, context->node_of[context->rank], &sorted));
     int code = redist_agree(context->comm, redist_check_mpi(result));
     if (code == REDIST_OK)
         code = create_comms(sorted, entry->ndims, entry->dims, &entry->comm, entry->subcomms);

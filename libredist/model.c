@@ -37,13 +37,13 @@ static int create_plan(struct group *group, int elements) {
 
 /* Of the slowest rank of all groups. */
 static int time_round(const struct group *group, double *seconds) {
-    int result = redist__insist(MPI_Barrier(group->all));
+    int result = redist_insist(MPI_Barrier(group->all));
     double begin = MPI_Wtime();
     int code = group->size > 1 ? redist_plan_execute(group->plan, REDIST_FORWARD) : REDIST_OK;
     *seconds = group->size > 1 ? (MPI_Wtime() - begin) / (group->size - 1) : 0;
     redist__note_mpi(&code, result);
     result =
-        redist__insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all));
     redist__note_mpi(&code, result);
     *seconds = *seconds > shortest ? *seconds : shortest;
     return redist_agree(group->all, code);
@@ -65,7 +65,7 @@ static int time_rounds(const struct group *group, double *median) {
             break;
         insert(n++, sorted, seconds);
         spent += seconds * group->size; /* the largest group's, or less: the same in all */
-        code = redist_check_mpi(redist__insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all)));
+        code = redist_check_mpi(redist_insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all)));
     }
     if (n > 0)
         *median = sorted[n / 2];
@@ -139,7 +139,7 @@ static int measure_link(struct group *group, redist_link *link) {
     double pair = 0;
     int largest = group->size;
     int code = redist_check_mpi(
-        redist__insist(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all)));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all)));
     *link = (redist_link){0, 0, 0};
     if (largest == 1 || code != REDIST_OK)
         return code;
@@ -169,8 +169,8 @@ static int measure_both(const struct redist__context *context, const redist_opti
             code = REDIST_OK; /* a method for nodes only */
     }
     model->ranks_per_node = context->node_size;
-    redist__note_mpi(&code, redist__insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
-                                                         MPI_INT, MPI_MAX, context->comm)));
+    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
+                                                        MPI_INT, MPI_MAX, context->comm)));
     return code;
 }
 

@@ -206,9 +206,9 @@ static int gather_boxes(const struct redist__request *request, const redist_box 
     const struct redist__context *context = request->context;
     int code = REDIST_OK;
     for (int side = 0; side < 2; side++) {
-        int result = redist__insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
-                                                  all + side * context->size, sizeof **boxes,
-                                                  MPI_BYTE, context->comm));
+        int result = redist_insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
+                                                 all + side * context->size, sizeof **boxes,
+                                                 MPI_BYTE, context->comm));
         redist__note_mpi(&code, result);
     }
     return code;

@@ -78,7 +78,7 @@ static int check_committed(const struct redist__request *request) {
     if (result != MPI_SUCCESS)
         return is_about_type(result) ? FAIL(REDIST_ERR_DATATYPE, "datatype is not committed")
                                      : redist_check_mpi_in(request->function, result);
-    result = redist__insist(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    result = redist_insist(MPI_Wait(&send, MPI_STATUS_IGNORE));
     if (result != MPI_SUCCESS)
         return redist_check_mpi_in(request->function, result);
     return REDIST_OK;

@@ -154,7 +154,7 @@ static uint64_t new_key(void) {
 
 static int agree_on_key(struct segment *segment) {
     uint64_t key = new_key();
-    int result = redist__insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
+    int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
     return redist_check_mpi(result);
 }
@@ -171,11 +171,11 @@ static int has_room(const struct segment *segment) {
     MPI_Comm node = segment->context->node;
     double bytes = (double)(segment->bytes + page_bytes()), all = 0;
     struct statvfs files;
-    int reduced = redist__insist(MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node));
+    int reduced = redist_insist(MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node));
     int fits = segment->context->node_rank != 0 || reduced != MPI_SUCCESS ||
                statvfs("/dev/shm", &files) != 0 ||
                all <= (double)files.f_bavail * (double)files.f_frsize;
-    (void)redist__insist(MPI_Bcast(&fits, 1, MPI_INT, 0, node));
+    (void)redist_insist(MPI_Bcast(&fits, 1, MPI_INT, 0, node));
     return fits;
 }
 
@@ -192,7 +192,7 @@ static int create_window(struct segment *segment, size_t bytes) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int result = redist__insist(MPI_Win_allocate_shared(
+    int result = redist_insist(MPI_Win_allocate_shared(
         (MPI_Aint)bytes, 1, info, segment->context->node, &segment->base, &segment->window));
     MPI_Info_free(&info);
     if (result != MPI_SUCCESS)
@@ -222,7 +222,7 @@ static int gather_leads(struct segment *segment) {
     const struct redist__context *context = segment->context;
     int found = segment->bases[context->node_rank] == segment->base;
     int64_t mine = found ? bytes_to_page(segment->base) : WRONG;
-    return redist_check_mpi(redist__insist(
+    return redist_check_mpi(redist_insist(
         MPI_Allgather(&mine, 1, MPI_INT64_T, segment->leads, 1, MPI_INT64_T, context->node)));
 }
 
@@ -239,7 +239,7 @@ static int correct_bases(struct segment *segment) {
     const struct redist__context *context = segment->context;
     uint64_t mine = segment->bytes + page_bytes(), bytes = mine;
     int code = redist_check_mpi(
-        redist__insist(MPI_Allreduce(&mine, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node)));
+        redist_insist(MPI_Allreduce(&mine, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node)));
     MPI_Win_free(&segment->window);
     code = redist_agree(context->node, code);
     if (code == REDIST_OK)
@@ -249,7 +249,7 @@ static int correct_bases(struct segment *segment) {
     for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++) {
         int64_t behind = segment->base - segment->bases[0];
         code = redist_check_mpi(
-            redist__insist(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node)));
+            redist_insist(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node)));
         segment->bases[rank] = segment->bases[0] + behind;
     }
     return code;

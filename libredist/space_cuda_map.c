@@ -364,13 +364,13 @@ static void close_at_peers(const struct redist__context *context, const struct e
     redist__cuda_finish();
     for (int rank = 0; rank < context->node_size; rank++) {
         struct redist__place place = {.key = export->key, .owner = *this_process()};
-        (void)redist__insist(MPI_Bcast(&place, sizeof place, MPI_BYTE, rank, context->node));
+        (void)redist_insist(MPI_Bcast(&place, sizeof place, MPI_BYTE, rank, context->node));
         pthread_mutex_lock(&lock);
         if (rank != context->node_rank && place.key != 0)
             close_imports(is_of, &place);
         pthread_mutex_unlock(&lock);
     }
-    (void)redist__insist(MPI_Barrier(context->node));
+    (void)redist_insist(MPI_Barrier(context->node));
 }
 
 struct redist__context *redist__cuda_remove(const void *array) {

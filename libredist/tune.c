@@ -94,7 +94,7 @@ static int collect(struct contest *contest) {
         reason = refused[i] ? code : reason;
     }
     int code = redist_check_mpi(
-        redist__insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
     for (int i = 0; i < n && code == REDIST_OK; i++)
         if (!refused[i])
             contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0, NULL};
@@ -187,13 +187,13 @@ static void execute_pair(const struct contest *contest, struct redist__transport
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
 static int time_round(struct contest *contest, struct redist__failure *failure,
                       struct redist__transport *transport, double *seconds) {
-    int begun = redist_check_mpi(redist__insist(MPI_Barrier(contest->comm)));
+    int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
     (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
     *seconds = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
     redist__failure_note(
-        failure, redist_check_mpi(redist__insist(
+        failure, redist_check_mpi(redist_insist(
                      MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm))));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
@@ -249,7 +249,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 static int out_of_time(const struct contest *contest, double begin) {
     double budget = contest->options->tune_seconds;
     int out = MPI_Wtime() - begin > (budget > 0 ? budget : default_seconds);
-    int result = redist__insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
+    int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
 
@@ -323,7 +323,7 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__schedule *schedule = problem->schedule;
     uint64_t hash = redist__schedule_hash(schedule);
     int result =
-        redist__insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,

@@ -36,8 +36,8 @@ struct redist__peers *redist__peers_allocate(int count) {
 int redist__peers_find(struct redist__context *context) {
     struct redist__process self = redist__process_self();
     int code = redist_check_mpi(
-        redist__insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, context->peers->processes,
-                                     sizeof self, MPI_BYTE, context->node)));
+        redist_insist(MPI_Allgather(&self, sizeof self, MPI_BYTE, context->peers->processes,
+                                    sizeof self, MPI_BYTE, context->node)));
     context->peers->known = 1;
     return code;
 }
@@ -87,7 +87,7 @@ static int look_at_peers(const struct redist__context *context) {
 static int give_way(unsigned poll, const struct redist__context *context, int crowded) {
     const struct timespec nap = {0, 1000};
     int flag;
-    int result = redist__insist(
+    int result = redist_insist(
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context->comm, &flag, MPI_STATUS_IGNORE));
     if (crowded && poll % polls_per_nap == 0)
         nanosleep(&nap, NULL);
@@ -141,7 +141,7 @@ static int exchange_votes(const struct redist__context *context, int distance) {
     int sent = begin_vote(context, 1, to, &requests[1]);
     int result = received != MPI_SUCCESS ? received : sent;
     for (unsigned poll = 0; result == MPI_SUCCESS && !done && code == REDIST_OK; poll++) {
-        result = redist__insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
+        result = redist_insist(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
         if (!done)
             code = redist__pause(context, poll);
     }

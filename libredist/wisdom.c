@@ -86,7 +86,7 @@ int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t 
     if (rank == 0 && found[0] == '\0' && file != NULL)
         redist__wisdom_read(file, key, found);
     int code =
-        redist_check_mpi(redist__insist(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm)));
+        redist_check_mpi(redist_insist(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm)));
     snprintf(name, bytes, "%s", code == REDIST_OK ? found : "");
     return code;
 }

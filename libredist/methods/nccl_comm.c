@@ -30,8 +30,8 @@ static int check_devices(const struct redist__context *context) {
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code = redist_check_mpi(
-            redist__insist(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE,
-                                         devices, sizeof *devices, MPI_BYTE, context->comm)));
+            redist_insist(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE, devices,
+                                        sizeof *devices, MPI_BYTE, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
         if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
             code = redist__fail(REDIST_ERR_METHOD,
@@ -69,7 +69,7 @@ static int create(struct redist__context *context) {
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code =
-            redist_check_mpi(redist__insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
+            redist_check_mpi(redist_insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
     if (code == REDIST_OK)
         code = redist__nccl_check(ncclCommInitRank(&link->comm, context->size, id, context->rank),
                                   "ncclCommInitRank");
