@@ -99,7 +99,7 @@ static int take_tag(struct redist__request *request) {
     return redist_fail_in(request->function, REDIST_ERR_LIMIT,
                           "%d plans of this communicator are alive, and MPI has no tags for more: "
                           "free some, or use a duplicate of it",
-                          tags->living);
+                          tags->living - 1);
 }
 
 /* Gives back what open_request took. */
