@@ -114,6 +114,7 @@ static void note_loss(const char *what, long before, long now) {
 
 static void check_inventory(const struct inventory *before, const fault_subject *subject) {
     int flag = 0;
+    MPI_Status status;
     note_loss("blocks of memory", before->counters.memory, counters.memory);
     note_loss("communicators", before->counters.comms, counters.comms);
     note_loss("datatypes", before->counters.types, counters.types);
@@ -123,9 +124,11 @@ static void check_inventory(const struct inventory *before, const fault_subject 
     note_loss("requests", before->requests, faults_active_requests());
     PMPI_Barrier(MPI_COMM_WORLD);
     if (subject->messages != MPI_COMM_NULL)
-        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, subject->messages, &flag, MPI_STATUS_IGNORE);
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, subject->messages, &flag, &status);
+    PMPI_Barrier(MPI_COMM_WORLD); /* others go on to their next messages now */
     if (flag)
-        fault_note("a message was never received");
+        fault_note("a message of rank %d with tag %d was never received", status.MPI_SOURCE,
+                   status.MPI_TAG);
 }
 
 /* A plan without faults works; returns whether it could be made. */
