@@ -121,6 +121,8 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
         return code;
     MPI_Comm_size(comm, &size);
     MPI_Comm cart = MPI_COMM_NULL;
+    for (int i = 0; i < ndims; i++)
+        subcomms[i] = MPI_COMM_NULL;
     code = redist_agree(comm, choose_dims(size, ndims, dims));
     if (code == REDIST_OK)
         code = create_comms(comm, ndims, dims, &cart, subcomms);
