@@ -70,6 +70,9 @@ extern "C" {
 #define REDIST_VERSION_MINOR 1
 #define REDIST_VERSION_PATCH 0
 
+/** Extents, counts and indices of array axes, in elements. */
+typedef int redist_index;
+
 /** The largest number of array axes, and of process grid dimensions. */
 #define REDIST_MAX_NDIMS 16
 

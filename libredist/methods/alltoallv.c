@@ -4,9 +4,9 @@
  * contiguous in the array is not packed. The own part is copied directly. A collective call has no room for
  * news of a failure, so that the ranks agree on it afterwards.
  */
-#include "../messages.h"
-#include "../method.h"
-#include "../pack.h"
+#include "../copy/pack.h"
+#include "messages.h"
+#include "method.h"
 
 struct state {
     const struct redist__problem *problem;

@@ -5,11 +5,11 @@
  * copied there. A collective call has no room for news of a failure, so that the ranks agree on it
  * afterwards.
  */
-#include "../messages.h"
-#include "../method.h"
-#include "../mirror.h"
-#include "../pack.h"
-#include "../types.h"
+#include "../copy/mirror.h"
+#include "../copy/pack.h"
+#include "messages.h"
+#include "method.h"
+#include "types.h"
 
 struct state {
     const struct redist__problem *problem;

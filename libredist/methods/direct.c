@@ -16,8 +16,8 @@
  * copies take turns, and those of tiles do so with both.
  */
 #include "direct.h"
-#include "../pack.h"
-#include "../segment.h"
+#include "../copy/pack.h"
+#include "../runtime/segment.h"
 
 static const struct redist__traits traits[] = {
     {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},

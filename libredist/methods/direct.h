@@ -3,8 +3,8 @@
 #ifndef REDIST__DIRECT_H
 #define REDIST__DIRECT_H
 
-#include "../direct_control.h"
-#include "../method.h"
+#include "../sync/direct_control.h"
+#include "method.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Method direct: which copies may begin, in which order, and whether they are done. */
-#include "../segment.h"
+#include "../runtime/segment.h"
 #include "direct.h"
 
 int redist__direct_is_ready(const struct redist__direct *state, int peer) {

@@ -7,7 +7,7 @@
  *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
  */
 #include "hier.h"
-#include "../pack.h"
+#include "../copy/pack.h"
 
 #include <string.h>
 

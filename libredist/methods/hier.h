@@ -3,7 +3,7 @@
 #ifndef REDIST__HIER_H
 #define REDIST__HIER_H
 
-#include "../method.h"
+#include "method.h"
 
 struct redist__node_messages;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between nodes: who carries them, how large they are, and where they lie. */
 #include "hier_nodes.h"
-#include "../pack.h"
-#include "../segment.h"
+#include "../copy/pack.h"
+#include "../runtime/segment.h"
 
 #include <limits.h>
 

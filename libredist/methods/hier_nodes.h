@@ -23,8 +23,8 @@
 #ifndef REDIST__HIER_NODES_H
 #define REDIST__HIER_NODES_H
 
-#include "../messages.h"
 #include "hier.h"
+#include "messages.h"
 
 #include <stdatomic.h>
 

@@ -14,8 +14,8 @@
  * Buffers hold at most what the rank has under way at a time: those of even and odd stages take turns.
  */
 #include "kway.h"
-#include "../messages.h"
-#include "../pack.h"
+#include "../copy/pack.h"
+#include "messages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef REDIST__KWAY_H
 #define REDIST__KWAY_H
 
-#include "../method.h"
+#include "method.h"
 
 /* log2 of the most ranks that there can be */
 enum { REDIST__MOST_STAGES = 32 };

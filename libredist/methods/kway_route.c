@@ -4,7 +4,7 @@
  * block for each distance: the one that began with that distance to go. So what is said of blocks is
  * said of distances, and nothing here is larger than the number of ranks times that of stages.
  */
-#include "../pack.h"
+#include "../copy/pack.h"
 #include "kway.h"
 
 #include <limits.h>

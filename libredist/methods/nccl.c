@@ -9,11 +9,11 @@
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
-#include "../cuda_space.h"
-#include "../messages.h"
-#include "../method.h"
-#include "../pack.h"
-#include "../waiting.h"
+#include "../copy/pack.h"
+#include "../runtime/cuda_space.h"
+#include "../sync/waiting.h"
+#include "messages.h"
+#include "method.h"
 #include "nccl_comm.h"
 
 #include <string.h>

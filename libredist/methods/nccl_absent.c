@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for method nccl in builds without NCCL: it applies to nothing. */
-#include "../error.h"
-#include "../method.h"
+#include "../comm/error.h"
+#include "method.h"
 
 static int applies(const struct redist__problem *problem, int variant) {
     (void)problem, (void)variant;

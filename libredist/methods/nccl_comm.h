@@ -3,7 +3,7 @@
 #ifndef REDIST__NCCL_COMM_H
 #define REDIST__NCCL_COMM_H
 
-#include "../context.h"
+#include "../comm/context.h"
 
 #include <nccl.h>
 

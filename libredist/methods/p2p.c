@@ -5,9 +5,9 @@
  * they are. In tiles, a part travels in several pieces, each of which leaves as soon as its last tile
  * was put, and tiles are fetched as soon as their pieces are there.
  */
-#include "../messages.h"
-#include "../method.h"
-#include "../pack.h"
+#include "../copy/pack.h"
+#include "messages.h"
+#include "method.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
  * (Egger, Peer2Peer-Streams); the host polls for both what is packed and what has arrived. The own part
  * is copied directly, on a lane of its own.
  */
-#include "../messages.h"
-#include "../method.h"
-#include "../pack.h"
+#include "../copy/pack.h"
+#include "messages.h"
+#include "method.h"
 
 struct state {
     const struct redist__problem *problem;

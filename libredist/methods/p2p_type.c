@@ -3,11 +3,11 @@
  * Isend and Irecv of subarray datatypes (Egger, Peer2Peer-MPI_Type). The own part is copied here,
  * or sent to oneself when its elements cannot be copied as bytes.
  */
-#include "../messages.h"
-#include "../method.h"
-#include "../mirror.h"
-#include "../pack.h"
-#include "../types.h"
+#include "../copy/mirror.h"
+#include "../copy/pack.h"
+#include "messages.h"
+#include "method.h"
+#include "types.h"
 
 struct state {
     const struct redist__problem *problem;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the arrays of a plan live, and which of them peers can map. */
+#include "arrays.h"
+#include "../comm/error.h"
+#include "../sync/waiting.h"
+
+#include <string.h>
+
+/* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
+static int find_own_space(const struct redist__request *request,
+                          const struct redist__problem *problem, int *own) {
+    *own = (int)request->options.space;
+    for (int side = 0; side < 2; side++) {
+        const void *array = request->arrays[side];
+        if (array == NULL || problem->schedule->side[side].bytes == 0)
+            continue;
+        int space = (int)redist__space_of(array);
+        if (*own == REDIST_SPACE_AUTO)
+            *own = space;
+        if (space != *own)
+            return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
+                                  "array %s = %p lies in %s memory, but %s memory was expected",
+                                  request->names[side], array, redist__space_at(space)->name,
+                                  redist__space_at(*own)->name);
+    }
+    return REDIST_OK;
+}
+
+static int check_own_space(const struct redist__request *request,
+                           const struct redist__problem *problem,
+                           const struct redist__space *space) {
+    int code = REDIST_OK;
+    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+        if (request->arrays[side] != NULL && problem->schedule->side[side].bytes != 0)
+            code = space->check(request->arrays[side]);
+    if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
+        code = redist_fail_in(request->function, REDIST_ERR_METHOD,
+                              "options.tiles = REDIST_GET is for arrays in host memory");
+    return code;
+}
+
+/* Ranks without elements join the others. */
+static int find_space(const struct redist__request *request, struct redist__problem *problem) {
+    const struct redist__context *context = problem->schedule->context;
+    int own, code = find_own_space(request, problem, &own);
+    const int unknown = REDIST_SPACE_AUTO;
+    int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
+    int voted = redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
+    if (voted != REDIST_OK || vote[2])
+        return redist_agree(context->comm, code);
+    if (vote[0] != unknown && vote[0] != -vote[1])
+        return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
+                              "some ranks have arrays in %s memory, others in %s memory",
+                              redist__space_at(vote[0])->name, redist__space_at(-vote[1])->name);
+    problem->space = redist__space_at(vote[0]);
+    if (!problem->space->asynchronous)
+        return REDIST_OK;
+    enum redist_staging staging = request->options.staging;
+    problem->staged = staging == REDIST_STAGING_AUTO ? !redist__mpi_takes_cuda()
+                                                     : staging == REDIST_STAGING_ALWAYS;
+    return redist_agree(context->comm, check_own_space(request, problem, problem->space));
+}
+
+/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
+static int find_reachable(const struct redist__request *request,
+                          const struct redist__problem *problem, int reachable[2]) {
+    const struct redist__context *context = problem->schedule->context;
+    const struct redist__space *space = problem->space;
+    struct redist__place *places = redist_calloc(2 * (size_t)context->node_size, sizeof *places);
+    int code = redist_agree(
+        context->comm,
+        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
+    if (code == REDIST_OK) {
+        struct redist__place mine[2];
+        for (int side = 0; side < 2; side++)
+            mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
+        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
+                                                            sizeof mine, MPI_BYTE, context->node)));
+    }
+    for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
+        if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
+            reachable[i % 2] = 0;
+    redist_release(places);
+    return code;
+}
+
+/* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
+static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
+    const struct redist__context *context = problem->schedule->context;
+    const redist_options *options = &request->options;
+    const enum redist_later later[2] = {options->later_a, options->later_b};
+    int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
+    unsigned long long bytes = 0;
+    for (int side = 0; side < 2; side++) {
+        size_t own = problem->schedule->side[side].bytes;
+        struct redist__place place = problem->space->place(request->arrays[side], own);
+        mapped[side] = later[side] == REDIST_LATER_MAPPED ||
+                       (later[side] == REDIST_NOW && (own == 0 || place.key != 0));
+        mapped[2] &= later[side] == REDIST_LATER || mapped[side];
+        bytes = own > bytes ? own : bytes;
+    }
+    int code = find_reachable(request, problem, mapped);
+    mapped[3] = code == REDIST_OK;
+    redist__note_mpi(
+        &code, redist_insist(MPI_Allreduce(mapped, agreed, 4, MPI_INT, MPI_MIN, context->comm)));
+    redist__note_mpi(&code,
+                     redist_insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
+                                                 MPI_MAX, context->comm)));
+    if (code != REDIST_OK || !agreed[3])
+        return redist_agree(context->comm, code);
+    memcpy(problem->mapped, agreed, sizeof problem->mapped);
+    problem->largest_bytes = bytes;
+    /* MPI libraries have the same means to map device memory, and worse ways out */
+    if (problem->space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[2])
+        problem->staged = 1;
+    return REDIST_OK;
+}
+
+int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem) {
+    int code = find_space(request, problem);
+    return code == REDIST_OK ? find_mapped(request, problem) : code;
+}
+
+/* The barrier orders every rank's closing before any rank's return, after which an array may be freed:
+ * CUDA leaves undefined what happens if an exporter frees memory that is still open elsewhere. */
+void redist__close_mappings(const struct redist__problem *problem) {
+    const struct redist__space *space = problem->space;
+    if (space == NULL || space->close_mappings == NULL)
+        return;
+    space->close_mappings(problem->mappings);
+    if (!redist__peers_gone(problem->schedule->context))
+        (void)redist_insist(MPI_Barrier(problem->schedule->context->node));
+}

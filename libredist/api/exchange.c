@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * redist_exchange: the exchange without a plan. Each communicator keeps the plans of its last calls. Every
+ * rank finds out which of them are for its own arguments, and one reduction which of them are for those of
+ * all ranks; if there is none, the ranks make a new plan, with all checks, in the place of the one that was
+ * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
+ */
+#include "exchange.h"
+#include "../planner/wisdom.h"
+#include "arrays.h"
+#include "plan.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { KEPT = 8 };
+
+/* What ranks agree on by a bitwise and: the plans that suit, and how the last execution ended. */
+enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
+
+/* The arguments of this rank, and what its choice of a method rests on. */
+struct key {
+    int axes[2];
+    int sizes[2][REDIST_MAX_NDIMS];
+    uint64_t memory[2]; /* the allocations that peers can map, 0 = they cannot */
+    uint64_t base[2];   /* of these, on devices */
+    uint64_t type;      /* number of a datatype that can be freed; 0 = it cannot */
+    unsigned wisdom;
+};
+
+struct kept {
+    redist_plan *plan; /* NULL = this place is free */
+    struct key key;
+    unsigned used; /* when, in calls */
+};
+
+struct redist__exchanges {
+    struct kept kept[KEPT];
+    unsigned calls;
+    int failed; /* the code of the last execution on this rank */
+    int latest; /* the place that it used */
+};
+
+struct call {
+    MPI_Datatype datatype;
+    int ndims, axes[2];
+    const int *sizes[2];
+    void *arrays[2];
+};
+
+/* ---------------------------------------------------------------- datatypes */
+
+/* A datatype may be freed and its handle given to another one: an attribute, which goes with the datatype,
+ * holds a number that no other one gets. */
+static pthread_mutex_t type_lock = PTHREAD_MUTEX_INITIALIZER;
+static int type_key = MPI_KEYVAL_INVALID;
+static int type_users; /* communicators that keep plans */
+static uintptr_t types_numbered;
+
+/* Never read by others: a number that no datatype has. */
+static const uint64_t no_type = UINT64_MAX;
+
+static uint64_t read_type(MPI_Datatype datatype) {
+    void *number = NULL;
+    int found = 0, result = MPI_Type_get_attr(datatype, type_key, &number, &found);
+    return result == MPI_SUCCESS && found ? (uint64_t)(uintptr_t)number : no_type;
+}
+
+static uint64_t number_type(MPI_Datatype datatype) {
+    int integers, addresses, types, combiner;
+    int result = MPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+    if (result == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED)
+        return 0;
+    pthread_mutex_lock(&type_lock);
+    uint64_t number = type_key != MPI_KEYVAL_INVALID ? read_type(datatype) : no_type;
+    if (result == MPI_SUCCESS && number == no_type && type_key == MPI_KEYVAL_INVALID)
+        result =
+            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
+    if (result == MPI_SUCCESS && number == no_type) {
+        uintptr_t next = ++types_numbered;
+        if (MPI_Type_set_attr(datatype, type_key, (void *)next) == MPI_SUCCESS)
+            number = next;
+    }
+    pthread_mutex_unlock(&type_lock);
+    return number;
+}
+
+static void count_type_users(int difference) {
+    pthread_mutex_lock(&type_lock);
+    type_users += difference;
+    if (type_users == 0 && type_key != MPI_KEYVAL_INVALID)
+        MPI_Type_free_keyval(&type_key);
+    pthread_mutex_unlock(&type_lock);
+}
+
+/* ---------------------------------------------------------------- what suits this rank */
+
+static int is_same_type(const struct kept *kept, MPI_Datatype datatype) {
+    return kept->plan->request.datatype == datatype &&
+           (kept->key.type == 0 ||
+            (kept->key.type != no_type && read_type(datatype) == kept->key.type));
+}
+
+static int is_same_shape(const struct kept *kept, const struct call *call) {
+    const size_t bytes = (size_t)call->ndims * sizeof(int);
+    return kept->plan->request.ndims == call->ndims && kept->key.axes[0] == call->axes[0] &&
+           kept->key.axes[1] == call->axes[1] &&
+           memcmp(kept->key.sizes[0], call->sizes[0], bytes) == 0 &&
+           memcmp(kept->key.sizes[1], call->sizes[1], bytes) == 0;
+}
+
+/* In the same space, and as peers can reach them: an allocation that some of them cannot map is another. */
+static int is_same_memory(const struct kept *kept, const struct call *call, int side) {
+    const struct redist__space *space = kept->plan->problem.space;
+    size_t bytes = kept->plan->schedule.side[side].bytes;
+    const void *array = call->arrays[side];
+    if (bytes == 0)
+        return 1;
+    if (array == NULL || redist__space_at((int)redist__space_of(array)) != space ||
+        space->check(array) != REDIST_OK)
+        return 0;
+    struct redist__place place = space->place(array, bytes);
+    return place.key == kept->key.memory[side] && place.base == kept->key.base[side];
+}
+
+static int are_separate(const struct kept *kept, const struct call *call) {
+    const struct redist__side *side = kept->plan->schedule.side;
+    uintptr_t a = (uintptr_t)call->arrays[0], b = (uintptr_t)call->arrays[1];
+    return side[0].bytes == 0 || side[1].bytes == 0 || a >= b + side[1].bytes ||
+           b >= a + side[0].bytes;
+}
+
+static int suits(const struct kept *kept, const struct call *call) {
+    return kept->plan != NULL && kept->key.wisdom == redist__wisdom_age() &&
+           is_same_shape(kept, call) && is_same_type(kept, call->datatype) &&
+           is_same_memory(kept, call, 0) && is_same_memory(kept, call, 1) &&
+           are_separate(kept, call);
+}
+
+/* The bits of all that suit; what is wrong with arguments is found where a plan is made. */
+static int find_suitable(const struct redist__exchanges *exchanges, const struct call *call) {
+    int bits = 0;
+    if (call->sizes[0] == NULL || call->sizes[1] == NULL || call->ndims < 2 ||
+        call->ndims > REDIST_MAX_NDIMS)
+        return 0;
+    for (int i = 0; i < KEPT; i++)
+        bits |= suits(&exchanges->kept[i], call) << i;
+    return bits;
+}
+
+/* ---------------------------------------------------------------- keeping plans */
+
+static void free_kept(struct redist__context *context, struct kept *kept) {
+    if (kept->plan == NULL)
+        return;
+    int tag = kept->plan->request.tag;
+    redist__plan_destroy(kept->plan);
+    redist__tags_give(&context->tags, tag);
+    kept->plan = NULL;
+}
+
+void redist__exchanges_free(struct redist__context *context) {
+    struct redist__exchanges *exchanges = context->exchanges;
+    if (exchanges == NULL)
+        return;
+    context->exchanges = NULL;
+    for (int i = 0; i < KEPT; i++)
+        free_kept(context, &exchanges->kept[i]);
+    redist_release(exchanges);
+    count_type_users(-1);
+}
+
+static int provide_exchanges(struct redist__context *context) {
+    if (context->exchanges != NULL) /* on all ranks */
+        return REDIST_OK;
+    struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
+    int code = redist_agree(context->comm,
+                            exchanges != NULL ? REDIST_OK
+                                              : redist_fail_in("redist_exchange", REDIST_ERR_MEMORY,
+                                                               "no memory to keep exchanges"));
+    if (code != REDIST_OK) {
+        redist_release(exchanges);
+        return code;
+    }
+    context->exchanges = exchanges;
+    count_type_users(1);
+    return REDIST_OK;
+}
+
+/* The same on all ranks. */
+static struct kept *oldest(struct redist__exchanges *exchanges) {
+    struct kept *oldest = &exchanges->kept[0];
+    for (int i = 1; i < KEPT && oldest->plan != NULL; i++) {
+        struct kept *kept = &exchanges->kept[i];
+        if (kept->plan == NULL || exchanges->calls - kept->used > exchanges->calls - oldest->used)
+            oldest = kept;
+    }
+    return oldest;
+}
+
+static struct key describe(const redist_plan *plan, const struct call *call) {
+    struct key key = {.axes = {call->axes[0], call->axes[1]},
+                      .type = number_type(call->datatype),
+                      .wisdom = redist__wisdom_age()};
+    for (int side = 0; side < 2; side++) {
+        struct redist__place place =
+            plan->problem.space->place(call->arrays[side], plan->schedule.side[side].bytes);
+        memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
+        key.memory[side] = place.key;
+        key.base[side] = place.base;
+    }
+    return key;
+}
+
+/* The plan is the communicator's: it must not keep that alive, and is no handle of the user. */
+static int keep_new(struct redist__context *context, MPI_Comm comm, const struct call *call,
+                    int *place) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    redist_plan *plan = NULL;
+    options.effort = REDIST_ESTIMATE;
+    int code = provide_exchanges(context);
+    if (code == REDIST_OK)
+        code = redist__plan_exchange_in(
+            "redist_exchange", comm, call->datatype, call->ndims, call->sizes[0], call->arrays[0],
+            call->axes[0], call->sizes[1], call->arrays[1], call->axes[1], &options, &plan);
+    if (code != REDIST_OK)
+        return code;
+    redist_handle_remove(plan);
+    redist__context_release(context);
+    struct kept *kept = oldest(context->exchanges);
+    free_kept(context, kept);
+    *kept = (struct kept){.plan = plan, .key = describe(plan, call)};
+    *place = (int)(kept - context->exchanges->kept);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- agreement */
+
+/* The bits that all ranks have. */
+static int agree_on_bits(const struct redist__context *context, int own, int *common) {
+    *common = own;
+    if (context->size == 1)
+        return REDIST_OK;
+    return redist_check_mpi_in(
+        "redist_exchange",
+        redist_insist(MPI_Allreduce(&own, common, 1, MPI_INT, MPI_BAND, context->comm)));
+}
+
+/* -1 = there is none. */
+static int lowest_bit(int bits) {
+    for (int place = 0; place < KEPT; place++)
+        if (bits >> place & 1)
+            return place;
+    return -1;
+}
+
+/* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
+static int settle_failure(struct redist__context *context, int common, int *suitable) {
+    struct redist__exchanges *exchanges = context->exchanges;
+    int code = REDIST_OK;
+    *suitable = common & ~(1 << exchanges->latest);
+    if (!(common & ALL_FAILED)) {
+        if (exchanges->failed != REDIST_OK)
+            redist_fail_in("redist_exchange", exchanges->failed,
+                           "the last exchange on this communicator failed on this rank");
+        code = redist_agree(context->comm, exchanges->failed);
+    }
+    free_kept(context, &exchanges->kept[exchanges->latest]);
+    exchanges->failed = REDIST_OK;
+    return code;
+}
+
+/* The place of the plan for this call; *place = -1 if there is none. */
+static int find_kept(struct redist__context *context, const struct call *call, int *place) {
+    struct redist__exchanges *exchanges = context->exchanges;
+    int own = 0, common = 0;
+    *place = -1;
+    if (exchanges == NULL) /* on all ranks */
+        return REDIST_OK;
+    own = find_suitable(exchanges, call);
+    own |= exchanges->failed == REDIST_OK ? NOBODY_FAILED : ALL_FAILED;
+    int code = agree_on_bits(context, own, &common);
+    if (code == REDIST_OK && !(common & NOBODY_FAILED))
+        code = settle_failure(context, common, &common);
+    if (code == REDIST_OK)
+        *place = lowest_bit(common & SUITS_ALL);
+    return code;
+}
+
+/* ---------------------------------------------------------------- the exchange */
+
+static int execute(struct redist__exchanges *exchanges, int place, const struct call *call) {
+    struct kept *kept = &exchanges->kept[place];
+    kept->used = ++exchanges->calls;
+    exchanges->latest = place;
+    redist__transport_execute(&kept->plan->transport, REDIST_FORWARD, call->arrays[0],
+                              call->arrays[1]);
+    exchanges->failed = redist__failure_report(&kept->plan->failure);
+    redist__close_mappings(&kept->plan->problem); /* the user may free arrays of a device now */
+    return exchanges->failed;
+}
+
+static int exchange(MPI_Comm comm, struct redist__context *context, const struct call *call) {
+    int place, code = find_kept(context, call, &place);
+    if (code == REDIST_OK && place < 0)
+        code = keep_new(context, comm, call, &place);
+    return code == REDIST_OK ? execute(context->exchanges, place, call) : code;
+}
+
+int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
+                    const void *a, int axis_a, const int sizes_b[], void *b, int axis_b) {
+    const struct call call = {
+        datatype, ndims, {axis_a, axis_b}, {sizes_a, sizes_b}, {(void *)(size_t)a, b}};
+    struct redist__context *context;
+    int code = redist_check_comm(comm);
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    code = exchange(comm, context, &call);
+    redist__context_release(context);
+    return code;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Executions of the public plan, whole and in tiles, and questions about it. */
+#include "../comm/error.h"
+#include "../sync/waiting.h"
+#include "plan.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- executing */
+
+int redist__check_plan(const char *function, const redist_plan *plan) {
+    if (!redist_handle_is(plan, REDIST_HANDLE_PLAN))
+        return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
+                              plan == NULL ? "NULL" : "not a plan, or already freed");
+    if (!redist__mpi_is_running())
+        return redist_fail_in(function, REDIST_ERR_STATE, "MPI is not running");
+    return REDIST_OK;
+}
+
+static int check_start(const char *function, const redist_plan *plan, int direction) {
+    int code = redist__check_plan(function, plan);
+    if (code == REDIST_OK && direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
+    if (code == REDIST_OK && (plan->started || plan->opened))
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "an execution of the plan is under way: complete it first");
+    return code;
+}
+
+static int check_whole(const char *function, const redist_plan *plan) {
+    if (plan->problem.tiles == REDIST_WHOLE)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "the plan was made for tiles: options.tiles was not REDIST_WHOLE");
+}
+
+static int check_bound(const char *function, const redist_plan *plan) {
+    const redist_options *options = &plan->request.options;
+    if (!options->later_a && !options->later_b)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "array %s was left for later: call redist_plan_%s_arrays",
+                          options->later_a ? "a" : "b",
+                          strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
+}
+
+/* An array that peers are to map must be one that they can map. */
+static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
+                        const void *array) {
+    size_t bytes = plan->schedule.side[side].bytes;
+    const struct redist__space *space = plan->problem.space;
+    if (bytes == 0 || (space->asynchronous && plan->request.options.trusted))
+        return REDIST_OK; /* a question to the driver may fail, on this rank alone */
+    int code = space->check(array);
+    if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
+        return code;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          space->asynchronous
+                              ? "%s = %p cannot be mapped by peers, as the plan expects"
+                              : "%s = %p is not from redist_alloc, as the plan expects",
+                          name, array);
+}
+
+static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
+    struct redist__request request = plan->request;
+    request.function = function;
+    request.options.later_a = request.options.later_b = REDIST_NOW;
+    const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
+    int code = redist__check_arrays(&request, arrays, bytes);
+    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+        code = check_mapped(function, plan, request.names[side], side, arrays[side]);
+    if (code == REDIST_OK && !plan->request.options.trusted)
+        code = redist__failure_report(&plan->failure);
+    return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
+}
+
+static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
+    redist__watch_begin(plan->problem.watch, 1);
+    redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
+    redist__watch_end(plan->problem.watch);
+    return redist__failure_report(&plan->failure);
+}
+
+/* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
+static int start(redist_plan *plan, int direction, void *const arrays[2]) {
+    redist__watch_begin(plan->problem.watch, 1);
+    plan->transport.choice.method->start(plan->transport.state, direction, arrays[direction],
+                                         arrays[!direction]);
+    redist__watch_end(plan->problem.watch);
+    plan->started = 1;
+    return REDIST_OK;
+}
+
+typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
+
+static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
+    int code = check_start(function, plan, direction);
+    if (code == REDIST_OK)
+        code = check_whole(function, plan);
+    if (code == REDIST_OK)
+        code = check_bound(function, plan);
+    return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
+}
+
+static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
+                  run_plan *run) {
+    void *const arrays[2] = {a, b};
+    int code = check_start(function, plan, direction);
+    if (code == REDIST_OK)
+        code = check_whole(function, plan);
+    if (code == REDIST_OK)
+        code = check_later_arrays(function, plan, arrays);
+    return code == REDIST_OK ? run(plan, direction, arrays) : code;
+}
+
+int redist_plan_execute(redist_plan *plan, int direction) {
+    return run_bound(__func__, plan, direction, execute);
+}
+
+int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b) {
+    return run_on(__func__, plan, direction, a, b, execute);
+}
+
+int redist_plan_start(redist_plan *plan, int direction) {
+    return run_bound(__func__, plan, direction, start);
+}
+
+int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b) {
+    return run_on(__func__, plan, direction, a, b, start);
+}
+
+/* Ends what was begun. */
+static int end_execution(redist_plan *plan, void (*end)(void *state)) {
+    redist__watch_begin(plan->problem.watch, 0);
+    end(plan->transport.state);
+    redist__watch_end(plan->problem.watch);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_wait(redist_plan *plan) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && !plan->started)
+        code = redist_fail(REDIST_ERR_STATE, "the plan is not started");
+    if (code != REDIST_OK)
+        return code;
+    plan->started = 0;
+    return end_execution(plan, plan->transport.choice.method->wait);
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+static void open_method(redist_plan *plan, void *array) {
+    redist__watch_begin(plan->problem.watch, 1);
+    plan->transport.choice.method->open(plan->transport.state, array);
+    redist__watch_end(plan->problem.watch);
+    plan->opened = 1;
+    plan->polls = 0;
+}
+
+static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
+                      void *array) {
+    int code = check_start(function, plan, REDIST_FORWARD), side = tiles == REDIST_PUT;
+    if (code == REDIST_OK && plan->problem.tiles != tiles)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan was not made for this: "
+                              "options.tiles = %d",
+                              (int)plan->problem.tiles);
+    const char *name = side ? "destination" : "source";
+    if (code == REDIST_OK && array == NULL && plan->schedule.side[side].bytes != 0)
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (code == REDIST_OK)
+        code = check_mapped(function, plan, name, side, array);
+    if (code == REDIST_OK)
+        open_method(plan, array);
+    return code;
+}
+
+static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
+    int code = redist__check_plan(function, plan);
+    if (code == REDIST_OK && (!plan->opened || plan->problem.tiles != tiles))
+        code = redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
+    return code;
+}
+
+static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
+                      const int start[], const int count[]) {
+    int code = check_open(function, plan, tiles);
+    if (code == REDIST_OK && (start == NULL || count == NULL))
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
+                              start == NULL ? "start" : "count");
+    for (int i = 0; code == REDIST_OK && i < plan->schedule.ndims; i++) {
+        int extent = plan->schedule.side[tiles == REDIST_GET].extent[i];
+        if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
+            code = redist_fail_in(function, REDIST_ERR_SIZE,
+                                  "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
+                                  i, start[i], i, count[i], extent);
+    }
+    return code;
+}
+
+int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
+    int code = check_open(function, plan, tiles);
+    if (code != REDIST_OK)
+        return code;
+    plan->opened = 0;
+    return end_execution(plan, plan->transport.choice.method->close);
+}
+
+int redist_plan_put_begin(redist_plan *plan, void *destination) {
+    return open_tiles(__func__, plan, REDIST_PUT, destination);
+}
+
+int redist_plan_get_begin(redist_plan *plan, const void *source) {
+    return open_tiles(__func__, plan, REDIST_GET, (void *)(size_t)source);
+}
+
+/* Methods that call MPI while tiles move do so for one thread at a time, of whatever plan, which MPI
+ * has to allow. */
+static int allows_threads(const redist_plan *plan) {
+    int level;
+    if (!plan->problem.concurrent || plan->transport.choice.method->concurrent)
+        return plan->problem.concurrent;
+    MPI_Query_thread(&level);
+    return level >= MPI_THREAD_SERIALIZED;
+}
+
+typedef void move_tile(void *state, const struct redist__tile *tile);
+
+static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
+    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    if (!plan->problem.concurrent)
+        plan->polls = 0;
+    if (alone)
+        pthread_mutex_lock(&one_at_a_time);
+    redist__watch_begin(watch, 0);
+    move_one(plan->transport.state, tile);
+    redist__watch_end(watch);
+    if (alone)
+        pthread_mutex_unlock(&one_at_a_time);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
+                    const ptrdiff_t stride[]) {
+    int code = check_tile(__func__, plan, REDIST_PUT, start, count);
+    const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->put, &put) : code;
+}
+
+int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
+                    const ptrdiff_t stride[]) {
+    int code = check_tile(__func__, plan, REDIST_GET, start, count);
+    const struct redist__tile get = {start, count, tile, stride};
+    return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
+}
+
+/* Who asks again and again waits for something: so others get a chance, as in all waiting. */
+static int poll_tiles(redist_plan *plan, int *pieces) {
+    const struct redist__method *method = plan->transport.choice.method;
+    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    redist__watch_begin(watch, 0);
+    if (pieces != NULL)
+        method->arrived(plan->transport.state, pieces);
+    else if (method->progress != NULL)
+        method->progress(plan->transport.state);
+    if (!plan->problem.concurrent)
+        redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
+    redist__watch_end(watch);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_put_progress(redist_plan *plan) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
+}
+
+int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    if (code == REDIST_OK && plan->problem.pieces <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.pieces");
+    if (code == REDIST_OK && pieces == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
+    return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
+}
+
+int redist_plan_break(redist_plan *plan, int code) {
+    int alive = redist__check_plan(__func__, plan);
+    if (alive == REDIST_OK)
+        redist__failure_note(&plan->failure, code);
+    return alive;
+}
+
+int redist_plan_put_end(redist_plan *plan) {
+    return redist__close_tiles(__func__, plan, REDIST_PUT);
+}
+
+int redist_plan_get_end(redist_plan *plan) {
+    return redist__close_tiles(__func__, plan, REDIST_GET);
+}
+
+/* ---------------------------------------------------------------- questions */
+
+int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && info == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
+    if (code != REDIST_OK)
+        return code;
+    *info = (redist_plan_info){.method = plan->method_name,
+                               .workspace_bytes =
+                                   plan->transport.choice.method->workspace(plan->transport.state),
+                               .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
+                               .concurrent = allows_threads(plan)};
+    return REDIST_OK;
+}
+
+int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && phases == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
+    if (code == REDIST_OK && phases->size != sizeof *phases)
+        code = redist_fail(REDIST_ERR_ARGUMENT,
+                           "phases->size = %zu, but this library knows the size %zu: start from "
+                           "REDIST_PHASES_DEFAULT",
+                           phases->size, sizeof *phases);
+    if (code == REDIST_OK)
+        redist__watch_read(&plan->watch, phases);
+    return code;
+}

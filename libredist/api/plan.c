@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public plan: check, agree, describe, choose, run. */
+#include "plan.h"
+#include "../comm/error.h"
+#include "arrays.h"
+
+#include <string.h>
+
+/* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
+static const size_t usual_stream_bytes = (size_t)16 << 20;
+
+/* ---------------------------------------------------------------- making a plan */
+
+static struct redist_plan *allocate_plan(const struct redist__request *request) {
+    struct redist_plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return NULL;
+    if (!redist_handle_add(plan, REDIST_HANDLE_PLAN)) {
+        redist_release(plan);
+        return NULL;
+    }
+    plan->context = request->context;
+    plan->request = *request;
+    plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
+    plan->request.options.wisdom_file = NULL;
+    plan->schedule.context = request->context;
+    plan->schedule.datatype = request->datatype;
+    plan->schedule.item = request->item;
+    plan->schedule.before = request->before;
+    plan->schedule.behind = request->behind;
+    plan->schedule.ndims = request->ndims;
+    plan->problem.schedule = &plan->schedule;
+    plan->problem.tiles = request->options.tiles;
+    plan->problem.pieces = request->options.pieces > 1 ? request->options.pieces : 1;
+    plan->problem.piece_axis = request->options.pieces > 1 ? request->options.piece_axis : 0;
+    plan->problem.stream_bytes =
+        request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
+    plan->problem.stream = request->options.stream;
+    plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.mappings = &plan->mappings;
+    plan->problem.watch = request->options.phases ? &plan->watch : NULL;
+    plan->problem.failure = &plan->failure;
+    plan->problem.tag = request->tag;
+    if (request->options.later_a)
+        plan->request.arrays[0] = NULL;
+    if (request->options.later_b)
+        plan->request.arrays[1] = NULL;
+    return plan;
+}
+
+void redist__plan_destroy(struct redist_plan *plan) {
+    if (plan == NULL)
+        return;
+    redist__transport_destroy(&plan->transport);
+    redist__close_mappings(&plan->problem);
+    redist__schedule_free(&plan->schedule);
+    redist_handle_remove(plan);
+    redist_release(plan);
+}
+
+/* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
+static int complete_plan(struct redist_plan *plan, const redist_options *options,
+                         redist_plan **result) {
+    int code = redist__find_arrays(&plan->request, &plan->problem);
+    if (code == REDIST_OK)
+        code = redist__tune(&plan->problem, options, &plan->transport);
+    if (code != REDIST_OK) {
+        redist__plan_destroy(plan);
+        return code;
+    }
+    redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
+    *result = plan;
+    return REDIST_OK;
+}
+
+static int no_memory(const struct redist__request *request) {
+    return redist_fail_in(request->function, REDIST_ERR_MEMORY, "no memory for a plan");
+}
+
+static int check_common(struct redist__request *request, const redist_options *options,
+                        int least_ndims, redist_plan **plan) {
+    int code = redist__check_options(request, options);
+    if (code == REDIST_OK)
+        code = redist__check_ndims(request, least_ndims);
+    if (code == REDIST_OK)
+        code = redist__check_pieces(request);
+    if (code == REDIST_OK)
+        code = redist__check_datatype(request);
+    if (code == REDIST_OK && plan == NULL)
+        code = redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
+    return code;
+}
+
+static int take_tag(struct redist__request *request) {
+    struct redist__tags *tags = &request->context->tags;
+    request->tag = redist__tags_take(tags);
+    if (request->tag >= 0)
+        return REDIST_OK;
+    return redist_fail_in(request->function, REDIST_ERR_LIMIT,
+                          "%d plans of this communicator are alive, and MPI has no tags for more: "
+                          "free some, or use a duplicate of it",
+                          tags->living - 1);
+}
+
+/* Gives back what open_request took. */
+static void close_request(const struct redist__request *request) {
+    redist__tags_give(&request->context->tags, request->tag);
+    redist__context_release(request->context);
+}
+
+/* Takes a reference to the context and tags, which the plan keeps. Nothing in between can fail on some
+ * ranks only: they have to take the same tags. */
+static int open_request(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                        void *a, void *b, struct redist__request *request) {
+    *request = (struct redist__request){.function = function,
+                                        .datatype = datatype,
+                                        .ndims = ndims,
+                                        .names = {"a", "b"},
+                                        .arrays = {a, b}};
+    int code = redist_check_comm_in(function, comm);
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &request->context);
+    if (code != REDIST_OK)
+        return code;
+    code = take_tag(request);
+    if (code != REDIST_OK)
+        close_request(request);
+    return code;
+}
+
+/* ---------------------------------------------------------------- axis to axis */
+
+static int plan_exchange(struct redist__request *request, const int sizes_a[], int axis_a,
+                         const int sizes_b[], int axis_b, const redist_options *options,
+                         redist_plan **result) {
+    int code = check_common(request, options, 2, result);
+    if (code == REDIST_OK)
+        code = redist__check_exchange(request, sizes_a, axis_a, sizes_b, axis_b);
+    int sizes[REDIST_MAX_NDIMS] = {0};
+    if (code == REDIST_OK) {
+        memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
+        sizes[axis_b] = sizes_b[axis_b];
+        const size_t bytes[2] = {redist__array_bytes(request->ndims, sizes_a, request->item),
+                                 redist__array_bytes(request->ndims, sizes_b, request->item)};
+        code = redist__check_arrays(request, request->arrays, bytes);
+    }
+    code = redist__agree_request(request, code, axis_a, axis_b, sizes);
+    if (code != REDIST_OK)
+        return code;
+    struct redist_plan *plan = allocate_plan(request);
+    int described =
+        plan != NULL ? redist__schedule_exchange(&plan->schedule, sizes_a, axis_a, sizes_b, axis_b)
+                     : no_memory(request);
+    code = redist_agree(request->context->comm, described);
+    if (code == REDIST_OK)
+        return complete_plan(plan, &request->options, result);
+    redist__plan_destroy(plan);
+    return code;
+}
+
+int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                             const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
+                             int axis_b, const redist_options *options, redist_plan **plan) {
+    struct redist__request request;
+    int code = open_request(function, comm, datatype, ndims, a, b, &request);
+    if (code != REDIST_OK)
+        return code;
+    code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
+    if (code != REDIST_OK)
+        close_request(&request);
+    return code;
+}
+
+int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
+                         void *a, int axis_a, const int sizes_b[], void *b, int axis_b,
+                         const redist_options *options, redist_plan **plan) {
+    return redist__plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b,
+                                    axis_b, options, plan);
+}
+
+/* ---------------------------------------------------------------- box to box */
+
+static size_t box_bytes(const struct redist__request *request, const redist_box *box) {
+    int extent[REDIST_MAX_NDIMS];
+    for (int i = 0; i < request->ndims; i++)
+        extent[i] = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+    return redist__array_bytes(request->ndims, extent, request->item);
+}
+
+static int check_boxes(const struct redist__request *request, const int sizes[],
+                       const redist_box *const boxes[2]) {
+    static const char *const names[2] = {"box_a", "box_b"};
+    size_t bytes[2];
+    for (int side = 0; side < 2; side++) {
+        int code = redist__check_box(request, sizes, names[side], boxes[side]);
+        if (code != REDIST_OK)
+            return code;
+        bytes[side] = box_bytes(request, boxes[side]);
+    }
+    return redist__check_arrays(request, request->arrays, bytes);
+}
+
+/* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
+static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+                        redist_box all[]) {
+    const struct redist__context *context = request->context;
+    int code = REDIST_OK;
+    for (int side = 0; side < 2; side++) {
+        int result = redist_insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
+                                                 all + side * context->size, sizeof **boxes,
+                                                 MPI_BYTE, context->comm));
+        redist__note_mpi(&code, result);
+    }
+    return code;
+}
+
+static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+                          redist_box all[], struct redist_plan *plan) {
+    const struct redist__context *context = request->context;
+    int code =
+        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
+    if (code != REDIST_OK)
+        return code;
+    code = gather_boxes(request, boxes, all);
+    if (code == REDIST_OK)
+        code = redist__check_disjoint(request, "box_a", all);
+    if (code == REDIST_OK)
+        code = redist__check_disjoint(request, "box_b", all + context->size);
+    if (code == REDIST_OK)
+        code = redist__schedule_boxes(&plan->schedule, all, all + context->size);
+    return redist_agree(context->comm, code);
+}
+
+static int plan_boxes(struct redist__request *request, const int sizes[],
+                      const redist_box *const boxes[2], const redist_options *options,
+                      redist_plan **result) {
+    int code = check_common(request, options, 1, result);
+    if (code == REDIST_OK)
+        code = check_boxes(request, sizes, boxes);
+    code = redist__agree_request(request, code, -1, -1, sizes);
+    if (code != REDIST_OK)
+        return code;
+    redist_box *all = redist_calloc(2 * (size_t)request->context->size, sizeof *all);
+    struct redist_plan *plan = allocate_plan(request);
+    code = describe_boxes(request, boxes, all, plan);
+    redist_release(all);
+    if (code == REDIST_OK)
+        return complete_plan(plan, &request->options, result);
+    redist__plan_destroy(plan);
+    return code;
+}
+
+int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes[],
+                      const redist_box *box_a, void *a, const redist_box *box_b, void *b,
+                      const redist_options *options, redist_plan **plan) {
+    struct redist__request request;
+    int code = open_request(__func__, comm, datatype, ndims, a, b, &request);
+    if (code != REDIST_OK)
+        return code;
+    const redist_box *const boxes[2] = {box_a, box_b};
+    code = plan_boxes(&request, sizes, boxes, options, plan);
+    if (code != REDIST_OK)
+        close_request(&request);
+    return code;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+int redist_plan_free(redist_plan **plan) {
+    if (plan == NULL)
+        return redist_fail(REDIST_ERR_NULL, "plan = NULL");
+    if (*plan == NULL)
+        return REDIST_OK;
+    int code = redist__check_plan(__func__, *plan);
+    if (code == REDIST_OK && (*plan)->started)
+        code = redist_plan_wait(*plan);
+    if (code == REDIST_OK && (*plan)->opened)
+        code = redist__close_tiles(__func__, *plan, (*plan)->problem.tiles);
+    if (code == REDIST_ERR_STATE)
+        return code;
+    struct redist__request request = (*plan)->request;
+    redist__plan_destroy(*plan);
+    close_request(&request);
+    *plan = NULL;
+    return code;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every check of a plan's arguments; messages name the argument and its value. */
+#include "request.h"
+#include "../comm/error.h"
+#include "../runtime/space.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
+
+int redist__check_options(struct redist__request *request, const redist_options *options) {
+    request->options = (redist_options)REDIST_OPTIONS_DEFAULT;
+    if (options == NULL)
+        return REDIST_OK;
+    if (options->size < offsetof(redist_options, method) + sizeof options->method ||
+        options->size > sizeof request->options)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->size = %zu, but this library knows sizes up to %zu: start from "
+                    "REDIST_OPTIONS_DEFAULT",
+                    options->size, sizeof request->options);
+    memcpy(&request->options, options, options->size);
+    if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
+                    (int)request->options.effort);
+    enum redist_tiles tiles = request->options.tiles;
+    if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
+                    (int)tiles);
+    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
+    for (int side = 0; side < 2; side++)
+        if (later[side] != REDIST_NOW && later[side] != REDIST_LATER &&
+            later[side] != REDIST_LATER_MAPPED)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->later_%c = %d is not a time", 'a' + side,
+                        (int)later[side]);
+    enum redist_staging staging = request->options.staging;
+    if (staging != REDIST_STAGING_AUTO && staging != REDIST_STAGING_ALWAYS &&
+        staging != REDIST_STAGING_NEVER)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
+                    (int)staging);
+    int code = redist__space_check(request->function, request->options.space);
+    if (code != REDIST_OK)
+        return code;
+    if (tiles == REDIST_PUT) /* the array need not exist */
+        request->options.later_a = REDIST_LATER;
+    if (tiles == REDIST_GET)
+        request->options.later_b = REDIST_LATER;
+    return REDIST_OK;
+}
+
+int redist__check_pieces(const struct redist__request *request) {
+    const redist_options *options = &request->options;
+    if (options->pieces <= 1)
+        return REDIST_OK;
+    if (options->tiles != REDIST_PUT)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->pieces = %d is for options->tiles = REDIST_PUT only",
+                    options->pieces);
+    if (options->piece_axis >= 0 && options->piece_axis < request->ndims)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS, "options->piece_axis = %d is not in 0..%d", options->piece_axis,
+                request->ndims - 1);
+}
+
+static int is_about_type(int result) {
+    int class = MPI_ERR_OTHER;
+    MPI_Error_class(result, &class);
+    return class == MPI_ERR_TYPE;
+}
+
+/* MPI itself knows whether a type is committed: it refuses to send what is not, even to nobody. */
+static int check_committed(const struct redist__request *request) {
+    MPI_Request send = MPI_REQUEST_NULL;
+    const char nothing = 0;
+    int result =
+        MPI_Isend(&nothing, 1, request->datatype, MPI_PROC_NULL, 0, request->context->comm, &send);
+    if (result != MPI_SUCCESS)
+        return is_about_type(result) ? FAIL(REDIST_ERR_DATATYPE, "datatype is not committed")
+                                     : redist_check_mpi_in(request->function, result);
+    result = redist_insist(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    if (result != MPI_SUCCESS)
+        return redist_check_mpi_in(request->function, result);
+    return REDIST_OK;
+}
+
+int redist__check_datatype(struct redist__request *request) {
+    if (request->datatype == MPI_DATATYPE_NULL)
+        return FAIL(REDIST_ERR_DATATYPE, "datatype = MPI_DATATYPE_NULL");
+    MPI_Aint low, extent, true_low, true_extent;
+    int code = check_committed(request);
+    if (code == REDIST_OK)
+        code = redist_check_mpi_in(request->function,
+                                   MPI_Type_size(request->datatype, &request->item_size));
+    if (code == REDIST_OK)
+        code = redist_check_mpi_in(request->function,
+                                   MPI_Type_get_extent(request->datatype, &low, &extent));
+    if (code == REDIST_OK)
+        code = redist_check_mpi_in(
+            request->function,
+            MPI_Type_get_true_extent(request->datatype, &true_low, &true_extent));
+    if (code == REDIST_OK && (request->item_size <= 0 || extent <= 0))
+        code = FAIL(REDIST_ERR_DATATYPE, "datatype has size %d and extent %lld", request->item_size,
+                    (long long)extent);
+    if (code != REDIST_OK)
+        return code;
+    request->item = (size_t)extent;
+    request->before = true_low < 0 ? (size_t)-true_low : 0;
+    request->behind =
+        true_low + true_extent > extent ? (size_t)(true_low + true_extent - extent) : 0;
+    return REDIST_OK;
+}
+
+int redist__check_ndims(const struct redist__request *request, int least) {
+    if (request->ndims >= least && request->ndims <= REDIST_MAX_NDIMS)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "ndims = %d is not in %d..%d", request->ndims, least,
+                REDIST_MAX_NDIMS);
+}
+
+size_t redist__array_bytes(int ndims, const int extent[], size_t item) {
+    size_t bytes = item;
+    for (int i = 0; i < ndims; i++)
+        if (extent[i] == 0)
+            return 0;
+    for (int i = 0; i < ndims; i++)
+        if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
+            return SIZE_MAX;
+    return bytes;
+}
+
+int redist__check_arrays(const struct redist__request *request, void *const arrays[2],
+                         const size_t bytes[2]) {
+    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
+    for (int side = 0; side < 2; side++) {
+        if (bytes[side] == SIZE_MAX)
+            return FAIL(REDIST_ERR_LIMIT, "the local array %s has more than %lld bytes",
+                        request->names[side], (long long)PTRDIFF_MAX);
+        if (arrays[side] == NULL && bytes[side] != 0 && !later[side])
+            return FAIL(REDIST_ERR_NULL, "%s = NULL, but this rank holds %zu bytes of it",
+                        request->names[side], bytes[side]);
+    }
+    if (arrays[0] == NULL || arrays[1] == NULL || bytes[0] == 0 || bytes[1] == 0)
+        return REDIST_OK;
+    uintptr_t a = (uintptr_t)arrays[0], b = (uintptr_t)arrays[1];
+    if (a < b + bytes[1] && b < a + bytes[0])
+        return FAIL(REDIST_ERR_OVERLAP,
+                    "arrays %s = %p (%zu bytes) and %s = %p (%zu bytes) overlap", request->names[0],
+                    arrays[0], bytes[0], request->names[1], arrays[1], bytes[1]);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- axis-to-axis exchanges */
+
+static int check_axis(const struct redist__request *request, const char *name, int axis) {
+    if (axis >= 0 && axis < request->ndims)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS, "%s = %d is not in 0..%d", name, axis, request->ndims - 1);
+}
+
+static int check_not_negative(const struct redist__request *request, const char *name,
+                              const int sizes[]) {
+    for (int i = 0; i < request->ndims; i++)
+        if (sizes[i] < 0)
+            return FAIL(REDIST_ERR_SIZE, "%s[%d] = %d is negative", name, i, sizes[i]);
+    return REDIST_OK;
+}
+
+/* The distributed extent of one array must be this rank's part of the whole extent of the other. */
+static int check_part(const struct redist__request *request, const char *name, const int part[],
+                      const char *whole_name, const int whole[], int axis) {
+    int count, start;
+    redist_decompose(whole[axis], request->context->size, request->context->rank, &count, &start);
+    if (part[axis] == count)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_SIZE, "%s[%d] = %d, but part %d of %d of %s[%d] = %d has %d elements",
+                name, axis, part[axis], request->context->rank, request->context->size, whole_name,
+                axis, whole[axis], count);
+}
+
+static int check_other_axes(const struct redist__request *request, const int sizes_a[], int axis_a,
+                            const int sizes_b[], int axis_b) {
+    for (int i = 0; i < request->ndims; i++)
+        if (i != axis_a && i != axis_b && sizes_a[i] != sizes_b[i])
+            return FAIL(REDIST_ERR_SIZE, "sizes_a[%d] = %d differs from sizes_b[%d] = %d", i,
+                        sizes_a[i], i, sizes_b[i]);
+    return REDIST_OK;
+}
+
+int redist__check_exchange(const struct redist__request *request, const int sizes_a[], int axis_a,
+                           const int sizes_b[], int axis_b) {
+    if (sizes_a == NULL || sizes_b == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
+    int code = check_axis(request, "axis_a", axis_a);
+    if (code == REDIST_OK)
+        code = check_axis(request, "axis_b", axis_b);
+    if (code == REDIST_OK && axis_a == axis_b)
+        code = FAIL(REDIST_ERR_AXIS, "axis_a = %d and axis_b = %d are equal", axis_a, axis_b);
+    if (code == REDIST_OK)
+        code = check_not_negative(request, "sizes_a", sizes_a);
+    if (code == REDIST_OK)
+        code = check_not_negative(request, "sizes_b", sizes_b);
+    if (code == REDIST_OK)
+        code = check_part(request, "sizes_a", sizes_a, "sizes_b", sizes_b, axis_b);
+    if (code == REDIST_OK)
+        code = check_part(request, "sizes_b", sizes_b, "sizes_a", sizes_a, axis_a);
+    return code == REDIST_OK ? check_other_axes(request, sizes_a, axis_a, sizes_b, axis_b) : code;
+}
+
+/* ---------------------------------------------------------------- boxes */
+
+static int check_box_axis(const struct redist__request *request, int size, const char *name,
+                          const redist_box *box, int i) {
+    int extent = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+    if (box->start[i] < 0 || box->count[i] < 0 || box->start[i] > size - box->count[i])
+        return FAIL(REDIST_ERR_SIZE,
+                    "%s->start[%d] = %d and %s->count[%d] = %d do not lie in sizes[%d] = %d", name,
+                    i, box->start[i], name, i, box->count[i], i, size);
+    if (box->extent[i] < 0 || box->offset[i] < 0 || box->offset[i] > extent - box->count[i])
+        return FAIL(REDIST_ERR_SIZE,
+                    "%s->extent[%d] = %d has no room for %s->count[%d] = %d elements from "
+                    "%s->offset[%d] = %d",
+                    name, i, box->extent[i], name, i, box->count[i], name, i, box->offset[i]);
+    return REDIST_OK;
+}
+
+int redist__check_box(const struct redist__request *request, const int sizes[], const char *name,
+                      const redist_box *box) {
+    if (sizes == NULL || box == NULL)
+        return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : name);
+    int code = check_not_negative(request, "sizes", sizes);
+    for (int i = 0; i < request->ndims && code == REDIST_OK; i++)
+        code = check_box_axis(request, sizes[i], name, box, i);
+    return code;
+}
+
+int redist__check_disjoint(const struct redist__request *request, const char *name,
+                           const redist_box all[]) {
+    const struct redist__context *context = request->context;
+    const redist_box *mine = &all[context->rank];
+    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    for (int other = context->rank + 1; other < context->size; other++)
+        if (redist__intersect(request->ndims, mine->start, mine->count, all[other].start,
+                              all[other].count, start, count))
+            return FAIL(REDIST_ERR_OVERLAP, "%s overlaps the box of rank %d of the communicator",
+                        name, other);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- agreement */
+
+int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
+                          const int sizes[]) {
+    static const char *const names[REDIST_MAX_NDIMS] = {
+        "the global extent of axis 0",  "the global extent of axis 1",
+        "the global extent of axis 2",  "the global extent of axis 3",
+        "the global extent of axis 4",  "the global extent of axis 5",
+        "the global extent of axis 6",  "the global extent of axis 7",
+        "the global extent of axis 8",  "the global extent of axis 9",
+        "the global extent of axis 10", "the global extent of axis 11",
+        "the global extent of axis 12", "the global extent of axis 13",
+        "the global extent of axis 14", "the global extent of axis 15"};
+    const redist_options *options = &request->options;
+    redist_shared_value values[16 + REDIST_MAX_NDIMS] = {
+        {"ndims", request->ndims},
+        {"axis_a", axis_a},
+        {"axis_b", axis_b},
+        {"the extent of datatype", (long long)request->item},
+        {"the size of datatype", request->item_size},
+        {"the hash of options->method", redist_hash_text(options->method)},
+        {"options->effort", options->effort},
+        {"options->later_a", options->later_a},
+        {"options->later_b", options->later_b},
+        {"options->trusted", options->trusted != 0},
+        {"options->tiles", options->tiles},
+        {"options->stream_bytes", (long long)options->stream_bytes},
+        {"options->space", options->space},
+        {"options->staging", options->staging},
+        {"options->pieces", options->pieces},
+        {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
+    int n = 0;
+    while (values[n].name != NULL)
+        n++;
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+        values[n++] =
+            (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};
+    return redist_agree_values_in(request->function, request->context->comm, code, n, values);
+}

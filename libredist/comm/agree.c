@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective truth: if a call fails on one rank, it fails on all with the same words. */
+#include "../sync/waiting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VALUES = 128 };
+
+struct report {
+    int code;
+    char message[REDIST__MESSAGE_BYTES];
+};
+
+/* The lowest rank whose code is not OK, or the communicator's size. A reduction that fails is made once more,
+ * since the peers are in it, and then says that this rank has failed. */
+static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) {
+    const struct redist__context *context = redist__context_find(comm);
+    int rank, result = MPI_ERR_OTHER;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, size);
+    if (context != NULL && redist__peers_known(context)) {
+        int failed = redist__find_lowest(context, *code == REDIST_OK ? *size : rank, failed_rank);
+        *code = *code == REDIST_OK ? failed : *code;
+        return failed;
+    }
+    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS; attempt++) {
+        int mine = *code == REDIST_OK ? *size : rank;
+        result = MPI_Allreduce(&mine, failed_rank, 1, MPI_INT, MPI_MIN, comm);
+        if (result != MPI_SUCCESS && *code == REDIST_OK)
+            *code = redist_check_mpi(result);
+    }
+    return result == MPI_SUCCESS ? REDIST_OK : *code;
+}
+
+int redist_agree(MPI_Comm comm, int code) {
+    int size, failed_rank;
+    if (first_failure(comm, &code, &size, &failed_rank) != REDIST_OK)
+        return code;
+    if (failed_rank == size)
+        return REDIST_OK;
+    struct report report = {.code = code};
+    strncpy(report.message, redist_error_message(), sizeof report.message - 1);
+    int result = redist_insist(MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm));
+    if (result != MPI_SUCCESS)
+        return code != REDIST_OK ? code : redist_check_mpi(result);
+    redist_set_message(report.message);
+    return report.code;
+}
+
+/* Compares with the values of rank 0; a rank that has already failed keeps its own error. */
+static int compare_values(const char *function, int code, int nvalues,
+                          const redist_shared_value values[], const long long root[]) {
+    for (int i = 0; i < nvalues && code == REDIST_OK; i++)
+        if (values[i].value != root[i])
+            code = redist_fail_in(function, REDIST_ERR_DISAGREE,
+                                  "%s = %lld differs from %lld on rank 0 of the communicator",
+                                  values[i].name, values[i].value, root[i]);
+    return code;
+}
+
+int redist_agree_values_in(const char *function, MPI_Comm comm, int code, int nvalues,
+                           const redist_shared_value values[]) {
+    long long root[MAX_VALUES] = {0};
+    for (int i = 0; i < nvalues; i++)
+        root[i] = values[i].value;
+    int result = redist_insist(MPI_Bcast(root, nvalues, MPI_LONG_LONG, 0, comm));
+    if (result == MPI_SUCCESS)
+        code = compare_values(function, code, nvalues, values, root);
+    else if (code == REDIST_OK)
+        code = redist_check_mpi(result);
+    return redist_agree(comm, code);
+}
+
+long long redist_hash_text(const char *text) {
+    if (text == NULL)
+        return 0;
+    unsigned long long hash = 14695981039346656037ULL; /* FNV-1a */
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+    return (long long)(hash >> 1);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The description: one exchange as boxes, to each peer and from each peer. */
+#ifndef REDIST__SCHEDULE_H
+#define REDIST__SCHEDULE_H
+
+#include "../comm/context.h"
+#include "box.h"
+
+/* The box of the local array that is exchanged with one peer. */
+struct redist__part {
+    int start[REDIST_MAX_NDIMS]; /* in the local array */
+    int count[REDIST_MAX_NDIMS];
+    size_t elements; /* 0 = nothing is exchanged with this peer */
+    size_t offset;   /* bytes from the array's first element to the box's first */
+};
+
+/* One of the two arrays, as this rank holds it. */
+struct redist__side {
+    int extent[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    size_t bytes;                       /* of the whole local array */
+    size_t elements;                    /* in all parts together */
+    struct redist__part *parts;         /* one for each rank of the communicator */
+};
+
+/* `side[direction]` is the source, `side[!direction]` the destination. */
+struct redist__schedule {
+    struct redist__context *context;
+    MPI_Datatype datatype;
+    size_t item;           /* extent of the datatype in bytes */
+    size_t before, behind; /* bytes of an element outside its extent */
+    int ndims;
+    struct redist__side side[2];
+};
+
+/* Both fill a zeroed schedule whose first members, up to ndims, are set; not
+ * collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+int redist__schedule_exchange(struct redist__schedule *schedule, const int sizes_a[], int axis_a,
+                              const int sizes_b[], int axis_b);
+int redist__schedule_boxes(struct redist__schedule *schedule, const redist_box all_a[],
+                           const redist_box all_b[]);
+void redist__schedule_free(struct redist__schedule *schedule);
+
+/* Elements can be copied as their extents are: no byte of one lies outside. */
+int redist__schedule_copyable(const struct redist__schedule *schedule);
+
+/* A hash of everything that decides how fast an exchange is on this rank. */
+unsigned long long redist__schedule_hash(const struct redist__schedule *schedule);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "messages.h"
+#include "../sync/waiting.h"
+
+/* ---------------------------------------------------------------- making */
+
+static MPI_Request *create_requests(int n) {
+    MPI_Request *requests = redist_calloc((size_t)n, sizeof *requests);
+    for (int i = 0; i < n && requests != NULL; i++)
+        requests[i] = MPI_REQUEST_NULL;
+    return requests;
+}
+
+int redist__messages_create(struct redist__messages *messages,
+                            const struct redist__context *context, struct redist__failure *failure,
+                            int count) {
+    *messages = (struct redist__messages){.context = context, .failure = failure, .count = count};
+    messages->sends = create_requests(count);
+    messages->receives = create_requests(count);
+    if (messages->sends == NULL || messages->receives == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for %d messages", count);
+    return REDIST_OK;
+}
+
+/* Gives up what can be given up: a receive that has no message yet. */
+static int is_active(MPI_Request *request, int cancels) {
+    int done = 1;
+    if (*request == MPI_REQUEST_NULL)
+        return 0;
+    if (cancels)
+        (void)MPI_Cancel(request);
+    (void)MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    return *request != MPI_REQUEST_NULL;
+}
+
+int redist__messages_free(struct redist__messages *messages) {
+    int active = 0;
+    for (int i = 0; i < messages->count; i++) {
+        if (messages->receives != NULL)
+            active |= is_active(&messages->receives[i], 1);
+        if (messages->sends != NULL)
+            active |= is_active(&messages->sends[i], 0);
+    }
+    redist_release(messages->sends);
+    redist_release(messages->receives);
+    *messages = (struct redist__messages){0};
+    return active;
+}
+
+/* ---------------------------------------------------------------- posting */
+
+/* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
+ * have begun it all the same. */
+static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
+    redist__failure_note_mpi(messages->failure, result);
+    return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
+}
+
+void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
+                              MPI_Datatype type, int peer, int tag) {
+    MPI_Request *request = &messages->receives[i];
+    MPI_Comm comm = messages->context->comm;
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused =
+            is_refused(messages, MPI_Irecv(buffer, count, type, peer, tag, comm, request), request);
+    messages->lost |= refused;
+}
+
+void redist__messages_send(struct redist__messages *messages, int i, const void *buffer, int count,
+                           MPI_Datatype type, int peer, int tag) {
+    MPI_Request *request = &messages->sends[i];
+    MPI_Comm comm = messages->context->comm;
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++) {
+        int sent = redist__failed(messages->failure) ? 0 : count;
+        refused =
+            is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
+    }
+    messages->lost |= refused;
+}
+
+void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
+                              const void *call) {
+    MPI_Request *request = &messages->sends[0];
+    int refused = !messages->lost;
+    for (int attempt = 0; attempt < 2 && refused; attempt++)
+        refused = is_refused(messages, begin(call, messages->context->comm, request), request);
+    messages->lost |= refused;
+}
+
+/* ---------------------------------------------------------------- completing */
+
+static void note_empty(struct redist__messages *messages, MPI_Status *status) {
+    int bytes = 0;
+    int result = redist__try(messages->failure, MPI_Get_count(status, MPI_BYTE, &bytes));
+    if (result == MPI_SUCCESS && bytes == 0)
+        redist__failure_note_peer(messages->failure, status->MPI_SOURCE, REDIST_OK);
+}
+
+int redist__messages_test(struct redist__messages *messages, int *left) {
+    int i = MPI_UNDEFINED, done = 0;
+    MPI_Status status;
+    int result = redist__try(messages->failure,
+                             MPI_Testany(messages->count, messages->receives, &i, &done, &status));
+    *left = result == MPI_SUCCESS && !(done && i == MPI_UNDEFINED);
+    messages->lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS || !done || i == MPI_UNDEFINED)
+        return -1;
+    note_empty(messages, &status);
+    return i;
+}
+
+void redist__messages_pause(struct redist__messages *messages, unsigned poll) {
+    int code = redist__pause(messages->context, poll);
+    redist__failure_note(messages->failure, code);
+    messages->lost |= code != REDIST_OK;
+}
+
+int redist__messages_next(struct redist__messages *messages) {
+    int left = 1;
+    for (unsigned poll = 0; !messages->lost; poll++) {
+        int i = redist__messages_test(messages, &left);
+        if (i >= 0 || !left)
+            return i;
+        redist__messages_pause(messages, poll);
+    }
+    return -1;
+}
+
+void redist__messages_wait(struct redist__messages *messages, int i) {
+    MPI_Status status;
+    int done = messages->receives[i] == MPI_REQUEST_NULL, awaited = !done;
+    for (unsigned poll = 0; !done && !messages->lost; poll++) {
+        int result =
+            redist__try(messages->failure, MPI_Test(&messages->receives[i], &done, &status));
+        messages->lost |= result != MPI_SUCCESS;
+        if (!done)
+            redist__messages_pause(messages, poll);
+    }
+    if (awaited && done)
+        note_empty(messages, &status);
+}
+
+void redist__messages_end(struct redist__messages *messages) {
+    while (redist__messages_next(messages) >= 0)
+        ;
+    int done = 0;
+    for (unsigned poll = 0; !done && !messages->lost; poll++) {
+        int result = redist__try(messages->failure, MPI_Testall(messages->count, messages->sends,
+                                                                &done, MPI_STATUSES_IGNORE));
+        messages->lost |= result != MPI_SUCCESS;
+        if (!done)
+            redist__messages_pause(messages, poll);
+    }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a method is: one const table of functions, and one line in REDIST__METHODS. */
+#ifndef REDIST__METHOD_H
+#define REDIST__METHOD_H
+
+#include "../geometry/schedule.h"
+#include "../runtime/phases.h"
+#include "../runtime/space.h"
+#include "../sync/failure.h"
+
+/* An exchange, with what is known of its arrays. */
+struct redist__problem {
+    const struct redist__schedule *schedule;
+    enum redist_tiles tiles; /* array A or B exists in tiles only */
+    int concurrent;          /* several threads may put or get at once */
+    int pieces, piece_axis;  /* array B is completed in so many pieces, >= 1, along an axis */
+    int mapped[2];           /* peers map arrays A and B, on all ranks */
+    const struct redist__space *space; /* where both arrays live */
+    void *stream;                      /* of the user, for arrays of a device */
+    int staged;                        /* MPI is to get these through host memory */
+    size_t largest_bytes;              /* the largest local array of any rank */
+    size_t stream_bytes;               /* larger arrays are best written past the caches */
+    int tag; /* first of REDIST__TAGS message tags that other plans do not use */
+    struct redist__mappings *mappings; /* of the plan */
+    struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
+    struct redist__failure *failure; /* of the executions; methods note theirs there */
+};
+
+enum { REDIST__TAGS = 16 };
+
+/* A preference for choices that are so slow, or so like others, that only those get them who name
+ * them. Lower ones rank what a name stands for that covers several. */
+enum { REDIST__BY_NAME = -1000 };
+
+/* A box of a local array, held elsewhere. */
+struct redist__tile {
+    const int *start, *count;
+    char *data;
+    const ptrdiff_t *stride; /* bytes */
+};
+
+struct redist__method {
+    const char *name;
+    const char *summary;         /* one sentence */
+    const char *const *variants; /* names, NULL at the end; the first is the usual one; or NULL */
+
+    /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
+     * as message. Touches nothing, allocates nothing, communicates nothing. */
+    int (*applies)(const struct redist__problem *problem, int variant);
+
+    /* How promising the method is when nothing is measured: the largest wins, the order of the
+     * register decides between equals. The same on all ranks. NULL = 0. */
+    int (*preference)(const struct redist__problem *problem, int variant);
+
+    /* What the method keeps for a plan. Not collective; sets *state also when it fails half way, so
+     * that `destroy` can clean up. The problem outlives the state. */
+    int (*create)(const struct redist__problem *problem, int variant, void **state);
+
+    /* Called on all ranks once `create` succeeded on all; collective, the same result on all ranks;
+     * NULL if there is nothing to say to the peers. */
+    int (*connect)(void *state);
+
+    /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. Failures are
+     * noted in the problem's `failure`, and change nothing in how peers go on: they get all that they
+     * wait for, and with it that this rank has failed. When `wait` returns, neither MPI nor a device nor
+     * a peer uses an array or a buffer of this rank. */
+    void (*start)(void *state, int direction, const void *source, void *destination);
+    void (*wait)(void *state);
+
+    /* Both at once, where that is faster; NULL = start, then wait. */
+    void (*execute)(void *state, int direction, const void *source, void *destination);
+
+    /* A forward execution in tiles, for problems with tiles; NULL = the method cannot. `open` gets the
+     * array that exists: the destination of puts, the source of gets; `close` completes both. Put and
+     * get run in several threads at once if the method is `concurrent` (they call no MPI then, for the
+     * problem's `concurrent`); else they run one at a time. */
+    int concurrent;
+    void (*open)(void *state, void *array);
+    void (*put)(void *state, const struct redist__tile *tile);
+    void (*get)(void *state, const struct redist__tile *tile);
+    void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
+    void (*arrived)(void *state, int *pieces); /* so many are complete; NULL = it cannot tell */
+    void (*close)(void *state);
+
+    /* Bytes of buffers that the state holds. */
+    size_t (*workspace)(const void *state);
+
+    /* Frees the state (may be NULL). Collective. */
+    void (*destroy)(void *state);
+};
+
+/* All methods. */
+#define REDIST__METHODS(X)                                                                         \
+    X(direct)                                                                                      \
+    X(alltoallw)                                                                                   \
+    X(p2p_type)                                                                                    \
+    X(p2p)                                                                                         \
+    X(p2p_streams)                                                                                 \
+    X(alltoallv)                                                                                   \
+    X(kway)                                                                                        \
+    X(hier)                                                                                        \
+    X(nccl)
+
+#define REDIST__DECLARE_METHOD(name) extern const struct redist__method redist__method_##name;
+REDIST__METHODS(REDIST__DECLARE_METHOD)
+#undef REDIST__DECLARE_METHOD
+
+extern const struct redist__method *const redist__methods[];
+
+/* One way to carry out an exchange. */
+struct redist__choice {
+    const struct redist__method *method;
+    int variant;
+};
+
+/* The choices that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
+ * most `most`. 0 = no such method. */
+int redist__choices(const char *request, int most, struct redist__choice choices[]);
+
+/* Writes "method" or "method:variant". */
+void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]);
+
+enum { REDIST__MOST_CHOICES = 64, REDIST__NAME_BYTES = 64 };
+
+/* A method at work on a problem. */
+struct redist__transport {
+    struct redist__choice choice;
+    void *state;
+};
+
+/* Collective, the same result on all ranks; on failure nothing is left behind. */
+int redist__transport_create(const struct redist__problem *problem,
+                             const struct redist__choice *choice,
+                             struct redist__transport *transport);
+void redist__transport_execute(struct redist__transport *transport, int direction,
+                               const void *source, void *destination);
+void redist__transport_destroy(struct redist__transport *transport);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps the
+ * allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k,
+ * plus an offset" can be turned into an address of its own.
+ */
+#include "segment.h"
+#include "../comm/error.h"
+#include "../comm/process.h"
+#include "../comm/table.h"
+#include "../sync/waiting.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
+#endif
+
+struct segment {
+    uint64_t key; /* 0 = peers cannot map it */
+    struct redist__context *context;
+    MPI_Win window; /* MPI_WIN_NULL = memory of aligned_alloc */
+    char *base;
+    size_t bytes;
+    char **bases;   /* of each rank of the node, as this process sees them */
+    int64_t *leads; /* bytes of each rank's part of the window before its base */
+};
+
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---------------------------------------------------------------- all segments of this process */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of these: */
+static struct segment **segments;                        /* by rising addresses; NULL = none */
+static size_t count, room;
+static struct redist__table keyed; /* those with a key */
+
+/* How many segments begin at this address or before it. Called with the lock held. */
+static size_t count_up_to(const char *address) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)segments[middle]->base <= (uintptr_t)address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int make_room(void) {
+    if (count < room)
+        return 1;
+    size_t more = room != 0 ? 2 * room : 16;
+    struct segment **moved = redist_calloc(more, sizeof *moved);
+    if (moved == NULL)
+        return 0;
+    if (count != 0)
+        memcpy(moved, segments, count * sizeof *moved);
+    redist_release(segments);
+    segments = moved;
+    room = more;
+    return 1;
+}
+
+static int insert(struct segment *segment) {
+    if (!make_room() || (segment->key != 0 && !redist__table_add(&keyed, segment->key, segment)))
+        return 0;
+    size_t place = count_up_to(segment->base);
+    memmove(segments + place + 1, segments + place, (count - place) * sizeof(struct segment *));
+    segments[place] = segment;
+    count++;
+    return 1;
+}
+
+static void release_if_empty(void) {
+    if (count != 0)
+        return;
+    redist_release(segments);
+    segments = NULL;
+    room = 0;
+}
+
+/* Nothing is kept where there was no segment before. */
+static int add_segment(struct segment *segment) {
+    pthread_mutex_lock(&lock);
+    int added = insert(segment);
+    release_if_empty();
+    pthread_mutex_unlock(&lock);
+    return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
+}
+
+/* Takes out the segment that begins there; NULL if none does. */
+static struct segment *remove_segment(const void *array) {
+    pthread_mutex_lock(&lock);
+    size_t end = count_up_to(array);
+    struct segment *segment =
+        end > 0 && segments[end - 1]->base == array ? segments[end - 1] : NULL;
+    if (segment != NULL) {
+        memmove(segments + end - 1, segments + end, (count - end) * sizeof(struct segment *));
+        count--;
+        redist__table_remove(&keyed, segment->key);
+        release_if_empty();
+    }
+    pthread_mutex_unlock(&lock);
+    return segment;
+}
+
+struct redist__place redist__segment_place(const void *array, size_t bytes) {
+    struct redist__place place = {0};
+    const char *address = array;
+    pthread_mutex_lock(&lock);
+    size_t end = count_up_to(address);
+    const struct segment *s = end > 0 ? segments[end - 1] : NULL;
+    if (s != NULL && (size_t)(address - s->base) <= s->bytes &&
+        bytes <= s->bytes - (size_t)(address - s->base)) {
+        place.key = s->key;
+        place.offset = (uint64_t)(address - s->base);
+        place.rank = s->context->node_rank;
+    }
+    pthread_mutex_unlock(&lock);
+    return place;
+}
+
+char *redist__segment_address(const struct redist__place *place) {
+    pthread_mutex_lock(&lock);
+    const struct segment *s = redist__table_find(&keyed, place->key);
+    char *address = s != NULL && place->rank < s->context->node_size
+                        ? s->bases[place->rank] + place->offset
+                        : NULL;
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+/* A number that no other allocation of this machine has: the leader's process, also where containers
+ * number theirs alike, and what it has counted. */
+static uint64_t new_key(void) {
+    static _Atomic uint32_t counter;
+    struct redist__process self = redist__process_self();
+    uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
+    return process << 32 | (atomic_fetch_add(&counter, 1) + 1);
+}
+
+static int agree_on_key(struct segment *segment) {
+    uint64_t key = new_key();
+    int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
+    segment->key = key;
+    return redist_check_mpi(result);
+}
+
+/* MPI aligns a window's parts to 8 bytes only. */
+static int64_t bytes_to_page(const char *address) {
+    size_t page = page_bytes();
+    return (int64_t)((page - (uintptr_t)address % page) % page);
+}
+
+/* Whether the files behind windows have room for this one: Open MPI waits for ever where they have not.
+ * What the node's first rank sees counts for all. */
+static int has_room(const struct segment *segment) {
+    MPI_Comm node = segment->context->node;
+    double bytes = (double)(segment->bytes + page_bytes()), all = 0;
+    struct statvfs files;
+    int reduced = redist_insist(MPI_Reduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, 0, node));
+    int fits = segment->context->node_rank != 0 || reduced != MPI_SUCCESS ||
+               statvfs("/dev/shm", &files) != 0 ||
+               all <= (double)files.f_bavail * (double)files.f_frsize;
+    (void)redist_insist(MPI_Bcast(&fits, 1, MPI_INT, 0, node));
+    return fits;
+}
+
+/* Takes the pages now: a window is a file that may turn out to have no room for them when they are first used,
+ * which ends the program. Kernels before 5.14 cannot do this. */
+static int take_pages(const struct segment *segment) {
+    if (madvise(segment->base, segment->bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+        return REDIST_OK;
+    return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory", segment->bytes);
+}
+
+/* The window's memory is spread over the ranks. */
+static int create_window(struct segment *segment, size_t bytes) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    int result = redist_insist(MPI_Win_allocate_shared(
+        (MPI_Aint)bytes, 1, info, segment->context->node, &segment->base, &segment->window));
+    MPI_Info_free(&info);
+    if (result != MPI_SUCCESS)
+        segment->window = MPI_WIN_NULL;
+    int code = redist_agree(segment->context->node, redist_check_mpi(result));
+    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window); /* sets it to MPI_WIN_NULL */
+    return code;
+}
+
+static int find_bases(struct segment *segment) {
+    int code = REDIST_OK;
+    for (int rank = 0; rank < segment->context->node_size && code == REDIST_OK; rank++) {
+        MPI_Aint bytes;
+        int unit;
+        code = redist_check_mpi(
+            MPI_Win_shared_query(segment->window, rank, &bytes, &unit, &segment->bases[rank]));
+    }
+    return code;
+}
+
+enum { WRONG = -1 };
+
+/* Each rank publishes how far behind the beginning of its part the first page begins, or that it has not
+ * found its own part where it is. */
+static int gather_leads(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    int found = segment->bases[context->node_rank] == segment->base;
+    int64_t mine = found ? bytes_to_page(segment->base) : WRONG;
+    return redist_check_mpi(redist_insist(
+        MPI_Allgather(&mine, 1, MPI_INT64_T, segment->leads, 1, MPI_INT64_T, context->node)));
+}
+
+static int are_bases_wrong(const struct segment *segment) {
+    for (int rank = 0; rank < segment->context->node_size; rank++)
+        if (segment->leads[rank] == WRONG)
+            return 1;
+    return 0;
+}
+
+/* SimGrid's MPI (3.32) places the parts as if all were as large as the own one, and then says that all
+ * are where that of rank 0 is: there they have to be equal, and each rank publishes where its own begins. */
+static int correct_bases(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    uint64_t mine = segment->bytes + page_bytes(), bytes = mine;
+    int code = redist_check_mpi(
+        redist_insist(MPI_Allreduce(&mine, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node)));
+    MPI_Win_free(&segment->window);
+    code = redist_agree(context->node, code);
+    if (code == REDIST_OK)
+        code = create_window(segment, bytes);
+    if (code == REDIST_OK)
+        code = redist_agree(context->node, find_bases(segment));
+    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++) {
+        int64_t behind = segment->base - segment->bases[0];
+        code = redist_check_mpi(
+            redist_insist(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node)));
+        segment->bases[rank] = segment->bases[0] + behind;
+    }
+    return code;
+}
+
+/* Each part begins on a page of its owner. */
+static int settle_window(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    int code = redist_agree(context->node, find_bases(segment));
+    if (code == REDIST_OK)
+        code = redist_agree(context->node, gather_leads(segment));
+    int wrong = code == REDIST_OK && are_bases_wrong(segment);
+    if (wrong)
+        code = redist_agree(context->node, correct_bases(segment));
+    if (wrong && code == REDIST_OK)
+        code = gather_leads(segment);
+    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
+        segment->bases[rank] += segment->leads[rank];
+    segment->base = segment->bases[context->node_rank];
+    return code == REDIST_OK && !wrong ? take_pages(segment) : code;
+}
+
+static int allocate_window(struct segment *segment) {
+    int code = create_window(segment, segment->bytes + page_bytes());
+    if (code != REDIST_OK)
+        return code;
+    code = redist_agree(segment->context->node, settle_window(segment));
+    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window);
+    return code;
+}
+
+static int allocate_plain(struct segment *segment) {
+    segment->base = aligned_alloc(page_bytes(), segment->bytes);
+    if (segment->base == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
+                           segment->bytes);
+    segment->bases[segment->context->node_rank] = segment->base;
+    return REDIST_OK;
+}
+
+/* Shared memory among several ranks of a node; plain memory alone, or where there is none to share.
+ * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
+static int allocate_memory(struct segment *segment) {
+    struct redist__context *context = segment->context;
+    if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
+        return agree_on_key(segment);
+    int code = redist_agree(context->node, allocate_plain(segment));
+    if (code == REDIST_OK && context->node_size == 1)
+        code = agree_on_key(segment);
+    return code;
+}
+
+/* A window is freed by all ranks of the node together: it stays where one of them is gone. */
+static void free_memory(struct segment *segment) {
+    if (segment->window != MPI_WIN_NULL && redist__peers_gone(segment->context))
+        return;
+    if (segment->window != MPI_WIN_NULL)
+        MPI_Win_free(&segment->window);
+    else
+        free(segment->base);
+}
+
+static struct segment *create_segment(struct redist__context *context, size_t bytes) {
+    struct segment *segment = redist_calloc(1, sizeof *segment);
+    char **bases = redist_calloc((size_t)context->node_size, sizeof *bases);
+    int64_t *leads = redist_calloc((size_t)context->node_size, sizeof *leads);
+    if (segment == NULL || bases == NULL || leads == NULL) {
+        redist_release(segment);
+        redist_release(bases);
+        redist_release(leads);
+        return NULL;
+    }
+    size_t page = page_bytes(), pages = bytes / page + (bytes % page != 0 || bytes == 0);
+    *segment = (struct segment){.context = context,
+                                .window = MPI_WIN_NULL,
+                                .bytes = pages * page,
+                                .bases = bases,
+                                .leads = leads};
+    return segment;
+}
+
+static void destroy_segment(struct segment *segment) {
+    if (segment != NULL) {
+        redist_release(segment->bases);
+        redist_release(segment->leads);
+    }
+    redist_release(segment);
+}
+
+/* Takes the segment apart again if that failed on any rank. */
+static int complete_segment(struct segment *segment) {
+    MPI_Comm comm = segment->context->comm;
+    int code = allocate_memory(segment), added = 0;
+    if (code == REDIST_OK) {
+        code = add_segment(segment);
+        added = code == REDIST_OK;
+    }
+    code = redist_agree(comm, code);
+    if (code != REDIST_OK && added)
+        remove_segment(segment->base);
+    if (code != REDIST_OK)
+        free_memory(segment);
+    return code;
+}
+
+int redist__segment_create(struct redist__context *context, size_t bytes, void **array) {
+    struct segment *segment = create_segment(context, bytes);
+    int code =
+        segment != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK)
+        code = complete_segment(segment);
+    if (code != REDIST_OK)
+        destroy_segment(segment);
+    else
+        *array = segment->base;
+    return code;
+}
+
+struct redist__context *redist__segment_remove(const void *array) {
+    struct segment *segment = remove_segment(array);
+    if (segment == NULL)
+        return NULL;
+    struct redist__context *context = segment->context;
+    free_memory(segment);
+    destroy_segment(segment);
+    return context;
+}

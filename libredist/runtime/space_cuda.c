@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CUDA memory: lanes are streams of the library's own, marks are events. */
+#include "../comm/error.h"
+#include "cuda_space.h"
+#include "space.h"
+
+#include <cuda_runtime_api.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+/* More copies than this for one box, and a kernel does them all; between host and device it does not, if
+ * runs are as long as this: it would be slower across the bus. */
+enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
+
+int redist__cuda_check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return REDIST_OK;
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
+}
+
+#define CHECK(call) redist__cuda_check(call, #call)
+
+static const char *absent(void) {
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return NULL;
+    (void)cudaGetLastError();
+    return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+}
+
+static int check(const void *array) {
+    struct redist__cuda_memory memory;
+    int current = 0;
+    if (!redist__cuda_is_device(array))
+        return redist__fail(REDIST_ERR_ARGUMENT, "%p is no address of CUDA memory", array);
+    int code = CHECK(cudaGetDevice(&current));
+    if (code == REDIST_OK && redist__cuda_find(array, &memory) && memory.device != current)
+        code = redist__fail(REDIST_ERR_ARGUMENT,
+                            "the array at %p lies on device %d, but device %d is the current one",
+                            array, memory.device, current);
+    return code;
+}
+
+/* ---------------------------------------------------------------- lanes */
+
+enum { MOST_DEVICES = 64, LANES = 32 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cudaStream_t lanes[MOST_DEVICES][LANES];
+static cudaStream_t made[MOST_DEVICES * LANES]; /* the same in the order in which they were made */
+static int nmade;
+
+/* A stream of the current device; made when first used and kept. */
+int redist__cuda_lane(int lane, cudaStream_t *stream) {
+    int device = 0;
+    int code = CHECK(cudaGetDevice(&device));
+    if (code != REDIST_OK)
+        return code;
+    pthread_mutex_lock(&lock);
+    cudaStream_t *kept = &lanes[device % MOST_DEVICES][lane % LANES];
+    if (*kept == NULL) {
+        code = CHECK(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking));
+        made[nmade] = *kept;
+        nmade += *kept != NULL;
+    }
+    *stream = *kept;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
+ * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
+ * execution that failed half way copies may still run. So the library waits itself before it gives anything
+ * back: for its lanes, which may be on devices that are not current any more, and for the current device with
+ * the user's streams. A failure here has been reported where the work was given. */
+void redist__cuda_finish(void) {
+    for (int i = 0; i < MOST_DEVICES * LANES; i++) {
+        pthread_mutex_lock(&lock);
+        cudaStream_t stream = made[i];
+        pthread_mutex_unlock(&lock);
+        if (stream == NULL)
+            break;
+        (void)cudaStreamSynchronize(stream);
+    }
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static void *allocate(size_t bytes) {
+    void *memory = NULL;
+    return CHECK(cudaMalloc(&memory, bytes != 0 ? bytes : 1)) == REDIST_OK ? memory : NULL;
+}
+
+static void release(void *memory) {
+    if (memory == NULL)
+        return;
+    redist__cuda_finish();
+    CHECK(cudaFree(memory));
+}
+
+static void *allocate_staging(size_t bytes) {
+    void *memory = NULL;
+    cudaError_t error = cudaHostAlloc(&memory, bytes != 0 ? bytes : 1, cudaHostAllocPortable);
+    return redist__cuda_check(error, "cudaHostAlloc") == REDIST_OK ? memory : NULL;
+}
+
+static void release_staging(void *memory) {
+    if (memory == NULL)
+        return;
+    redist__cuda_finish();
+    CHECK(cudaFreeHost(memory));
+}
+
+static int clear(void *memory, size_t bytes) {
+    int code = CHECK(cudaMemset(memory, 0, bytes));
+    return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
+}
+
+/* ---------------------------------------------------------------- marks */
+
+static int mark_create(void **mark) {
+    return redist__cuda_check(cudaEventCreateWithFlags((cudaEvent_t *)mark, cudaEventDisableTiming),
+                              "cudaEventCreateWithFlags");
+}
+
+static void mark_destroy(void *mark) {
+    if (mark != NULL)
+        CHECK(cudaEventDestroy(mark));
+}
+
+/* Ends a call in a stream: after a failure nothing may be under way there. */
+static int settle(int code, cudaStream_t stream) {
+    if (code != REDIST_OK) {
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaGetLastError();
+    }
+    return code;
+}
+
+static int mark_lane(void *mark, int lane) {
+    cudaStream_t stream;
+    int code = redist__cuda_lane(lane, &stream);
+    return code == REDIST_OK ? settle(CHECK(cudaEventRecord(mark, stream)), stream) : code;
+}
+
+/* An answer that is not there yet is no error. */
+static int take_answer(cudaError_t error, const char *what, int *yes) {
+    *yes = error == cudaSuccess;
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return REDIST_OK;
+    }
+    return redist__cuda_check(error, what);
+}
+
+/* A stream that is idle needs no event, which takes longer than the question. */
+static int stream_idle(void *stream, int *idle) {
+    return settle(take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle), stream);
+}
+
+static int mark_stream(void *mark, void *stream) {
+    return settle(CHECK(cudaEventRecord(mark, stream)), stream);
+}
+
+static int mark_reached(void *mark, int *reached) {
+    int code = take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
+    if (code != REDIST_OK) {
+        (void)cudaEventSynchronize(mark);
+        (void)cudaGetLastError();
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- copies by kernels */
+
+/* m with n / divisor = n * m / 2^64, rounded down, for all n up to `most`; 0 if there is none. The
+ * error of m is below 1 in 2^64, that of the quotient below n / 2^64, and that must not reach 1 /
+ * divisor. */
+static uint64_t inverse_of(uint64_t divisor, uint64_t most) {
+    uint64_t product;
+    if (divisor <= 1 || __builtin_mul_overflow(divisor, most, &product))
+        return 0;
+    return UINT64_MAX / divisor + 1;
+}
+
+/* The largest power of two up to 16 that divides all that a unit's address is made of. */
+static int find_width(const struct redist__copy *copy, const void *source,
+                      const void *destination) {
+    uint64_t bits = copy->run | (uintptr_t)source | (uintptr_t)destination | 16;
+    for (int i = 0; i < copy->ndims; i++)
+        bits |= (uint64_t)copy->source[i] | (uint64_t)copy->destination[i];
+    return (int)(bits & -bits);
+}
+
+static void describe(const struct redist__copy *copy, const void *source, void *destination,
+                     struct redist__cuda_part *part) {
+    memset(part, 0, sizeof *part);
+    if (copy->run == 0)
+        return;
+    part->source = source;
+    part->destination = destination;
+    part->width = find_width(copy, source, destination);
+    part->units = redist__copy_bytes(copy) / (unsigned)part->width;
+    part->run = copy->run / (unsigned)part->width;
+    part->run_inverse = inverse_of(part->run, part->units);
+    part->nloops = copy->ndims;
+    for (int i = 0; i < copy->ndims; i++) {
+        int loop = copy->ndims - 1 - i;
+        part->count[i] = copy->count[loop];
+        part->count_inverse[i] = inverse_of(copy->count[loop], part->units);
+        part->source_stride[i] = copy->source[loop];
+        part->destination_stride[i] = copy->destination[loop];
+    }
+}
+
+static int copy_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
+                          cudaStream_t stream) {
+    struct redist__cuda_part part;
+    describe(copy, source, destination, &part);
+    return CHECK(redist__cuda_copy_part(&part, stream));
+}
+
+/* ---------------------------------------------------------------- copies by engines */
+
+static int is_pitch(ptrdiff_t stride, size_t run) {
+    return stride > 0 && (size_t)stride >= run && stride <= INT_MAX;
+}
+
+static int is_slice(ptrdiff_t stride, ptrdiff_t row, size_t rows) {
+    return stride > 0 && stride % row == 0 && (size_t)(stride / row) >= rows;
+}
+
+/* How many of the innermost loops one call of an engine does: two, one, or none. */
+static int engine_loops(const struct redist__copy *copy) {
+    int row = copy->ndims - 1, slice = row - 1;
+    if (row < 0 || !is_pitch(copy->source[row], copy->run) ||
+        !is_pitch(copy->destination[row], copy->run))
+        return 0;
+    if (slice < 0 || !is_slice(copy->source[slice], copy->source[row], copy->count[row]) ||
+        !is_slice(copy->destination[slice], copy->destination[row], copy->count[row]))
+        return 1;
+    return 2;
+}
+
+/* The innermost loops of a box, by one call. */
+static cudaError_t copy_inner(const struct redist__copy *copy, int loops, const char *source,
+                              char *destination, cudaStream_t stream) {
+    int row = copy->ndims - 1, slice = row - 1;
+    if (loops == 0)
+        return cudaMemcpyAsync(destination, source, copy->run, cudaMemcpyDefault, stream);
+    size_t from = (size_t)copy->source[row], to = (size_t)copy->destination[row];
+    if (loops == 1)
+        return cudaMemcpy2DAsync(destination, to, source, from, copy->run, copy->count[row],
+                                 cudaMemcpyDefault, stream);
+    const struct cudaMemcpy3DParms all = {
+        .srcPtr = {(void *)(uintptr_t)source, from, copy->run, (size_t)copy->source[slice] / from},
+        .dstPtr = {destination, to, copy->run, (size_t)copy->destination[slice] / to},
+        .extent = {copy->run, copy->count[row], copy->count[slice]},
+        .kind = cudaMemcpyDefault};
+    return cudaMemcpy3DAsync(&all, stream);
+}
+
+static size_t outer_iterations(const struct redist__copy *copy, int outer) {
+    size_t iterations = 1;
+    for (int i = 0; i < outer; i++)
+        iterations *= copy->count[i];
+    return iterations;
+}
+
+static int copy_by_engines(const struct redist__copy *copy, const char *source, char *destination,
+                           size_t most, cudaStream_t stream) {
+    int loops = engine_loops(copy), outer = copy->ndims - loops;
+    size_t iterations = outer_iterations(copy, outer);
+    if (iterations > most)
+        return copy_by_kernel(copy, source, destination, stream);
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < iterations && error == cudaSuccess; i++) {
+        const char *from = source;
+        char *to = destination;
+        size_t rest = i;
+        for (int axis = outer - 1; axis >= 0; axis--) {
+            ptrdiff_t index = (ptrdiff_t)(rest % copy->count[axis]);
+            rest /= copy->count[axis];
+            from += index * copy->source[axis];
+            to += index * copy->destination[axis];
+        }
+        error = copy_inner(copy, loops, from, to, stream);
+    }
+    return redist__cuda_check(error, "copying a box");
+}
+
+static int copy(const struct redist__copy *box, const void *source, void *destination,
+                enum redist__copier copier, int lane) {
+    cudaStream_t stream;
+    int code = redist__cuda_lane(lane, &stream);
+    if (code != REDIST_OK || box->run == 0)
+        return code;
+    code = copier == REDIST__ENGINES
+               ? copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream)
+               : copy_by_kernel(box, source, destination, stream);
+    return settle(code, stream);
+}
+
+static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
+                          void *stream) {
+    size_t most = box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
+    if (box->run == 0)
+        return REDIST_OK;
+    return settle(copy_by_engines(box, source, destination, most, stream), stream);
+}
+
+/* ---------------------------------------------------------------- batches */
+
+/* The descriptions of the boxes: as the host wrote them last, and on the device. */
+struct parts {
+    struct redist__cuda_part *host, *device;
+};
+
+static int batch_open(struct redist__batch *batch) {
+    size_t bytes = (size_t)batch->count * sizeof(struct redist__cuda_part);
+    struct parts *parts = batch->device = redist_calloc(1, sizeof *parts);
+    if (parts == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks",
+                            batch->count);
+    parts->host = allocate_staging(bytes);
+    parts->device = allocate(bytes);
+    if (parts->host == NULL || parts->device == NULL)
+        return REDIST_ERR_MEMORY;
+    memset(parts->host, 0, bytes);
+    return REDIST_OK;
+}
+
+static void batch_close(struct redist__batch *batch) {
+    struct parts *parts = batch->device;
+    if (parts == NULL)
+        return;
+    release_staging(parts->host);
+    release(parts->device);
+    redist_release(parts);
+    batch->device = NULL;
+}
+
+/* Most executions are on the same arrays as the last one, and find their descriptions on the device. */
+static int upload(const struct redist__batch *batch, int first, int count, cudaStream_t stream) {
+    const struct parts *parts = batch->device;
+    int is_new = 0;
+    for (int i = first; i < first + count; i++) {
+        struct redist__cuda_part *part = &parts->host[i];
+        if (batch->copies[i].run == 0 ||
+            (part->source == batch->sources[i] && part->destination == batch->destinations[i]))
+            continue;
+        describe(&batch->copies[i], batch->sources[i], batch->destinations[i], part);
+        is_new = 1;
+    }
+    if (!is_new)
+        return REDIST_OK;
+    int code =
+        CHECK(cudaMemcpyAsync(parts->device + first, parts->host + first,
+                              (size_t)count * sizeof *parts->host, cudaMemcpyHostToDevice, stream));
+    if (code != REDIST_OK) /* the device has none of these */
+        memset(parts->host + first, 0, (size_t)count * sizeof *parts->host);
+    return code;
+}
+
+static int batch_run(struct redist__batch *batch, int first, int count, int lane) {
+    const struct parts *parts = batch->device;
+    cudaStream_t stream;
+    int code = redist__cuda_lane(lane, &stream);
+    if (code != REDIST_OK)
+        return code;
+    code = upload(batch, first, count, stream);
+    uint64_t most = 0;
+    for (int i = first; i < first + count; i++)
+        most = parts->host[i].units > most ? parts->host[i].units : most;
+    if (code == REDIST_OK)
+        code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, stream));
+    return settle(code, stream);
+}
+
+const struct redist__space redist__space_cuda = {
+    .name = "cuda",
+    .asynchronous = 1,
+    .absent = absent,
+    .recognises = redist__cuda_is_device,
+    .check = check,
+    .allocate = allocate,
+    .release = release,
+    .allocate_staging = allocate_staging,
+    .release_staging = release_staging,
+    .clear = clear,
+    .drain = redist__cuda_finish,
+    .create = redist__cuda_create,
+    .remove = redist__cuda_remove,
+    .place = redist__cuda_place,
+    .address = redist__cuda_address,
+    .close_mappings = redist__cuda_close_mappings,
+    .copy = copy,
+    .copy_in_stream = copy_in_stream,
+    .batch_open = batch_open,
+    .batch_run = batch_run,
+    .batch_close = batch_close,
+    .mark_create = mark_create,
+    .mark_destroy = mark_destroy,
+    .mark_lane = mark_lane,
+    .stream_idle = stream_idle,
+    .mark_stream = mark_stream,
+    .mark_reached = mark_reached,
+};
