@@ -195,7 +195,7 @@ typedef struct fftnd_options {
                             then begin and end in them, which saves work space and keeps more of the
                             arrays in the caches; with overwrite_input a slab transform needs no work
                             space */
-    int trusted; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
+    int skip_agreement; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
                       arrays were in order, which saves one reduction; an error of one rank's arguments is
                       then returned on that rank only, while the others wait for it */
 } fftnd_options;
@@ -264,7 +264,7 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
  * Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different arrays though the plan is in place; not mappable though
  * options.mapped_arrays), ERR_STATE (freed, or no work space), on all ranks; ERR_MPI, ERR_SERIAL, ERR_DEVICE,
- * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.trusted the errors
+ * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.skip_agreement the errors
  * of arguments are this rank's own.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);

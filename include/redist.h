@@ -24,7 +24,7 @@
  *     one where an argument is wrong; nothing has been touched, and nothing is left behind;
  *   - those that execute a plan (execute, start and wait, tiles) check the arguments of the calling rank. With
  *     arrays among them (redist_plan_execute_arrays, redist_plan_start_arrays) all ranks return the error,
- *     unless the plan was made with options.trusted. Elsewhere what can be wrong is the handle, its state or
+ *     unless the plan was made with options.skip_agreement. Elsewhere what can be wrong is the handle, its state or
  *     the direction: that rank returns at once and takes no part, while the others wait until it makes the
  *     call as they did;
  *   - an execution that fails in the middle (a call of MPI or of a device, memory, a peer) fails on all ranks,
@@ -318,7 +318,7 @@ typedef struct redist_options {
     enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
                                     only, and a may be NULL at creation; must agree */
     enum redist_later later_b; /**< the same for array B */
-    int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
+    int skip_agreement; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
@@ -422,7 +422,7 @@ REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
  * The same on other arrays of the plan's shapes. An array that was from redist_alloc when the plan
  * was made must be from redist_alloc (over the same or more ranks) here too.
  * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP,
- * ERR_ARGUMENT (an array is not from redist_alloc though it has to be), on all ranks unless options.trusted.
+ * ERR_ARGUMENT (an array is not from redist_alloc though it has to be), on all ranks unless options.skip_agreement.
  */
 REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
 

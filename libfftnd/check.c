@@ -308,7 +308,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->pin_arrays", options->pin_arrays != 0},
         {"options->staging", options->staging},
         {"options->mapped_arrays", options->mapped_arrays != 0},
-        {"options->trusted", options->trusted != 0},
+        {"options->skip_agreement", options->skip_agreement != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
     int n = 0, valid = code == REDIST_OK;
     while (values[n].name != NULL)

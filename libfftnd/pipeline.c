@@ -101,7 +101,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.later_a = source->later;
     options.later_b = destination->later;
-    options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
     options.stream_bytes = transform->choice.stream_bytes;
     options.space = transform->library->space;

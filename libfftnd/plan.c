@@ -224,11 +224,11 @@ static int check_mapped(const char *function, const struct fftnd__transform *tra
 }
 
 /* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
- * do. A trusted plan that is broken takes its peers through their exchanges. */
+ * do. With skip_agreement a broken plan takes its peers through their exchanges. */
 static int agree(const struct fftnd__engine *engine, int code) {
     const struct fftnd__transform *transform = &engine->transform;
     int nranks = 1;
-    if (transform->options.trusted)
+    if (transform->options.skip_agreement)
         return code;
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
@@ -246,7 +246,7 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
-    int asks = !transform->options.trusted || transform->library->space == REDIST_SPACE_HOST;
+    int asks = !transform->options.skip_agreement || transform->library->space == REDIST_SPACE_HOST;
     for (int i = 0; i < 2 && code == REDIST_OK && asks;
          i++) /* a driver may fail on this rank alone */
         if (arrays[i].bytes != 0)

@@ -245,7 +245,7 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
     options.tune_seconds = 1e-4;
     options.later_a = choose_later(way, 0);
     options.later_b = choose_later(way, 1);
-    options.trusted = way->use == USE_LATER_START;
+    options.skip_agreement = way->use == USE_LATER_START;
     options.space = on_device() ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = used_staging;
     if (is_later(way))

@@ -116,7 +116,7 @@ fft_case fft_random_case(int nranks, int has_nodes) {
         given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
         given.options.mapped_arrays = random_chance(70);
     }
-    given.options.trusted = random_chance(30);
+    given.options.skip_agreement = random_chance(30);
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     return given;
 }

@@ -338,8 +338,8 @@ static void other_later_b(struct call *call) {
     call->options.later_b = REDIST_LATER_MAPPED;
 }
 
-static void other_trusted(struct call *call) {
-    call->options.trusted = 1;
+static void other_skip_agreement(struct call *call) {
+    call->options.skip_agreement = 1;
 }
 
 static const struct spoiler disagreements[] = {
@@ -353,7 +353,7 @@ static const struct spoiler disagreements[] = {
     {other_effort, REDIST_ERR_DISAGREE, {"effort", NULL}, 1},
     {other_later_a, REDIST_ERR_DISAGREE, {"later_a", NULL}, 1},
     {other_later_b, REDIST_ERR_DISAGREE, {"later_b", NULL}, 1},
-    {other_trusted, REDIST_ERR_DISAGREE, {"trusted", NULL}, 1},
+    {other_skip_agreement, REDIST_ERR_DISAGREE, {"skip_agreement", NULL}, 1},
 };
 
 static void try_disagreement(const struct spoiler *spoiler, enum entry entry, enum place place) {

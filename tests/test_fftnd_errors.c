@@ -334,7 +334,7 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.device), REDIST_SPACE_HOST, "device"},
     {FFTND_C2C, AT(options.pin_arrays), 1, "pin_arrays"},
     {FFTND_C2C, AT(options.mapped_arrays), 1, "mapped_arrays"},
-    {FFTND_C2C, AT(options.trusted), 1, "trusted"},
+    {FFTND_C2C, AT(options.skip_agreement), 1, "skip_agreement"},
 };
 
 /* Which rank is named is the library's choice: both the odd one and the others are right. */

@@ -116,7 +116,7 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.threads = form->threads;
     given.options.scaling = FFTND_SCALE_BACKWARD;
     given.options.in_place = random_chance(25);
-    given.options.trusted = random_chance(50);
+    given.options.skip_agreement = random_chance(50);
     given.options.space = REDIST_SPACE_HOST;
     given.options.realign = FFTND_REALIGN_AUTO;
     return given;

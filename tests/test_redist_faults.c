@@ -14,9 +14,9 @@
 #include "redist_support.h"
 
 /* How a plan is used */
-enum use { EXECUTE, START, LATER, TRUSTED, PUT, GET, PIECES, ONCE };
+enum use { EXECUTE, START, LATER, SKIP_AGREEMENT, PUT, GET, PIECES, ONCE };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "trusted",
+static const char *const use_names[] = {"execute", "start", "arrays later", "skip_agreement",
                                         "put",     "get",   "pieces",       "once"};
 
 enum { SLABS = 3, NPIECES = 3, MOST_WAYS = 32, PAIRS = 4 };
@@ -50,9 +50,9 @@ static const char *only_word = "";
 
 static redist_options choose_options(const struct job *job) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    int later = job->use == LATER || job->use == TRUSTED;
+    int later = job->use == LATER || job->use == SKIP_AGREEMENT;
     options.method = job->method;
-    options.trusted = job->use == TRUSTED;
+    options.skip_agreement = job->use == SKIP_AGREEMENT;
     options.tiles = job->use == PUT || job->use == PIECES ? REDIST_PUT
                     : job->use == GET                     ? REDIST_GET
                                                           : REDIST_WHOLE;
@@ -164,7 +164,7 @@ static int move_arrays(const struct job *job, int direction) {
         code = redist_plan_start(job->plan, direction);
         return code == REDIST_OK ? redist_plan_wait(job->plan) : code;
     case LATER:
-    case TRUSTED:
+    case SKIP_AGREEMENT:
         return redist_plan_execute_arrays(job->plan, direction, data_of(&job->arrays[0]),
                                           data_of(&job->arrays[1]));
     case ONCE:
@@ -303,7 +303,7 @@ START_TEST(whole_arrays) {
 END_TEST
 
 START_TEST(arrays_given_later) {
-    try_uses(LATER, TRUSTED, 0.15);
+    try_uses(LATER, SKIP_AGREEMENT, 0.15);
 }
 END_TEST
 
@@ -333,7 +333,7 @@ START_TEST(between_nodes) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     struct field field = create_field(comm, small);
     fault_begin(0.1);
-    try_ways(&field, 2, ways, EXECUTE, TRUSTED, fault_try_executions);
+    try_ways(&field, 2, ways, EXECUTE, SKIP_AGREEMENT, fault_try_executions);
     try_ways(&field, 2, ways, EXECUTE, EXECUTE, fault_try_planning);
     fault_end();
     free_field(&field);

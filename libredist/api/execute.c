@@ -52,7 +52,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
-    if (bytes == 0 || (space->asynchronous && plan->request.options.trusted))
+    if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
     int code = space->check(array);
     if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
@@ -72,9 +72,9 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
-    if (code == REDIST_OK && !plan->request.options.trusted)
+    if (code == REDIST_OK && !plan->request.options.skip_agreement)
         code = redist__failure_report(&plan->failure);
-    return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
+    return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {

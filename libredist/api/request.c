@@ -271,7 +271,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->effort", options->effort},
         {"options->later_a", options->later_a},
         {"options->later_b", options->later_b},
-        {"options->trusted", options->trusted != 0},
+        {"options->skip_agreement", options->skip_agreement != 0},
         {"options->tiles", options->tiles},
         {"options->stream_bytes", (long long)options->stream_bytes},
         {"options->space", options->space},
