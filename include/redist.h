@@ -321,13 +321,13 @@ typedef struct redist_options {
     int skip_agreement; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
+    enum redist_tiles tiles;  /**< only methods that can do this are considered; must agree; on a
                                   device not REDIST_GET */
-    size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
+    size_t nontemporal_bytes; /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
-    int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if
+    int concurrent;           /**< nonzero: several threads hand over or fetch tiles at once, if
                          redist_plan_info.concurrent says that they may */
-    enum redist_space space; /**< where both arrays live; must agree */
+    enum redist_space space;  /**< where both arrays live; must agree */
     void *stream; /**< with arrays of a device, a cudaStream_t (NULL = the default stream): an
                               execution begins after all work that it got before, and has completed its
                               own when it returns */

@@ -29,8 +29,8 @@ void fftnd__choice_print(const struct fftnd__choice *choice, int ndims,
            " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d "
            "whole=%d pieces=%d",
            choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
-           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole,
-           choice->pieces);
+           choice->nontemporal_bytes, choice->chunks, choice->early, choice->realigned,
+           choice->whole, choice->pieces);
 }
 
 /* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
@@ -100,8 +100,8 @@ int fftnd__choice_scan(const char *text, const struct fftnd__request *request,
                          " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
                          "realigned=%d whole=%d pieces=%d",
                          &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                         &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
-                         &choice->whole, &choice->pieces);
+                         &choice->nontemporal_bytes, &choice->chunks, &choice->early,
+                         &choice->realigned, &choice->whole, &choice->pieces);
     return numbers >= 5 && is_usable(choice);
 }
 

@@ -103,7 +103,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.later_b = destination->later;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
-    options.stream_bytes = transform->choice.stream_bytes;
+    options.nontemporal_bytes = transform->choice.nontemporal_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Stores that bypass the caches pay for arrays that would not stay in them. */
-static const size_t usual_stream_bytes = (size_t)16 << 20;
+static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
 enum { USUAL_CHUNKS = 4 };
 enum { ROUNDS = 4 };
@@ -85,7 +85,7 @@ static void guess(struct contest *contest) {
                                      .realigned = realigned,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
-                                     .stream_bytes = usual_stream_bytes,
+                                     .nontemporal_bytes = usual_nontemporal_bytes,
                                      .chunks = 1,
                                      .pieces = 1};
     if (is_on_device(request))
@@ -324,7 +324,7 @@ static void try_values(struct contest *contest, size_t offset, int n, const size
 
 static void try_stores(struct contest *contest) {
     const size_t streams[] = {1, SIZE_MAX};
-    try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
+    try_values(contest, offsetof(struct fftnd__choice, nontemporal_bytes), 2, streams);
 }
 
 static void try_tiles(struct contest *contest) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
-static const size_t usual_stream_bytes = (size_t)16 << 20;
+static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
 /* ---------------------------------------------------------------- making a plan */
 
@@ -33,8 +33,9 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.tiles = request->options.tiles;
     plan->problem.pieces = request->options.pieces > 1 ? request->options.pieces : 1;
     plan->problem.piece_axis = request->options.pieces > 1 ? request->options.piece_axis : 0;
-    plan->problem.stream_bytes =
-        request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
+    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes != 0
+                                          ? request->options.nontemporal_bytes
+                                          : usual_nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;

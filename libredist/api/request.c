@@ -273,7 +273,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->later_b", options->later_b},
         {"options->skip_agreement", options->skip_agreement != 0},
         {"options->tiles", options->tiles},
-        {"options->stream_bytes", (long long)options->stream_bytes},
+        {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
         {"options->space", options->space},
         {"options->staging", options->staging},
         {"options->pieces", options->pieces},

@@ -85,7 +85,7 @@ static int preference(const struct redist__problem *problem, int variant) {
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
     size_t share =
-        problem->stream_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
+        problem->nontemporal_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
     return 1 + (streams == (problem->largest_bytes > share));
 }
 

@@ -19,7 +19,7 @@ struct redist__problem {
     void *stream;                      /* of the user, for arrays of a device */
     int staged;                        /* MPI is to get these through host memory */
     size_t largest_bytes;              /* the largest local array of any rank */
-    size_t stream_bytes;               /* larger arrays are best written past the caches */
+    size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
     struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
