@@ -309,7 +309,7 @@ enum redist_staging {
 typedef struct redist_options {
     size_t size;        /**< sizeof(redist_options), so that the structure can grow */
     const char *method; /**< "auto" (or NULL), or a name of redist_method_name, optionally with a
-                             variant behind a colon ("direct:push-stream"); must agree */
+                             variant behind a colon ("direct:push-nontemporal"); must agree */
     enum redist_effort effort; /**< for "auto"; must agree */
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable

@@ -156,7 +156,8 @@ static void try_pieces(const exchange *given, const char *method, int rounds) {
     end_job(&job);
 }
 
-static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct:stream", "direct"};
+static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct:nontemporal",
+                                      "direct"};
 enum { NMETHODS = 4 };
 
 START_TEST(between_axes) {

@@ -20,17 +20,18 @@
 #include "../runtime/segment.h"
 
 static const struct redist__traits traits[] = {
-    {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
+    {"nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
     {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-stream", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
+    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
     {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 0},
     {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
     {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
     {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
     {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
 };
-static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", "engines",
-                                       "kernel", "paced",  "lockstep",    NULL};
+static const char *const variants[] = {"nontemporal", "cached",   "push-nontemporal",
+                                       "push-cached", "engines",  "kernel",
+                                       "paced",       "lockstep", NULL};
 
 /* ---------------------------------------------------------------- what it can serve */
 

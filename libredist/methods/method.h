@@ -113,7 +113,7 @@ struct redist__choice {
     int variant;
 };
 
-/* The choices that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
+/* The choices that a request names ("auto", "p2p", "direct:nontemporal"); returns how many there are, at
  * most `most`. 0 = no such method. */
 int redist__choices(const char *request, int most, struct redist__choice choices[]);
 
