@@ -300,15 +300,15 @@ typedef struct fftnd_plan_info {
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
     int threads;             /**< threads of each rank that transform */
     int order[REDIST_MAX_NDIMS]; /**< the axes in the order of the chain */
-    int chunks;                  /**< pieces of a transform that are sent as they are done */
+    int segments;                /**< of a transform that are sent as they are done */
     int realigned;               /**< nonzero: transforms turn the axes in memory */
     size_t device_bytes;         /**< memory on the device for tiles, of this rank; 0 = none: all is
                                   transformed where it lies */
     size_t transfer_bytes; /**< that one forward transform copies to the device and back, on this
                                   rank; backward as many */
-    int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
+    int buffered;   /**< nonzero: in the last transform arrays of this rank went to the device
                                   through buffers, since it could not reach them */
-    int pieces;   /**< of a transform that begin as they arrive; 1 = it begins when all is there */
+    int partitions; /**< of a transform that begin as they arrive; 1 = it begins when all is there */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */

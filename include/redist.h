@@ -333,10 +333,10 @@ typedef struct redist_options {
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
-    int pieces; /**< with REDIST_PUT: array B is completed in so many pieces, one after the other, and
+    int partitions; /**< with REDIST_PUT: array B is completed in so many partitions, one after the other, and
                      redist_plan_put_arrived says how many of them are there; only methods that can do
                      this are considered; <= 1 = array B is complete at the end; must agree */
-    int piece_axis; /**< the axis along which each rank's local array B is cut into these, as
+    int partition_axis; /**< the axis along which each rank's local array B is cut into these, as
                          redist_decompose cuts its extent; must agree */
 } redist_options;
 
@@ -484,13 +484,13 @@ REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
 /**
  * Asks how much of array B is complete already, in an execution that redist_plan_put_begin opened of a plan
- * made with options.pieces > 1; lets it go on as redist_plan_put_progress does.
- *   pieces  out: so many of the pieces, counted from the first, have all their elements. All of them have
+ * made with options.partitions > 1; lets it go on as redist_plan_put_progress does.
+ *   partitions  out: so many of the partitions, counted from the first, have all their elements. All of them have
  *           at some time after each rank has handed over its whole array A, also before
  *           redist_plan_put_end
  * Not collective. Errors: ERR_STATE, ERR_NULL, ERR_DEVICE.
  */
-REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *pieces);
+REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
 
 /**
  * Closes what redist_plan_put_begin opened; array B is complete if it returns REDIST_OK. Collective. Errors:

@@ -165,8 +165,8 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          struct fftnd__place destination, enum redist_tiles tiles) {
     redist_options options = exchange_options(transform, &source, &destination, tiles);
     if (tiles == REDIST_PUT && step->pieced) {
-        options.pieces = transform->choice.pieces;
-        options.piece_axis = find_place(&step->local, step[1].cut);
+        options.partitions = transform->choice.pieces;
+        options.partition_axis = find_place(&step->local, step[1].cut);
     }
     if (step->grid_dim < 0)
         return plan_boxes(step, before, transform, source.array, destination.array, &options);

@@ -151,8 +151,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .fused = plan->engine.is_fused,
                               .tiled = plan->engine.is_fused || choice->tiled,
                               .threads = plan->engine.transform.options.threads,
-                              .chunks = plan->engine.is_fused ? 1 : choice->chunks,
-                              .pieces = fftnd__engine_pieces(&plan->engine),
+                              .segments = plan->engine.is_fused ? 1 : choice->chunks,
+                              .partitions = fftnd__engine_pieces(&plan->engine),
                               .realigned =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);

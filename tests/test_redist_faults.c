@@ -14,12 +14,12 @@
 #include "redist_support.h"
 
 /* How a plan is used */
-enum use { EXECUTE, START, LATER, SKIP_AGREEMENT, PUT, GET, PIECES, ONCE };
+enum use { EXECUTE, START, LATER, SKIP_AGREEMENT, PUT, GET, PARTITIONS, ONCE };
 
 static const char *const use_names[] = {"execute", "start", "arrays later", "skip_agreement",
-                                        "put",     "get",   "pieces",       "once"};
+                                        "put",     "get",   "partitions",   "once"};
 
-enum { SLABS = 3, NPIECES = 3, MOST_WAYS = 32, PAIRS = 4 };
+enum { SLABS = 3, NPARTITIONS = 3, MOST_WAYS = 32, PAIRS = 4 };
 
 /* Where the arrays lie: methods that map memory tell all pairs apart */
 static const enum test_memory pairs[PAIRS][2] = {{MEMORY_PLAIN, MEMORY_PLAIN},
@@ -53,11 +53,11 @@ static redist_options choose_options(const struct job *job) {
     int later = job->use == LATER || job->use == SKIP_AGREEMENT;
     options.method = job->method;
     options.skip_agreement = job->use == SKIP_AGREEMENT;
-    options.tiles = job->use == PUT || job->use == PIECES ? REDIST_PUT
-                    : job->use == GET                     ? REDIST_GET
-                                                          : REDIST_WHOLE;
-    options.pieces = job->use == PIECES ? NPIECES : 1;
-    options.piece_axis = 2;
+    options.tiles = job->use == PUT || job->use == PARTITIONS ? REDIST_PUT
+                    : job->use == GET                         ? REDIST_GET
+                                                              : REDIST_WHOLE;
+    options.partitions = job->use == PARTITIONS ? NPARTITIONS : 1;
+    options.partition_axis = 2;
     if (later) {
         options.later_a =
             memory_is_shared(pairs[job->pair][0]) ? REDIST_LATER_MAPPED : REDIST_LATER;
@@ -115,9 +115,9 @@ static int move_slab(const struct job *job, int i) {
                 : redist_plan_put(job->plan, start, count, tile, stride);
 }
 
-static int wait_for_pieces(const struct job *job) {
+static int wait_for_partitions(const struct job *job) {
     int arrived = 0, code = REDIST_OK;
-    while (code == REDIST_OK && arrived < NPIECES)
+    while (code == REDIST_OK && arrived < NPARTITIONS)
         code = redist_plan_put_arrived(job->plan, &arrived);
     return code;
 }
@@ -138,8 +138,8 @@ static int execute_tiles(const struct job *job) {
         if (!is_get && i == 1)
             code = first_error(code, redist_plan_put_progress(job->plan));
     }
-    if (job->use == PIECES && code == REDIST_OK)
-        code = wait_for_pieces(job);
+    if (job->use == PARTITIONS && code == REDIST_OK)
+        code = wait_for_partitions(job);
     int ended = is_get ? redist_plan_get_end(job->plan) : redist_plan_put_end(job->plan);
     if (code != REDIST_OK && ended == REDIST_OK)
         fault_note("a tile failed, but its execution ended well");
@@ -240,7 +240,7 @@ static int is_refused(struct job *job) {
 /* Makes the job of these numbers; 0 = there is no such plan. */
 static int make_job(const struct field *field, const char *method, enum use use, int pair,
                     int direction, struct job *job) {
-    int is_tiled = use == PUT || use == GET || use == PIECES;
+    int is_tiled = use == PUT || use == GET || use == PARTITIONS;
     *job = (struct job){field,          method, use, pair, direction, 0, random_chance(50),
                         {{.bytes = 0}}, NULL};
     job->turns = !is_tiled && random_chance(50);
@@ -308,7 +308,7 @@ START_TEST(arrays_given_later) {
 END_TEST
 
 START_TEST(tiles) {
-    try_uses(PUT, PIECES, 0.2);
+    try_uses(PUT, PARTITIONS, 0.2);
 }
 END_TEST
 
@@ -318,7 +318,7 @@ START_TEST(empty_parts) {
     int nways = list_ways(ways);
     struct field field = create_field(MPI_COMM_WORLD, few);
     fault_begin(0.1);
-    try_ways(&field, nways, ways, EXECUTE, PIECES, fault_try_executions);
+    try_ways(&field, nways, ways, EXECUTE, PARTITIONS, fault_try_executions);
     fault_end();
     free_field(&field);
 }

@@ -260,12 +260,12 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
 }
 
 /* Who asks again and again waits for something: so others get a chance, as in all waiting. */
-static int poll_tiles(redist_plan *plan, int *pieces) {
+static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.choice.method;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
     redist__watch_begin(watch, 0);
-    if (pieces != NULL)
-        method->arrived(plan->transport.state, pieces);
+    if (partitions != NULL)
+        method->arrived(plan->transport.state, partitions);
     else if (method->progress != NULL)
         method->progress(plan->transport.state);
     if (!plan->problem.concurrent)
@@ -279,13 +279,13 @@ int redist_plan_put_progress(redist_plan *plan) {
     return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
 }
 
-int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
+int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
     int code = check_open(__func__, plan, REDIST_PUT);
-    if (code == REDIST_OK && plan->problem.pieces <= 1)
-        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.pieces");
-    if (code == REDIST_OK && pieces == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
-    return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
+    if (code == REDIST_OK && plan->problem.partitions <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (code == REDIST_OK && partitions == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "partitions = NULL");
+    return code == REDIST_OK ? poll_tiles(plan, partitions) : code;
 }
 
 int redist_plan_break(redist_plan *plan, int code) {

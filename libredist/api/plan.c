@@ -31,8 +31,9 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
-    plan->problem.pieces = request->options.pieces > 1 ? request->options.pieces : 1;
-    plan->problem.piece_axis = request->options.pieces > 1 ? request->options.piece_axis : 0;
+    plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
+    plan->problem.partition_axis =
+        request->options.partitions > 1 ? request->options.partition_axis : 0;
     plan->problem.nontemporal_bytes = request->options.nontemporal_bytes != 0
                                           ? request->options.nontemporal_bytes
                                           : usual_nontemporal_bytes;
@@ -84,7 +85,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     if (code == REDIST_OK)
         code = redist__check_ndims(request, least_ndims);
     if (code == REDIST_OK)
-        code = redist__check_pieces(request);
+        code = redist__check_partitions(request);
     if (code == REDIST_OK)
         code = redist__check_datatype(request);
     if (code == REDIST_OK && plan == NULL)

@@ -49,18 +49,18 @@ int redist__check_options(struct redist__request *request, const redist_options 
     return REDIST_OK;
 }
 
-int redist__check_pieces(const struct redist__request *request) {
+int redist__check_partitions(const struct redist__request *request) {
     const redist_options *options = &request->options;
-    if (options->pieces <= 1)
+    if (options->partitions <= 1)
         return REDIST_OK;
     if (options->tiles != REDIST_PUT)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->pieces = %d is for options->tiles = REDIST_PUT only",
-                    options->pieces);
-    if (options->piece_axis >= 0 && options->piece_axis < request->ndims)
+                    "options->partitions = %d is for options->tiles = REDIST_PUT only",
+                    options->partitions);
+    if (options->partition_axis >= 0 && options->partition_axis < request->ndims)
         return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->piece_axis = %d is not in 0..%d", options->piece_axis,
-                request->ndims - 1);
+    return FAIL(REDIST_ERR_AXIS, "options->partition_axis = %d is not in 0..%d",
+                options->partition_axis, request->ndims - 1);
 }
 
 static int is_about_type(int result) {
@@ -276,8 +276,8 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
         {"options->space", options->space},
         {"options->staging", options->staging},
-        {"options->pieces", options->pieces},
-        {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
+        {"options->partitions", options->partitions},
+        {"options->partition_axis", options->partitions > 1 ? options->partition_axis : 0}};
     int n = 0;
     while (values[n].name != NULL)
         n++;

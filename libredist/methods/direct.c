@@ -148,8 +148,8 @@ static int tell_boxes(const struct redist__problem *problem, const struct redist
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
-        told[peer].start = mine->parts[peer].start[problem->piece_axis];
-        told[peer].extent = mine->extent[problem->piece_axis];
+        told[peer].start = mine->parts[peer].start[problem->partition_axis];
+        told[peer].extent = mine->extent[problem->partition_axis];
         for (int i = 0; i < schedule->ndims; i++)
             told[peer].stride[i] = mine->stride[i];
     }

@@ -13,8 +13,9 @@ struct redist__problem {
     const struct redist__schedule *schedule;
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int concurrent;          /* several threads may put or get at once */
-    int pieces, piece_axis;  /* array B is completed in so many pieces, >= 1, along an axis */
-    int mapped[2];           /* peers map arrays A and B, on all ranks */
+    int partitions,
+        partition_axis; /* array B is completed in so many partitions, >= 1, along an axis */
+    int mapped[2];      /* peers map arrays A and B, on all ranks */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
     int staged;                        /* MPI is to get these through host memory */

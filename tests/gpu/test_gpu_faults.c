@@ -20,11 +20,11 @@ static const char *only_word = "";
 
 /* ---------------------------------------------------------------- exchanges */
 
-enum use { EXECUTE, START, LATER, PUT, PIECES };
+enum use { EXECUTE, START, LATER, PUT, PARTITIONS };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "put", "pieces"};
+static const char *const use_names[] = {"execute", "start", "arrays later", "put", "partitions"};
 
-enum { SLABS = 3, NPIECES = 3 };
+enum { SLABS = 3, NPARTITIONS = 3 };
 
 struct move {
     exchange given;
@@ -39,15 +39,15 @@ static int plan_move(void *data) {
     struct move *move = data;
     const exchange *given = &move->given;
     const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
-    const int is_tiled = move->use == PUT || move->use == PIECES;
+    const int is_tiled = move->use == PUT || move->use == PARTITIONS;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = move->method;
     options.effort = REDIST_ESTIMATE; /* what is measured is remembered, which looks like a loss */
     options.space = REDIST_SPACE_CUDA;
     options.staging = move->staging;
     options.tiles = is_tiled ? REDIST_PUT : REDIST_WHOLE;
-    options.pieces = move->use == PIECES ? NPIECES : 1;
-    options.piece_axis = 2;
+    options.partitions = move->use == PARTITIONS ? NPARTITIONS : 1;
+    options.partition_axis = 2;
     options.later_a = options.later_b = move->use == LATER ? REDIST_LATER_MAPPED : REDIST_NOW;
     return redist_plan_exchange(
         given->comm, given->element->type, given->ndims, a->count,
@@ -82,7 +82,7 @@ static int put_slabs(const struct move *move) {
         return code;
     for (int i = 0; i < SLABS && code == REDIST_OK; i++)
         code = put_slab(move, i);
-    while (move->use == PIECES && code == REDIST_OK && arrived < NPIECES)
+    while (move->use == PARTITIONS && code == REDIST_OK && arrived < NPARTITIONS)
         code = redist_plan_put_arrived(move->plan, &arrived);
     const int ended = redist_plan_put_end(move->plan);
     if (code != REDIST_OK && ended == REDIST_OK)
@@ -119,7 +119,7 @@ static void check_device(void) {
 
 static int execute_move(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     struct move *move = data;
-    const int is_tiled = move->use == PUT || move->use == PIECES;
+    const int is_tiled = move->use == PUT || move->use == PARTITIONS;
     const int direction = is_tiled ? REDIST_FORWARD : execution;
     const uint64_t salt = random_bits();
     exchange_prepare(&move->given, move->arrays, direction, salt);
@@ -183,7 +183,7 @@ static void try_moves(double share, try_subject *run, enum use last) {
 
 START_TEST(exchanges) {
     NEEDS_DEVICE();
-    try_moves(0.8, fault_try_executions, PIECES);
+    try_moves(0.8, fault_try_executions, PARTITIONS);
 }
 END_TEST
 
