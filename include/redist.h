@@ -290,10 +290,11 @@ enum redist_tiles {
 };
 
 /** When a plan learns where an array is. */
-enum redist_later {
-    REDIST_NOW = 0,         /**< when it is made */
-    REDIST_LATER = 1,       /**< with each execution; any memory */
-    REDIST_LATER_MAPPED = 2 /**< with each execution; memory that peers can map: of redist_alloc, or
+enum redist_binding {
+    REDIST_BIND_AT_PLAN = 0,      /**< when it is made */
+    REDIST_BIND_AT_EXECUTION = 1, /**< with each execution; any memory */
+    REDIST_BIND_AT_EXECUTION_MAPPED =
+        2 /**< with each execution; memory that peers can map: of redist_alloc, or
                                  on a device as redist_alloc_in gives it */
 };
 
@@ -315,9 +316,10 @@ typedef struct redist_options {
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
                                     REDIST_WISDOM, or nowhere; read and written by rank 0. A file
                                     that cannot be used costs a warning on stderr, never the plan */
-    enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
+    enum redist_binding
+        bind_a; /**< unless REDIST_BIND_AT_PLAN, array A is given to the functions *_arrays
                                     only, and a may be NULL at creation; must agree */
-    enum redist_later later_b; /**< the same for array B */
+    enum redist_binding bind_b; /**< the same for array B */
     int skip_agreement; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
@@ -342,8 +344,9 @@ typedef struct redist_options {
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_NOW, REDIST_NOW, 0, 0,     \
-            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0              \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_BIND_AT_PLAN,              \
+            REDIST_BIND_AT_PLAN, 0, 0, REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL,                \
+            REDIST_STAGING_AUTO, 0, 0, 0                                                           \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -413,7 +416,7 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
- * Errors: ERR_STATE (freed, already started, or an array was left for later) and ERR_ARGUMENT (direction), on
+ * Errors: ERR_STATE (freed, already started, or an array is bound at execution) and ERR_ARGUMENT (direction), on
  * this rank only; ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on all ranks, now or in the next execution.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);

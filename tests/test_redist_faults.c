@@ -16,8 +16,9 @@
 /* How a plan is used */
 enum use { EXECUTE, START, LATER, SKIP_AGREEMENT, PUT, GET, PARTITIONS, ONCE };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "skip_agreement",
-                                        "put",     "get",   "partitions",   "once"};
+static const char *const use_names[] = {"execute",        "start", "arrays bound at execution",
+                                        "skip_agreement", "put",   "get",
+                                        "partitions",     "once"};
 
 enum { SLABS = 3, NPARTITIONS = 3, MOST_WAYS = 32, PAIRS = 4 };
 
@@ -59,10 +60,10 @@ static redist_options choose_options(const struct job *job) {
     options.partitions = job->use == PARTITIONS ? NPARTITIONS : 1;
     options.partition_axis = 2;
     if (later) {
-        options.later_a =
-            memory_is_shared(pairs[job->pair][0]) ? REDIST_LATER_MAPPED : REDIST_LATER;
-        options.later_b =
-            memory_is_shared(pairs[job->pair][1]) ? REDIST_LATER_MAPPED : REDIST_LATER;
+        options.bind_a = memory_is_shared(pairs[job->pair][0]) ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                               : REDIST_BIND_AT_EXECUTION;
+        options.bind_b = memory_is_shared(pairs[job->pair][1]) ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                               : REDIST_BIND_AT_EXECUTION;
     }
     return options;
 }
@@ -75,7 +76,7 @@ static int plan(void *data) {
     struct job *job = data;
     const exchange *given = &job->field->given;
     redist_options options = choose_options(job);
-    int later = options.later_a != REDIST_NOW;
+    int later = options.bind_a != REDIST_BIND_AT_PLAN;
     void *a = later || options.tiles == REDIST_PUT ? NULL : data_of(&job->arrays[0]);
     void *b = later || options.tiles == REDIST_GET ? NULL : data_of(&job->arrays[1]);
     const redist_box *box_a = &given->boxes[0][given->rank], *box_b = &given->boxes[1][given->rank];

@@ -39,11 +39,11 @@ static int check_whole(const char *function, const redist_plan *plan) {
 
 static int check_bound(const char *function, const redist_plan *plan) {
     const redist_options *options = &plan->request.options;
-    if (!options->later_a && !options->later_b)
+    if (!options->bind_a && !options->bind_b)
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_STATE,
-                          "array %s was left for later: call redist_plan_%s_arrays",
-                          options->later_a ? "a" : "b",
+                          "array %s is bound at execution: call redist_plan_%s_arrays",
+                          options->bind_a ? "a" : "b",
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
@@ -67,7 +67,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
-    request.options.later_a = request.options.later_b = REDIST_NOW;
+    request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
     const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)

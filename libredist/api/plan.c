@@ -43,9 +43,9 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.watch = request->options.phases ? &plan->watch : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
-    if (request->options.later_a)
+    if (request->options.bind_a)
         plan->request.arrays[0] = NULL;
-    if (request->options.later_b)
+    if (request->options.bind_b)
         plan->request.arrays[1] = NULL;
     return plan;
 }

@@ -22,7 +22,8 @@ static const char *only_word = "";
 
 enum use { EXECUTE, START, LATER, PUT, PARTITIONS };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "put", "partitions"};
+static const char *const use_names[] = {"execute", "start", "arrays bound at execution", "put",
+                                        "partitions"};
 
 enum { SLABS = 3, NPARTITIONS = 3 };
 
@@ -48,7 +49,8 @@ static int plan_move(void *data) {
     options.tiles = is_tiled ? REDIST_PUT : REDIST_WHOLE;
     options.partitions = move->use == PARTITIONS ? NPARTITIONS : 1;
     options.partition_axis = 2;
-    options.later_a = options.later_b = move->use == LATER ? REDIST_LATER_MAPPED : REDIST_NOW;
+    options.bind_a = options.bind_b =
+        move->use == LATER ? REDIST_BIND_AT_EXECUTION_MAPPED : REDIST_BIND_AT_PLAN;
     return redist_plan_exchange(
         given->comm, given->element->type, given->ndims, a->count,
         is_tiled || move->use == LATER ? NULL : move->arrays[0].data, given->axes[0], b->count,
