@@ -66,7 +66,7 @@ struct request {
     bench_settings settings;
     bench_list grid, order;
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
-    int batch, batch_place, threads;
+    int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable, seconds;
     const char *wisdom, *job, *out;
@@ -106,7 +106,7 @@ static const bench_program *describe(struct request *request) {
          .help = "which direction divides by the size (none)"},
         {.name = "--batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
          .help = "fields at once (1)", .minimum = 1},
-        {.name = "--batch-place", .kind = BENCH_CHOICE, .value = &request->batch_place,
+        {.name = "--batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
          .words = places, .help = "place of the batch index (first)"},
         {.name = "--threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
          .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
@@ -153,7 +153,7 @@ static bench_problem make_problem(const struct request *request) {
                              .precision = (enum fftnd_precision)request->precision,
                              .effort = (enum fftnd_effort)request->effort,
                              .batch = request->batch,
-                             .batch_place = (enum fftnd_batch_place)request->batch_place,
+                             .batch_position = (enum fftnd_batch_position)request->batch_position,
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
@@ -184,7 +184,7 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
-    options.batch_place = (enum fftnd_batch_place)request->batch_place;
+    options.batch_position = (enum fftnd_batch_position)request->batch_position;
     options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
@@ -373,8 +373,9 @@ static int check_request(const bench_program *program, const struct request *req
         return bench_refuse(program, "--space %s: %s", problem->space->name, absent);
     if (problem->space != bench_space_at(0) &&
         (problem->kind == FFTND_R2R || request->compare ||
-         (problem->batch > 1 && problem->batch_place != FFTND_BATCH_FIRST)))
-        return bench_refuse(program, "--space %s is not for r2r, --compare or --batch-place last",
+         (problem->batch > 1 && problem->batch_position != FFTND_BATCH_FIRST)))
+        return bench_refuse(program,
+                            "--space %s is not for r2r, --compare or --batch-position last",
                             problem->space->name);
     if (request->order.count != 0 && request->order.count != problem->ndims)
         return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,

@@ -110,7 +110,7 @@ enum fftnd_alignment {
 };
 
 /** Where the batch index stands in the local arrays. */
-enum fftnd_batch_place {
+enum fftnd_batch_position {
     FFTND_BATCH_FIRST, /**< whole fields one after the other: the slowest index */
     FFTND_BATCH_LAST   /**< components side by side at each point: the fastest index */
 };
@@ -140,7 +140,7 @@ typedef struct fftnd_options {
     enum fftnd_scaling scaling;
     enum fftnd_alignment alignment;
     int batch; /**< fields transformed at once, >= 1 */
-    enum fftnd_batch_place batch_place;
+    enum fftnd_batch_position batch_position;
     int halved_axis;           /**< FFTND_R2C: the axis that is halved; -1 = the last */
     const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transform of each axis (d values) */
     int in_place;              /**< nonzero: input and output are the same array, each side of

@@ -50,7 +50,7 @@ static void say_options(const fftnd_options *options) {
     say(" scaling %s", scalings[options->scaling]);
     say("%s", options->alignment == FFTND_ALIGN_INPUT ? " align-input" : "");
     say(" batch %d %s", options->batch,
-        options->batch_place == FFTND_BATCH_FIRST ? "first" : "last");
+        options->batch_position == FFTND_BATCH_FIRST ? "first" : "last");
     say("%s%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->mapped_arrays ? " mapped-arrays" : "",

@@ -208,7 +208,7 @@ static int extent_of(const fft_case *given, enum fftnd_side side, const fftnd_la
 
 static const char *stride_fault(const fft_case *given, enum fftnd_side side,
                                 const fftnd_layout *layout) {
-    const int is_last = given->options.batch_place == FFTND_BATCH_LAST;
+    const int is_last = given->options.batch_position == FFTND_BATCH_LAST;
     ptrdiff_t stride = is_last ? given->options.batch : 1;
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         if (layout->stride[axis] != stride) {

@@ -13,7 +13,7 @@ static void check_batches(fft_case given) {
     for (int i = 0; i < 6; i++) {
         given.options.alignment = (enum fftnd_alignment)(i % 2);
         given.options.batch = i < 2 ? 1 : 2;
-        given.options.batch_place = i < 4 ? FFTND_BATCH_FIRST : FFTND_BATCH_LAST;
+        given.options.batch_position = i < 4 ? FFTND_BATCH_FIRST : FFTND_BATCH_LAST;
         fft_check(MPI_COMM_WORLD, &given);
     }
 }
@@ -54,7 +54,7 @@ START_TEST(in_place_on_one_axis) {
         fft_case given = FFT_CASE(kinds[n % NKINDS], n);
         given.options.in_place = 1;
         given.options.batch = 2;
-        given.options.batch_place = (enum fftnd_batch_place)(n / 3 % 2);
+        given.options.batch_position = (enum fftnd_batch_position)(n / 3 % 2);
         fft_check(MPI_COMM_SELF, &given);
     }
 }

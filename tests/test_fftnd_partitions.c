@@ -50,7 +50,7 @@ static fft_case random_case(int i) {
     given.options.method = methods[i / NKINDS % NMETHODS];
     given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
     given.options.batch = random_chance(70) ? 1 : random_between(2, 4);
-    given.options.batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
     given.options.in_place = random_chance(20);
     given.options.overwrite_input = !given.options.in_place && random_chance(20);
     given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;

@@ -79,7 +79,7 @@ static fft_case choose_case(int nranks) {
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
     options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
     options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
     options->halved_axis = random_between(-1, ndims - 1);
     options->in_place = random_chance(30);
     options->overwrite_input = !options->in_place && random_chance(30);
