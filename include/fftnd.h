@@ -117,9 +117,9 @@ enum fftnd_batch_position {
 
 /** Whether serial transforms and exchanges are joined in one pass over memory. */
 enum fftnd_fusion {
-    FFTND_FUSE_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
-    FFTND_FUSE_NEVER, /**< one after the other, over whole arrays */
-    FFTND_FUSE_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
+    FFTND_FUSION_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
+    FFTND_FUSION_NEVER, /**< one after the other, over whole arrays */
+    FFTND_FUSION_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
 };
 
 /** Whether transforms over whole arrays turn the axes in memory, so that the lines of the next transform are
@@ -127,7 +127,7 @@ enum fftnd_fusion {
 enum fftnd_realign {
     FFTND_REALIGN_AUTO,  /**< on a device as measured, else not */
     FFTND_REALIGN_NEVER, /**< all arrays in C order (Default) */
-    FFTND_REALIGN_ALWAYS /**< not with FFTND_FUSE_ALWAYS, nor where `kept` drops modes; in place and
+    FFTND_REALIGN_ALWAYS /**< not with FFTND_FUSION_ALWAYS, nor where `kept` drops modes; in place and
                               with overwrite_input it may need a second work array */
 };
 
@@ -203,7 +203,7 @@ typedef struct fftnd_options {
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSION_AUTO, NULL, 1, 0, 0, \
             REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
             REDIST_STAGING_AUTO, 0, 0, 0, 0                                                        \
     }

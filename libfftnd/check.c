@@ -47,7 +47,7 @@ static int check_options(const fftnd_options *options) {
         {"options->batch", options->batch, 1, INT_MAX},
         {"options->batch_position", (int)options->batch_position, FFTND_BATCH_FIRST,
          FFTND_BATCH_LAST},
-        {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
+        {"options->fusion", (int)options->fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS},
         {"options->realign", (int)options->realign, FFTND_REALIGN_AUTO, FFTND_REALIGN_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
@@ -140,9 +140,9 @@ static int check_realign(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     if (options->realign != FFTND_REALIGN_ALWAYS)
         return REDIST_OK;
-    if (options->fusion == FFTND_FUSE_ALWAYS)
+    if (options->fusion == FFTND_FUSION_ALWAYS)
         return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS, but "
-                                         "options->fusion = FFTND_FUSE_ALWAYS");
+                                         "options->fusion = FFTND_FUSION_ALWAYS");
     for (int i = 0; options->kept != NULL && i < request->ndims; i++)
         if (options->kept[i] != request->sizes[i])
             return FAIL(REDIST_ERR_ARGUMENT,
@@ -182,9 +182,9 @@ static int check_space(const struct fftnd__request *request) {
     if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
                                          "dropped in tiles");
-    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSE_ALWAYS)
+    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSION_ALWAYS)
         return FAIL(REDIST_ERR_METHOD,
-                    "options->fusion = FFTND_FUSE_ALWAYS, but there are no tiles "
+                    "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles "
                     "on a device");
     return REDIST_OK;
 }

@@ -64,7 +64,7 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
 /* Pieces hide all of the last transform but its last piece, early transforms only make it shorter; but pieces
  * need a second work array, which nobody asks for who does not even want to measure. */
 static void guess_chunks(const fftnd_options *options, int nranks, struct fftnd__choice *choice) {
-    int chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
+    int chunks = options->fusion != FFTND_FUSION_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
     int measures = options->effort != FFTND_ESTIMATE;
     choice->fused = choice->tiled = 0;
     choice->chunks = chunks;
@@ -80,7 +80,7 @@ static void guess(struct contest *contest) {
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
     int realigned = options->realign == FFTND_REALIGN_ALWAYS;
-    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER && !realigned,
+    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSION_NEVER && !realigned,
                                      .tiled = nranks > 1 && !realigned,
                                      .realigned = realigned,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
@@ -306,7 +306,7 @@ static void try_ways(struct contest *contest) {
         choice.fused = ways[i].fused;
         choice.tiled = ways[i].tiled;
         choice.whole = ways[i].whole;
-        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSE_ALWAYS;
+        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSION_ALWAYS;
         if (allowed)
             try_other(contest, &choice);
     }
@@ -345,7 +345,7 @@ static void try_chunks(struct contest *contest) {
                    {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
+    if (nranks == 1 || contest->request->options.fusion == FFTND_FUSION_NEVER)
         return;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct fftnd__choice choice = contest->best;

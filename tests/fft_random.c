@@ -74,7 +74,7 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->user_workspace = random_chance(30);
     options->method = choose_method(has_nodes);
     options->realign = (enum fftnd_realign)random_between(0, 2);
-    options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+    options->fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
 }
 
 /* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */

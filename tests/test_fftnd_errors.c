@@ -194,7 +194,7 @@ START_TEST(fusion_that_cannot_be) {
     static const char *const methods[] = {"alltoallw", "alltoallv", "p2p-type"};
     fftnd_plan *plan = NULL;
     arguments call = good_arguments(FFTND_C2C);
-    call.options.fusion = FFTND_FUSE_ALWAYS;
+    call.options.fusion = FFTND_FUSION_ALWAYS;
     for (int i = 0; i < 3; i++) {
         call.options.method = methods[i];
         harness_case("method %s", methods[i]);
@@ -210,7 +210,7 @@ START_TEST(fusion_that_can_be) {
     for (int i = 0; i < 3 * 3 * 2; i++) {
         fftnd_plan *plan = NULL;
         arguments call = good_arguments(FFTND_C2C);
-        call.options.fusion = FFTND_FUSE_ALWAYS;
+        call.options.fusion = FFTND_FUSION_ALWAYS;
         call.options.method = methods[i % 3];
         call.options.in_place = i / 3 % 3 == 1;
         call.options.overwrite_input = i / 3 % 3 == 2;
@@ -329,7 +329,7 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.overwrite_input), 1, "overwrite_input"},
     {FFTND_C2C, AT(options.user_workspace), 1, "user_workspace"},
     {FFTND_C2C, AT(options.threads), 3, "threads"},
-    {FFTND_C2C, AT(options.fusion), FFTND_FUSE_NEVER, "fusion"},
+    {FFTND_C2C, AT(options.fusion), FFTND_FUSION_NEVER, "fusion"},
     {FFTND_C2C, AT(options.realign), FFTND_REALIGN_ALWAYS, "realign"},
     {FFTND_C2C, AT(options.device), REDIST_SPACE_HOST, "device"},
     {FFTND_C2C, AT(options.pin_arrays), 1, "pin_arrays"},

@@ -94,7 +94,7 @@ START_TEST(joined_with_exchanges) {
     for (int i = 0; i < NKINDS * 6; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 17, 18, 20);
         keep(&given, (const int[]){12, 11, 12});
-        given.options.fusion = FFTND_FUSE_ALWAYS;
+        given.options.fusion = FFTND_FUSION_ALWAYS;
         given.options.method = methods[i / NKINDS % 3];
         given.options.tile_bytes = 3000;
         given.options.alignment = (enum fftnd_alignment)(i / NKINDS / 3);

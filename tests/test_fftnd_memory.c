@@ -99,7 +99,7 @@ START_TEST(mapped_arrays) {
         fft_case given = mapped_case(kinds[i % NKINDS]);
         given.options.in_place = i / NKINDS % 3 == 1;
         given.options.overwrite_input = i / NKINDS % 3 == 2;
-        given.options.fusion = i / NKINDS / 3 ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.fusion = i / NKINDS / 3 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         given.options.tile_bytes = 500;
         fft_check_all_grids(given);
     }
@@ -114,7 +114,7 @@ START_TEST(mapped_arrays_alone) {
         fft_run run;
         given.options.overwrite_input = 1;
         given.options.grid_ndims = 1;
-        given.options.fusion = i ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.fusion = i ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         check_all(run.info.workspace_bytes == 0, "%zu bytes of work space",
                   run.info.workspace_bytes);

@@ -24,7 +24,7 @@ START_TEST(collectives_of_a_transform) {
         int skip_agreement = i % 2;
         fft_case given = direct_case(kinds[i / 4], skip_agreement);
         fft_run run;
-        given.options.fusion = i / 2 % 2 ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.fusion = i / 2 % 2 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         harness_case("%s, skip_agreement %d", fft_case_text(&given), skip_agreement);
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         fft_run_round_trip(&run);

@@ -302,9 +302,9 @@ START_TEST(refusals) {
     given.options.space = REDIST_SPACE_CUDA;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
     given.kind = FFTND_C2C;
-    given.options.fusion = FFTND_FUSE_ALWAYS;
+    given.options.fusion = FFTND_FUSION_ALWAYS;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_METHOD);
-    given.options.fusion = FFTND_FUSE_AUTO;
+    given.options.fusion = FFTND_FUSION_AUTO;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     double on_host[512];
     check_code(fftnd_forward(plan, on_host, on_host + 256), REDIST_ERR_ARGUMENT);
