@@ -384,14 +384,15 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
     char text[FFTND__CHOICE_BYTES] = "";
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
-    if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
-        snprintf(text, sizeof text, "%s", getenv("FFTND_CHOICE"));
+    if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
+        snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
     int code = redist_check_mpi(
         redist_insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
     *dictated = text[0] != '\0';
     if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
-        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
-                              "FFTND_CHOICE = \"%s\" is not a choice for this transform", text);
+        code = redist_fail_in(
+            "fftnd_plan_create", REDIST_ERR_ARGUMENT,
+            "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform", text);
     return code;
 }
 

@@ -62,8 +62,8 @@ static void say_options(const fftnd_options *options) {
         say(" device %d of %zu bytes%s", (int)options->device, options->device_bytes,
             options->pin_arrays ? " pinned" : "");
     }
-    if (getenv("FFTND_CHOICE") != NULL) {
-        say(" choice%s", getenv("FFTND_CHOICE"));
+    if (getenv("FFTND_CONFIGURATION") != NULL) {
+        say(" choice%s", getenv("FFTND_CONFIGURATION"));
     }
 }
 

@@ -81,7 +81,7 @@ static void choose_options(fft_case *given, int has_nodes) {
 static void choose_way(fft_case *given) {
     static const int bytes[] = {100, 300, 1000, 4000};
     char text[200];
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
         snprintf(text, sizeof text,
@@ -92,7 +92,7 @@ static void choose_way(fft_case *given) {
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
                  random_between(0, 1), random_between(0, 1), random_between(0, 1),
                  random_chance(50) ? 1 : random_between(2, 6));
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
     } else if (random_chance(30)) {
         given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
         given->options.plan_seconds = random_chance(50) ? 0.02 : 0.2;

@@ -18,7 +18,7 @@ struct form {
     enum fftnd_fusion fusion;
     int threads;
     int on_device;      /* tiles go to a device with less memory than the arrays */
-    const char *choice; /* FFTND_CHOICE, or NULL */
+    const char *choice; /* FFTND_CONFIGURATION, or NULL */
 };
 
 #define CHOICE " group=100 stream=100000000 "
@@ -160,10 +160,10 @@ static void try_form(const struct form *form, const char *method, int grid_ndims
     if (strstr(name, only_word) == NULL)
         return;
     if (form->choice != NULL)
-        setenv("FFTND_CHOICE", form->choice, 1);
+        setenv("FFTND_CONFIGURATION", form->choice, 1);
     if (!is_refused(&job.given, form->on_device))
         try_job(&job, name, run);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void try_forms(const struct form forms[], double share, try_subject *run) {

@@ -28,7 +28,7 @@ START_TEST(random_cases) {
         fft_random_kept(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -38,7 +38,7 @@ START_TEST(random_cases_on_one_rank_each) {
         fft_random_kept(&given);
         fft_check_once(MPI_COMM_SELF, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 

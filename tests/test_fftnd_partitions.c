@@ -18,7 +18,7 @@ static void dictate(int group, int chunks, int partitions, int early, int realig
         " fused=0 tiled=0 tile=1000 group=%d stream=%d chunks=%d early=%d realigned=%d whole=0 "
         "pieces=%d",
         group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, partitions);
-    setenv("FFTND_CHOICE", text, 1);
+    setenv("FFTND_CONFIGURATION", text, 1);
 }
 
 static void choose_sizes(int ndims, int sizes[]) {
@@ -79,7 +79,7 @@ START_TEST(random_cases) {
         else
             fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     check_all(refused <= n / 2, "%d of %d cases were refused", refused, n);
 }
 END_TEST
@@ -114,7 +114,7 @@ START_TEST(work_arrays) {
                   "%zu bytes with partitions, %zu without", with.workspace_bytes,
                   without.workspace_bytes);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 

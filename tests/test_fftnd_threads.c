@@ -97,7 +97,7 @@ END_TEST
 
 /* Random cases dictate how plans work; what they left must not count for others. */
 static void let_library_choose(void) {
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void choose_threads(fft_case *given) {

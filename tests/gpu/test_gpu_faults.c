@@ -249,7 +249,7 @@ static int execute_wave(void *data, int execution, char wrong[FAULT_TEXT_BYTES])
 static void set_form(const struct form *form, fft_case *given) {
     char text[160];
     fft_array_use(form->is_large ? NULL : &device_memory);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     if (form->is_large) {
         given->options.device = REDIST_SPACE_CUDA;
         given->options.pin_arrays = random_chance(50);
@@ -261,7 +261,7 @@ static void set_form(const struct form *form, fft_case *given) {
              " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 whole=0 "
              "pieces=%d",
              SIZE_MAX, form->chunks, form->pieces == 1, form->pieces);
-    setenv("FFTND_CHOICE", text, 1);
+    setenv("FFTND_CONFIGURATION", text, 1);
 }
 
 /* A kernel has no part in exchanges of arrays of the host. */
@@ -292,7 +292,7 @@ static void try_wave(const struct form *form, try_subject *run) {
     check_ok(fftnd_plan_free(&wave.run.plan));
     run(&subject, name);
     fft_run_free(&wave.run);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void try_waves(double share, try_subject *run) {

@@ -19,7 +19,7 @@
         if (!device_begin())                                                                       \
             skip_test("no CUDA device");                                                           \
         fft_array_use(NULL);                                                                       \
-        unsetenv("FFTND_CHOICE");                                                                  \
+        unsetenv("FFTND_CONFIGURATION");                                                           \
     } while (0)
 
 /* From the least limit to one that lets all be done at once, through buffers and without. */
@@ -71,7 +71,7 @@ START_TEST(random_cases) {
         given.options.device_bytes *= (size_t)random_between(1, 50);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 

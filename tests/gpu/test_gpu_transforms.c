@@ -19,7 +19,7 @@
         if (!device_begin())                                                                       \
             skip_test("no CUDA device");                                                           \
         fft_array_use(&device_memory);                                                             \
-        unsetenv("FFTND_CHOICE");                                                                  \
+        unsetenv("FFTND_CONFIGURATION");                                                           \
     } while (0)
 
 /* Whole arrays, and cut in chunks that are sent as they are done, and received in pieces. */
@@ -32,10 +32,10 @@ static void check_ways(fft_case given) {
                  " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 "
                  "whole=0 pieces=%d",
                  SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 /* Each number of grid dimensions, on a grid of the library's choice. */
@@ -107,9 +107,9 @@ static void choose_chunks(void) {
              SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
              random_between(1, 6));
     if (random_chance(60)) {
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
     } else {
-        unsetenv("FFTND_CHOICE");
+        unsetenv("FFTND_CONFIGURATION");
     }
 }
 
@@ -120,7 +120,7 @@ START_TEST(random_cases) {
         choose_chunks();
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
