@@ -65,7 +65,8 @@ static const char *const places[] = {"first", "last", NULL};
 struct request {
     bench_settings settings;
     bench_list grid, order;
-    int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
+    int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
+        tile_bytes;
     int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable, seconds;
@@ -95,7 +96,7 @@ static const bench_program *describe(struct request *request) {
          .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
         {.name = "--fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
-        {.name = "--realign", .kind = BENCH_CHOICE, .value = &request->realign, .words = fusions,
+        {.name = "--local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
          .help = "turn the axes in memory between transforms (auto)"},
         {.name = "--tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
@@ -180,7 +181,7 @@ static fftnd_options plan_options(const struct request *request, const char *met
         options.scaling = FFTND_SCALE_UNITARY;
     options.plan_seconds = request->plan_seconds;
     options.fusion = (enum fftnd_fusion)request->fusion;
-    options.realign = (enum fftnd_realign)request->realign;
+    options.local_transpose = (enum fftnd_local_transpose)request->local_transpose;
     options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;

@@ -40,7 +40,7 @@
  * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
  * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
  * the plan, which the host fills and empties; `threads` share that work, and the exchange's where its method
- * lets them. There is no `kept`, no FFTND_REALIGN_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
+ * lets them. There is no `kept`, no FFTND_LOCAL_TRANSPOSE_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
  * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
  * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
@@ -124,10 +124,10 @@ enum fftnd_fusion {
 
 /** Whether transforms over whole arrays turn the axes in memory, so that the lines of the next transform are
  * contiguous (Egger, chapter 4: Realigned); input and output always lie in C order. */
-enum fftnd_realign {
-    FFTND_REALIGN_AUTO,  /**< on a device as measured, else not */
-    FFTND_REALIGN_NEVER, /**< all arrays in C order (Default) */
-    FFTND_REALIGN_ALWAYS /**< not with FFTND_FUSION_ALWAYS, nor where `kept` drops modes; in place and
+enum fftnd_local_transpose {
+    FFTND_LOCAL_TRANSPOSE_AUTO,  /**< on a device as measured, else not */
+    FFTND_LOCAL_TRANSPOSE_NEVER, /**< all arrays in C order (Default) */
+    FFTND_LOCAL_TRANSPOSE_ALWAYS /**< not with FFTND_FUSION_ALWAYS, nor where `kept` drops modes; in place and
                               with overwrite_input it may need a second work array */
 };
 
@@ -175,7 +175,7 @@ typedef struct fftnd_options {
                            dimension i splits axis order[i] of the input and axis order[i + 1] of the
                            output; the halved axis is not among the first g. NULL = 0..d-1, the
                            halved axis last; on a device, if the grid is left open too, measured */
-    enum fftnd_realign realign;
+    enum fftnd_local_transpose local_transpose;
     enum redist_space device; /**< where arrays in host memory are transformed: REDIST_SPACE_AUTO or
                                    REDIST_SPACE_HOST = there, REDIST_SPACE_CUDA = on the current device
                                    of the rank. See "Arrays larger than a device" above */
@@ -204,7 +204,7 @@ typedef struct fftnd_options {
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
             FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSION_AUTO, NULL, 1, 0, 0, \
-            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_LOCAL_TRANSPOSE_AUTO, REDIST_SPACE_AUTO, 0, 0,    \
             REDIST_STAGING_AUTO, 0, 0, 0, 0                                                        \
     }
 
@@ -301,7 +301,7 @@ typedef struct fftnd_plan_info {
     int threads;             /**< threads of each rank that transform */
     int order[REDIST_MAX_NDIMS]; /**< the axes in the order of the chain */
     int segments;                /**< of a transform that are sent as they are done */
-    int realigned;               /**< nonzero: transforms turn the axes in memory */
+    int locally_transposed;      /**< nonzero: transforms turn the axes in memory */
     size_t device_bytes;         /**< memory on the device for tiles, of this rank; 0 = none: all is
                                   transformed where it lies */
     size_t transfer_bytes; /**< that one forward transform copies to the device and back, on this

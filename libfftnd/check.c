@@ -48,7 +48,8 @@ static int check_options(const fftnd_options *options) {
         {"options->batch_position", (int)options->batch_position, FFTND_BATCH_FIRST,
          FFTND_BATCH_LAST},
         {"options->fusion", (int)options->fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS},
-        {"options->realign", (int)options->realign, FFTND_REALIGN_AUTO, FFTND_REALIGN_ALWAYS},
+        {"options->local_transpose", (int)options->local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO,
+         FFTND_LOCAL_TRANSPOSE_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
@@ -136,17 +137,19 @@ static int check_order(const struct fftnd__request *request) {
 }
 
 /* Tiles have no whole arrays to turn. */
-static int check_realign(const struct fftnd__request *request) {
+static int check_local_transpose(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    if (options->realign != FFTND_REALIGN_ALWAYS)
+    if (options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS)
         return REDIST_OK;
     if (options->fusion == FFTND_FUSION_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS, but "
-                                         "options->fusion = FFTND_FUSION_ALWAYS");
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
+                    "options->fusion = FFTND_FUSION_ALWAYS");
     for (int i = 0; options->kept != NULL && i < request->ndims; i++)
         if (options->kept[i] != request->sizes[i])
             return FAIL(REDIST_ERR_ARGUMENT,
-                        "options->realign = FFTND_REALIGN_ALWAYS, but options->kept[%d] = %d drops "
+                        "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
+                        "options->kept[%d] = %d drops "
                         "modes",
                         i, options->kept[i]);
     return REDIST_OK;
@@ -207,9 +210,10 @@ static int check_device(const struct fftnd__request *request) {
                     (int)options->device);
     if (!fftnd__offload_wanted(options))
         return REDIST_OK;
-    if (options->realign == FFTND_REALIGN_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS is not for "
-                                         "options->device_bytes or a device: tiles go in rows");
+    if (options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for "
+                    "options->device_bytes or a device: tiles go in rows");
     if (options->kept != NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for options->device_bytes or a "
                                          "device: modes are dropped in the caches");
@@ -256,7 +260,7 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_kept(request);
     if (code == REDIST_OK)
-        code = check_realign(request);
+        code = check_local_transpose(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     return code;
@@ -302,7 +306,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
         {"options->threads", options->threads},
-        {"options->realign", options->realign},
+        {"options->local_transpose", options->local_transpose},
         {"options->by_node", options->by_node != 0},
         {"options->device", options->device},
         {"options->device_bytes", (long long)options->device_bytes},

@@ -128,10 +128,10 @@ int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
     if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST)
         append(key, "/cuda");
     append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
-    append(key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/realign=%d/method=%s",
+    append(key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
            options->batch, "fl"[options->batch_position], options -> halved_axis,
            options -> in_place, options -> overwrite_input, options -> mapped_arrays,
-           (int)options -> alignment, (int)options -> fusion, (int)options -> realign,
+           (int)options -> alignment, (int)options -> fusion, (int)options -> local_transpose,
            options -> method != NULL ? options -> method : "auto");
     return REDIST_OK;
 }

@@ -153,7 +153,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .threads = plan->engine.transform.options.threads,
                               .segments = plan->engine.is_fused ? 1 : choice->chunks,
                               .partitions = fftnd__engine_pieces(&plan->engine),
-                              .realigned =
+                              .locally_transposed =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);
     if (plan->engine.transform.offload != NULL) {

@@ -79,7 +79,7 @@ static void guess(struct contest *contest) {
     struct fftnd__choice *choice = &contest->best;
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    int realigned = options->realign == FFTND_REALIGN_ALWAYS;
+    int realigned = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
     *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSION_NEVER && !realigned,
                                      .tiled = nranks > 1 && !realigned,
                                      .realigned = realigned,
@@ -278,7 +278,7 @@ static void split_last(struct contest *contest) {
 
 static void try_realigned(struct contest *contest) {
     struct fftnd__choice choice = contest->best;
-    if (contest->request->options.realign != FFTND_REALIGN_AUTO)
+    if (contest->request->options.local_transpose != FFTND_LOCAL_TRANSPOSE_AUTO)
         return;
     choice.realigned = !choice.realigned;
     try_other(contest, &choice);

@@ -55,9 +55,9 @@ static void say_options(const fftnd_options *options) {
         options->overwrite_input ? " overwrite-input" : "",
         options->mapped_arrays ? " mapped-arrays" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d realign %d tile %zu threads %d",
+    say(" method %s effort %d fusion %d local_transpose %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
-        (int)options->fusion, (int)options->realign, options->tile_bytes, options->threads);
+        (int)options->fusion, (int)options->local_transpose, options->tile_bytes, options->threads);
     if (options->device_bytes != 0 || options->device != REDIST_SPACE_AUTO) {
         say(" device %d of %zu bytes%s", (int)options->device, options->device_bytes,
             options->pin_arrays ? " pinned" : "");

@@ -73,7 +73,7 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
     options->method = choose_method(has_nodes);
-    options->realign = (enum fftnd_realign)random_between(0, 2);
+    options->local_transpose = (enum fftnd_local_transpose)random_between(0, 2);
     options->fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
 }
 
@@ -139,7 +139,7 @@ void fft_random_order(fft_case *given) {
 
 void fft_random_kept(fft_case *given) {
     given->drops_modes = 1;
-    given->options.realign = FFTND_REALIGN_AUTO;
+    given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {
         const int n = given->sizes[axis];
         const int close = n > 2 ? n - random_between(1, 2) : n;

@@ -13,7 +13,7 @@ enum { MOST_TRANSFORMS = 12 };
 static void limit_memory(MPI_Comm comm, fft_case *given) {
     given->options.pin_arrays = random_chance(50);
     given->options.effort = FFTND_ESTIMATE;
-    given->options.realign = FFTND_REALIGN_AUTO;
+    given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     unsetenv("FFTND_CONFIGURATION");
     fft_run_limit(comm, given, (size_t)random_between(64, 4000));
     given->options.device_bytes *= (size_t)random_between(1, 20);

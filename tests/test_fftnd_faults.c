@@ -119,7 +119,7 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.in_place = random_chance(25);
     given.options.skip_agreement = random_chance(50);
     given.options.space = REDIST_SPACE_HOST;
-    given.options.realign = FFTND_REALIGN_AUTO;
+    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     return given;
 }
 
