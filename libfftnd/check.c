@@ -145,23 +145,24 @@ static int check_local_transpose(const struct fftnd__request *request) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
                     "options->fusion = FFTND_FUSION_ALWAYS");
-    for (int i = 0; options->kept != NULL && i < request->ndims; i++)
-        if (options->kept[i] != request->sizes[i])
+    for (int i = 0; options->retained_modes != NULL && i < request->ndims; i++)
+        if (options->retained_modes[i] != request->sizes[i])
             return FAIL(REDIST_ERR_ARGUMENT,
                         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
-                        "options->kept[%d] = %d drops "
+                        "options->retained_modes[%d] = %d drops "
                         "modes",
-                        i, options->kept[i]);
+                        i, options->retained_modes[i]);
     return REDIST_OK;
 }
 
 /* NULL keeps all. */
-static int check_kept(const struct fftnd__request *request) {
-    const int *kept = request->options.kept;
+static int check_retained_modes(const struct fftnd__request *request) {
+    const int *kept = request->options.retained_modes;
     for (int i = 0; kept != NULL && i < request->ndims; i++)
         if (kept[i] < 1 || kept[i] > request->sizes[i])
-            return FAIL(REDIST_ERR_SIZE, "options->kept[%d] = %d is not in 1..%d (sizes[%d])", i,
-                        kept[i], request->sizes[i], i);
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->retained_modes[%d] = %d is not in 1..%d (sizes[%d])", i, kept[i],
+                        request->sizes[i], i);
     return REDIST_OK;
 }
 
@@ -182,9 +183,10 @@ static int check_space(const struct fftnd__request *request) {
                     (int)request->options.space, library->absent());
     if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
-    if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
-                                         "dropped in tiles");
+    if (library->space != REDIST_SPACE_HOST && request->options.retained_modes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->retained_modes is not for arrays of a device: modes are "
+                    "dropped in tiles");
     if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSION_ALWAYS)
         return FAIL(REDIST_ERR_METHOD,
                     "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles "
@@ -214,9 +216,10 @@ static int check_device(const struct fftnd__request *request) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for "
                     "options->device_bytes or a device: tiles go in rows");
-    if (options->kept != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for options->device_bytes or a "
-                                         "device: modes are dropped in the caches");
+    if (options->retained_modes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->retained_modes is not for options->device_bytes or a "
+                    "device: modes are dropped in the caches");
     if (device->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for options->device = %d",
                     (int)options->device);
@@ -258,7 +261,7 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_device(request);
     if (code == REDIST_OK)
-        code = check_kept(request);
+        code = check_retained_modes(request);
     if (code == REDIST_OK)
         code = check_local_transpose(request);
     if (code == REDIST_OK && plan == NULL)
@@ -279,10 +282,12 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
          "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
          "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"},
-        {"options->kept[0]", "options->kept[1]", "options->kept[2]", "options->kept[3]",
-         "options->kept[4]", "options->kept[5]", "options->kept[6]", "options->kept[7]",
-         "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
-         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"},
+        {"options->retained_modes[0]", "options->retained_modes[1]", "options->retained_modes[2]",
+         "options->retained_modes[3]", "options->retained_modes[4]", "options->retained_modes[5]",
+         "options->retained_modes[6]", "options->retained_modes[7]", "options->retained_modes[8]",
+         "options->retained_modes[9]", "options->retained_modes[10]", "options->retained_modes[11]",
+         "options->retained_modes[12]", "options->retained_modes[13]",
+         "options->retained_modes[14]", "options->retained_modes[15]"},
         {"options->order[0]", "options->order[1]", "options->order[2]", "options->order[3]",
          "options->order[4]", "options->order[5]", "options->order[6]", "options->order[7]",
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
@@ -325,7 +330,8 @@ static int agree(const struct fftnd__request *request, int code) {
         values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
         values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
         values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
-        const int *kept = options->kept != NULL ? options->kept : request->sizes;
+        const int *kept =
+            options->retained_modes != NULL ? options->retained_modes : request->sizes;
         values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
         int in_order = in_array && options->order != NULL;
         values[n++] = (redist_shared_value){names[4][i], in_order ? options->order[i] : -1};

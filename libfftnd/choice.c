@@ -118,8 +118,8 @@ int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
            (int)request->kind, (int)request->precision);
     for (int i = 0; i < request->ndims; i++)
         append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
-    for (int i = 0; i < request->ndims && options->kept != NULL; i++)
-        append(key, "%s%d", i > 0 ? "x" : "/kept=", options->kept[i]);
+    for (int i = 0; i < request->ndims && options->retained_modes != NULL; i++)
+        append(key, "%s%d", i > 0 ? "x" : "/retained=", options->retained_modes[i]);
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);

@@ -192,7 +192,7 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.kept, fftnd__halved_axis(request),
+                                  request->options.retained_modes, fftnd__halved_axis(request),
                                   transform->choice.order, transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)

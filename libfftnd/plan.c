@@ -92,7 +92,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
     }
     plan->engine.transform.options.grid = NULL; /* the user's arrays may go now */
     plan->engine.transform.options.r2r = NULL;
-    plan->engine.transform.options.kept = NULL;
+    plan->engine.transform.options.retained_modes = NULL;
     plan->engine.transform.options.order = NULL;
     *result = plan;
     return REDIST_OK;

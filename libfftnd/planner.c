@@ -53,7 +53,8 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
     choice->grid_ndims = options->grid_ndims;
     if (choice->grid_ndims == 0)
         choice->grid_ndims = fftnd__choose_grid_ndims(
-            request->ndims, options->kept != NULL ? options->kept : request->sizes, halved,
+            request->ndims,
+            options->retained_modes != NULL ? options->retained_modes : request->sizes, halved,
             choice->order, nranks);
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);

@@ -80,7 +80,7 @@ const char *fft_case_text(const fft_case *given) {
         say("%s%d", axis == 0 ? " kinds " : ",", (int)given->r2r[axis]);
     }
     if (given->drops_modes) {
-        say_numbers(" kept ", given->ndims, given->kept);
+        say_numbers(" retained ", given->ndims, given->retained);
     }
     say_numbers(" grid ", given->options.grid_ndims, given->grid);
     if (given->has_order) {
@@ -98,7 +98,7 @@ int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     fftnd_options options = given->options;
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
-    options.kept = given->drops_modes ? given->kept : NULL;
+    options.retained_modes = given->drops_modes ? given->retained : NULL;
     options.order = given->has_order ? given->order : NULL;
     return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
                              &options, plan);
@@ -117,13 +117,13 @@ int fft_case_halved_axis(const fft_case *given) {
     return given->options.halved_axis == -1 ? given->ndims - 1 : given->options.halved_axis;
 }
 
-int fft_case_kept(const fft_case *given, int axis) {
-    return given->drops_modes ? given->kept[axis] : given->sizes[axis];
+int fft_case_retained(const fft_case *given, int axis) {
+    return given->drops_modes ? given->retained[axis] : given->sizes[axis];
 }
 
 static int spectral_size(const fft_case *given, int axis) {
-    const int kept = fft_case_kept(given, axis);
-    return axis == fft_case_halved_axis(given) ? kept / 2 + 1 : kept;
+    const int retained = fft_case_retained(given, axis);
+    return axis == fft_case_halved_axis(given) ? retained / 2 + 1 : retained;
 }
 
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {

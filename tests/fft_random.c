@@ -143,8 +143,8 @@ void fft_random_kept(fft_case *given) {
     for (int axis = 0; axis < given->ndims; axis++) {
         const int n = given->sizes[axis];
         const int close = n > 2 ? n - random_between(1, 2) : n;
-        given->kept[axis] = random_chance(20)   ? n
-                            : random_chance(20) ? close
-                                                : random_between(1, n);
+        given->retained[axis] = random_chance(20)   ? n
+                                : random_chance(20) ? close
+                                                    : random_between(1, n);
     }
 }

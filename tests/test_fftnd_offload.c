@@ -257,8 +257,8 @@ START_TEST(refusals) {
     check_refused(&given, "options->local_transpose");
     given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     given.drops_modes = 1;
-    given.kept[0] = given.kept[1] = given.kept[2] = 4;
-    check_refused(&given, "options->kept");
+    given.retained[0] = given.retained[1] = given.retained[2] = 4;
+    check_refused(&given, "options->retained_modes");
 }
 END_TEST
 
