@@ -6,7 +6,7 @@
 #ifndef FAULTY_SERIAL_H
 #define FAULTY_SERIAL_H
 
-#include "../libfftnd/serial.h"
+#include "../libfftnd/backends/serial.h"
 
 #undef FFTND__SERIALS
 #define FFTND__SERIALS(X)                                                                          \

@@ -2,8 +2,8 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
+#include "../libfftnd/backends/serial.h"
 #include "../libfftnd/device.h"
-#include "../libfftnd/serial.h"
 #include "redist_support.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
+#include "../team.h"
 #include "fftnd.h"
-#include "team.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
 struct fftnd__loop {

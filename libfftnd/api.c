@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "offload.h"
-#include "planner.h"
+#include "planner/planner.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "cuda_arrays.h"
-#include "cuda_streams.h"
+#include "../cuda_arrays.h"
+#include "../cuda_streams.h"
 #include "cufft_task.h"
 #include "redist_support.h"
 
