@@ -6,7 +6,6 @@
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
-#include "study.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,8 +67,8 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
     int batch, batch_place, threads;
     int in_place, overwrite, compare, unchecked;
-    int device, device_mib, pageable, seconds;
-    const char *wisdom, *job, *out;
+    int device, device_mib, pageable;
+    const char *wisdom;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
@@ -128,14 +127,6 @@ static const bench_program *describe(struct request *request) {
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
         {.name = "--unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
          .help = "do not check the results, which takes long for\nlarge arrays"},
-        {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
-         .help = "run the study of a JSON file; of the other options only\n"
-                 "--out and --seconds count (docs/study.md)"},
-        {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
-         .help = "where the rows of --job go (.)"},
-        {.name = "--seconds", .kind = BENCH_NUMBER, .value = &request->seconds, .argument = "N",
-         .help = "--job begins nothing after so long; start it again to\n"
-                 "go on; 0 = it ends when all is measured (0)"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -394,21 +385,14 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,
-                              .grid = {1, {0}},
-                              .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE,
-                              .batch = 1,
-                              .threads = 1,
-                              .out = "."};
+    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
-    if (request.job)
-        return bench_study(program, request.job, request.out, request.seconds);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

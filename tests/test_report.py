@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts" / "study"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools" / "study"))
 import comparisons  # noqa: E402
 import fit_job  # noqa: E402
 import numbers_of_study as numbers  # noqa: E402
