@@ -3,9 +3,10 @@
 # The Debian packages that each command needs, and their installation. Sourced, not run.
 
 build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
-    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libpng-dev libcjson-dev)
-bench_packages=(gnuplot-nox python3-mpi4py-fft)
-simulate_packages=(libsimgrid-dev gnuplot-nox)
+    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev)
+plot_packages=(gnuplot-nox)
+bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
+simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 test_packages=(g++ check)
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
