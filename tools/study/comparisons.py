@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What differs between grids, layouts and methods for one number of ranks and one direction."""
 import page
-import svg
+import plots
 from rows_of_study import PHASES, best, group, size_key, size_text
 
 PHASE_NAMES = ["transforms", "packing", "first message in", "communication", "unpacking",
@@ -29,8 +29,8 @@ def pair_of_plots(title, curves, alone=()):
     reference = [(sizes.index(size_key(result)), result.total, result.band)
                  for result in sorted(alone, key=size_key) if size_key(result) in sizes]
     total += [("one rank", reference)] if reference else []
-    return page.plots([svg.lines(f"{title}: total", total, "ms", names=names),
-                       svg.lines(f"{title}: relative", relative, "", names=names,
+    return page.plots([plots.lines(f"{title}: total", total, "ms", names=names),
+                       plots.lines(f"{title}: relative", relative, "", names=names,
                                  logarithmic=False)])
 
 
@@ -67,7 +67,7 @@ def phase_bars(results):
             (f"Phases on {best(of_size).way}", methods, lambda result: result.key["method"])):
         chosen = sorted(chosen, key=lambda result: result.total)[:MOST_BARS]
         rows = [(name(result), [result.phases[phase] for phase in PHASES]) for result in chosen]
-        drawings.append(svg.bars(f"{title}, {size_text(largest[1])}", rows, PHASE_NAMES, "ms"))
+        drawings.append(plots.bars(f"{title}, {size_text(largest[1])}", rows, PHASE_NAMES, "ms"))
     return page.plots(drawings)
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes FOLDER/report.html of the rows that fftnd-study wrote there; standard library only."""
+"""Makes FOLDER/report.html of the rows that fftnd-study wrote there; gnuplot draws the plots."""
 import sys
 from pathlib import Path
 
 import comparisons
 import overview
 import page
+import plots
 import scaling
 from rows_of_study import case_key, group, read_models, read_results, study_files
 
@@ -54,6 +55,8 @@ def report(folder, results):
         + ", ".join(path.name for path in study_files(folder)) + ". The largest error of the "
         f"Laplacian of a known function is {worst.error:.2g} ({worst.key['kind']} "
         f"{worst.key['precision']}, {worst.key['size']}).")
+    if not plots.available():
+        contents += page.paragraph("gnuplot is not installed: this report has no plots.")
     contents += page.heading(2, "The best in short") + page.table(
         overview.COLUMNS, overview.rows(results))
     for key, of_case in group(results, case_key).items():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How pairs of transforms scale with the number of ranks (Verma et al., section 4, Tables 1 to 3)."""
 import page
-import svg
+import plots
 from numbers_of_study import operations_of_pair, power_law
 from rows_of_study import best, group, size_key, size_text
 
@@ -105,10 +105,10 @@ def scaling_plots(pairs):
     weak = [(f"on {n}", sorted((pair.ranks / pair.points, 1e3 / pair.total, 0.0)
                                   for pair in pairs if pair.ranks == n)) for n in ranks]
     return page.plots([
-        svg.lines("Strong scaling: a pair", strong, "ms", places=ranks, across="ranks"),
-        svg.lines("Strong scaling: its communication", communication, "ms", places=ranks,
+        plots.lines("Strong scaling: a pair", strong, "ms", places=ranks, across="ranks"),
+        plots.lines("Strong scaling: its communication", communication, "ms", places=ranks,
                   across="ranks"),
-        svg.lines("Weak scaling: pairs a second", weak, "1/s", places=loads,
+        plots.lines("Weak scaling: pairs a second", weak, "1/s", places=loads,
                   across="ranks over points")])
 
 
