@@ -445,21 +445,21 @@ static const char notes[] =
 static const bench_program *describe(struct request *request) {
     static bench_option options[3];
     const bench_option table[] = {
-        {.name = "--job",
+        {.name = "job",
          .kind = BENCH_TEXT,
          .value = &request->job,
          .argument = "FILE",
          .help = "the study, a JSON file"},
-        {.name = "--out",
+        {.name = "out",
          .kind = BENCH_TEXT,
          .value = &request->folder,
          .argument = "FOLDER",
          .help = "where the rows go (.)"},
-        {.name = "--seconds",
+        {.name = "seconds",
          .kind = BENCH_NUMBER,
          .value = &request->seconds,
          .argument = "N",
-         .help = "begin no configuration after N seconds; start it again\n"
+         .help = "begin no configuration after N seconds; start it again "
                  "to go on; 0 = end when all is measured (0)"},
     };
     static bench_program program = {"fftnd-study",
