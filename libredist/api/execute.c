@@ -54,8 +54,9 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check(array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
+    int code = space->check_array(array);
+    if (code != REDIST_OK || !plan->problem.mapped[side] ||
+        space->export_memory(array, bytes).key != 0)
         return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
@@ -305,13 +306,6 @@ int redist_plan_get_end(redist_plan *plan) {
 
 /* ---------------------------------------------------------------- questions */
 
-static enum redist_space number_of(const struct redist__space *space) {
-    int id = REDIST_SPACE_HOST;
-    while (redist__space_at(id) != space)
-        id++;
-    return (enum redist_space)id;
-}
-
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     int code = redist__check_plan(__func__, plan);
     if (code != REDIST_OK)
@@ -320,7 +314,7 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         .method = plan->method_name,
         .workspace_bytes = plan->transport.choice.method->workspace(plan->transport.state),
         .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
-        .space = number_of(plan->problem.space),
+        .space = plan->problem.space->id,
         .concurrent = allows_threads(plan)};
     return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
