@@ -96,7 +96,7 @@ static size_t side_bytes(const exchange *given, int side) {
 
 /* What options.method can name besides the methods: on the host, and on a device. */
 static const char *const more_requests[][7] = {
-    {"auto", "direct:stream", "direct:cached", "direct:push-stream", "direct:push-cached",
+    {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
      "direct:paced", "direct:lockstep"},
     {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep", NULL}};
 

@@ -2,7 +2,7 @@
 /* Where the arrays of a plan live, and which of them peers can map. */
 #include "arrays.h"
 #include "../comm/error.h"
-#include "../sync/waiting.h"
+#include "../comm/waiting.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int find_own_space(const struct redist__request *request,
     *own = (int)request->options.space;
     for (int side = 0; side < 2; side++) {
         const void *array = request->arrays[side];
-        if (array == NULL || problem->schedule->side[side].bytes == 0)
+        if (array == NULL || problem->transfer->side[side].bytes == 0)
             continue;
         int space = (int)redist__space_of(array);
         if (*own == REDIST_SPACE_AUTO)
@@ -31,7 +31,7 @@ static int check_own_space(const struct redist__request *request,
                            const struct redist__space *space) {
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        if (request->arrays[side] != NULL && problem->schedule->side[side].bytes != 0)
+        if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
             code = space->check(request->arrays[side]);
     if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
         code = redist_fail_in(request->function, REDIST_ERR_METHOD,
@@ -41,7 +41,7 @@ static int check_own_space(const struct redist__request *request,
 
 /* Ranks without elements join the others. */
 static int find_space(const struct redist__request *request, struct redist__problem *problem) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
     int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
@@ -65,7 +65,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
 /* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
 static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
     struct redist__place *places = redist_calloc(2 * (size_t)context->node_size, sizeof *places);
     int code = redist_agree(
@@ -74,7 +74,7 @@ static int find_reachable(const struct redist__request *request,
     if (code == REDIST_OK) {
         struct redist__place mine[2];
         for (int side = 0; side < 2; side++)
-            mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
+            mine[side] = space->place(request->arrays[side], problem->transfer->side[side].bytes);
         code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
@@ -87,13 +87,13 @@ static int find_reachable(const struct redist__request *request,
 
 /* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     const redist_options *options = &request->options;
     const enum redist_later later[2] = {options->later_a, options->later_b};
     int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
-        size_t own = problem->schedule->side[side].bytes;
+        size_t own = problem->transfer->side[side].bytes;
         struct redist__place place = problem->space->place(request->arrays[side], own);
         mapped[side] = later[side] == REDIST_LATER_MAPPED ||
                        (later[side] == REDIST_NOW && (own == 0 || place.key != 0));
@@ -129,6 +129,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL || space->close_mappings == NULL)
         return;
     space->close_mappings(problem->mappings);
-    if (!redist__peers_gone(problem->schedule->context))
-        (void)redist_insist(MPI_Barrier(problem->schedule->context->node));
+    if (!redist__peers_gone(problem->context))
+        (void)redist_insist(MPI_Barrier(problem->context->node));
 }

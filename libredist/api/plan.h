@@ -8,7 +8,7 @@
 
 struct redist_plan {
     struct redist__context *context;
-    struct redist__schedule schedule;
+    struct redist__transfer transfer;
     struct redist__problem problem;
     struct redist__transport transport;
     struct redist__request request;   /* for the checks of later arrays */

@@ -3,7 +3,7 @@
 #ifndef REDIST__REQUEST_H
 #define REDIST__REQUEST_H
 
-#include "../geometry/schedule.h"
+#include "../geometry/transfer.h"
 
 /* The arguments that both ways to make a plan have. */
 struct redist__request {

@@ -6,11 +6,10 @@
  */
 #include "context.h"
 #include "../api/exchange.h"
-#include "../sync/direct_control.h"
-#include "../sync/waiting.h"
 #include "cores.h"
 #include "error.h"
 #include "grid.h"
+#include "waiting.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -48,7 +47,8 @@ static void destroy(struct redist__context *context) {
         return;
     redist__exchanges_free(context);
     redist__grid_entries_free(context);
-    redist__control_free(context);
+    if (context->free_flags != NULL)
+        context->free_flags(context);
     if (context->attached != NULL)
         context->detach(context->attached);
     if (context->node != MPI_COMM_NULL)

@@ -8,7 +8,7 @@
 #include "../comm/error.h"
 #include "../comm/process.h"
 #include "../comm/table.h"
-#include "../sync/waiting.h"
+#include "../comm/waiting.h"
 
 #include <errno.h>
 #include <pthread.h>

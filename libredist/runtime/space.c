@@ -2,7 +2,7 @@
 /* The register of memory spaces, and what is the same in all of them. */
 #include "space.h"
 #include "../comm/error.h"
-#include "../sync/waiting.h"
+#include "../comm/waiting.h"
 
 #define SPACE_AT(id, name) [REDIST_SPACE_##id] = &redist__space_##name,
 static const struct redist__space *const spaces[] = {&redist__space_host, REDIST__SPACES(SPACE_AT)};
@@ -89,7 +89,7 @@ static int wait_mark(const struct redist__space *space, void *mark,
 static int finish(const struct redist__space *space, int marked, void *mark,
                   const struct redist__context *context) {
     int code = marked == REDIST_OK ? wait_mark(space, mark, context) : marked;
-    if (code != REDIST_OK && space->drain != NULL)
+    if (code != REDIST_OK)
         space->drain();
     return code;
 }

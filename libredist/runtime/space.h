@@ -31,7 +31,7 @@ struct redist__mappings {
  * its copy engines. */
 enum redist__copier {
     REDIST__KERNEL,
-    REDIST__STREAMING,
+    REDIST__NONTEMPORAL,
     REDIST__ENGINES,
     REDIST__CACHED = REDIST__KERNEL
 };
@@ -65,7 +65,7 @@ struct redist__space {
     void *(*allocate_staging)(size_t bytes);
     void (*release_staging)(void *memory);
     int (*clear)(void *memory, size_t bytes);
-    /* Waits for all work of this rank, whatever its lane. NULL = it is done on return. */
+    /* Waits for all work of this rank, whatever its lane. */
     void (*drain)(void);
 
     /* Memory that peers map (segment.h says how). What `address` has to map stays mapped for as long as

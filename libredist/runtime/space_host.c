@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host memory: copies are done when they return, so there are no lanes and marks. */
 #include "../comm/error.h"
+#include "../copy/copy.h"
 #include "segment.h"
 
 #include <string.h>
@@ -29,6 +30,10 @@ static int clear(void *memory, size_t bytes) {
     return REDIST_OK;
 }
 
+/* Every copy is done when it returns. */
+static void drain(void) {
+}
+
 /* The ranks of a communicator map its shared memory when it is allocated, so a plan maps nothing. */
 static char *address(const struct redist__place *place, struct redist__mappings *mappings) {
     (void)mappings;
@@ -38,7 +43,7 @@ static char *address(const struct redist__place *place, struct redist__mappings 
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, int lane) {
     (void)lane;
-    redist__copy_run(box, source, destination, copier == REDIST__STREAMING);
+    redist__copy_run(box, source, destination, copier == REDIST__NONTEMPORAL);
     return REDIST_OK;
 }
 
@@ -106,6 +111,7 @@ const struct redist__space redist__space_host = {
     .allocate_staging = allocate,
     .release_staging = redist_release,
     .clear = clear,
+    .drain = drain,
     .create = redist__segment_create,
     .remove = redist__segment_remove,
     .place = redist__segment_place,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "waiting.h"
-#include "../comm/process.h"
-#include "../comm/tags.h"
+#include "process.h"
+#include "tags.h"
 
 #include <sched.h>
 #include <stddef.h>

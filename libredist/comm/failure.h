@@ -8,8 +8,8 @@
 #ifndef REDIST__FAILURE_H
 #define REDIST__FAILURE_H
 
-#include "../comm/context.h"
-#include "../comm/error.h"
+#include "context.h"
+#include "error.h"
 
 #include <stdatomic.h>
 

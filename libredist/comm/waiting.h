@@ -4,7 +4,7 @@
 #ifndef REDIST__WAITING_H
 #define REDIST__WAITING_H
 
-#include "../comm/context.h"
+#include "context.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
