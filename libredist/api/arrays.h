@@ -5,7 +5,7 @@
 #include "../methods/method.h"
 #include "request.h"
 
-/* Completes a problem, whose transfer is there, by what is known of the arrays on all ranks. Collective,
+/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks. Collective,
  * the same result on all ranks. */
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem);
 

@@ -19,7 +19,6 @@
  * tiles.
  */
 #include "../comm/waiting.h"
-#include "../runtime/segment.h"
 #include "direct_tiles.h"
 #include "packing.h"
 
@@ -72,7 +71,7 @@ static int applies(const struct redist__problem *problem, const struct redist__c
                          "one",
                          context->node_size, context->size);
     if (code == REDIST_OK && chosen->space != REDIST_SPACE_AUTO &&
-        redist__space_at((int)chosen->space) != problem->space)
+        redist_space_at(chosen->space) != problem->space)
         code = redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
                             chosen->name, problem->space->name);
     return code == REDIST_OK ? check_mapped(problem, choice->variant) : code;
@@ -115,7 +114,7 @@ static int create_share(struct redist__direct *state, int direction) {
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     /* only kernels need the batch on the device */
     const struct redist__space *space =
-        state->traits->by_kernel ? state->problem->space : redist__space_at(REDIST_SPACE_HOST);
+        state->traits->by_kernel ? state->problem->space : &redist__space_host;
     return redist__batch_create(&share->batch, space, (int)size);
 }
 
@@ -140,13 +139,13 @@ static int create(const struct redist__problem *problem, const struct redist__ch
     state->advance = problem->tiles == REDIST_WHOLE ? redist__direct_advance_copies
                                                     : redist__direct_advance_tiles;
     prepare_steps(state);
-    state->marks = redist_calloc(size + 1, sizeof *state->marks);
+    state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    if (state->marks == NULL || state->copies == NULL)
+    if (state->events == NULL || state->copies == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
     for (size_t i = 0; i <= size && code == REDIST_OK; i++)
-        code = problem->space->mark_create(&state->marks[i]);
+        code = problem->space->event_create(&state->events[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_share(state, direction);
     return code;
@@ -210,9 +209,10 @@ static int connect(void *data) {
         code = redist__flags_take(context, &state->flags);
     int staged = state->shares[0].mode == REDIST__STAGE || state->shares[1].mode == REDIST__STAGE;
     if (code == REDIST_OK && staged)
-        code = redist__segment_create(context, state->stage_bytes, &state->stage);
+        code = redist__space_host.create(context, state->stage_bytes, &state->stage);
     if (code == REDIST_OK && staged && context->size > 1 &&
-        redist__segment_place(state->stage, 1).key == 0) /* on all ranks: they are on one node */
+        redist__space_host.export_memory(state->stage, 1).key ==
+            0) /* on all ranks: they are on one node */
         code = redist__fail(REDIST_ERR_METHOD,
                             "method direct finds no shared memory for arrays that are not from "
                             "redist_alloc");
@@ -269,15 +269,15 @@ static void destroy(void *data) {
     struct redist__direct *state = data;
     redist__direct_free_tiles(state);
     if (state->stage != NULL)
-        redist__segment_remove(state->stage);
+        redist__space_host.remove(state->stage);
     redist__flags_give(&state->flags);
     for (int direction = 0; direction < 2; direction++) {
         redist__batch_free(&state->shares[direction].batch);
         redist_release(state->shares[direction].remotes);
     }
-    for (int i = 0; state->marks != NULL && i <= state->problem->context->size; i++)
-        state->problem->space->mark_destroy(state->marks[i]);
-    redist_release(state->marks);
+    for (int i = 0; state->events != NULL && i <= state->problem->context->size; i++)
+        state->problem->space->event_destroy(state->events[i]);
+    redist_release(state->events);
     redist_release(state->copies);
     redist_release(state);
 }

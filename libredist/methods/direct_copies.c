@@ -2,7 +2,6 @@
 #include "direct_copies.h"
 #include "../comm/waiting.h"
 #include "../copy/copy.h"
-#include "../runtime/segment.h"
 
 /* ---------------------------------------------------------------- peers */
 
@@ -25,11 +24,11 @@ int redist__direct_peer(const struct redist__direct *state, int distance) {
 }
 
 int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
-    const struct redist__place *place = redist__flags_array(&state->flags, peer);
+    const struct redist__memory_handle *array = redist__flags_array(&state->flags, peer);
     const struct redist__space *space = state->problem->space;
     int staged = state->shares[state->direction].mode == REDIST__STAGE;
     *base =
-        staged ? redist__segment_address(place) : space->address(place, state->problem->mappings);
+        staged ? redist__space_host.map(array, NULL) : space->map(array, state->problem->mappings);
     if (*base != NULL)
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
@@ -146,22 +145,23 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
         stage_source(state);
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-    const struct redist__place array = state->shares[direction].mode == REDIST__STAGE
-                                           ? redist__segment_place(state->stage, 1)
-                                           : state->problem->space->place(shared_array(state), 1);
+    const struct redist__memory_handle array =
+        state->shares[direction].mode == REDIST__STAGE
+            ? redist__space_host.export_memory(state->stage, 1)
+            : state->problem->space->export_memory(shared_array(state), 1);
     redist__flags_publish_ready(&state->flags, &array);
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
-    void *mark = state->marks[0], *stream = state->problem->stream;
-    int reached, code = space->stream_idle(stream, &reached);
+    void *event = state->events[0], *stream = state->problem->stream;
+    int reached, code = space->stream_is_idle(stream, &reached);
     if (code == REDIST_OK && !reached)
-        code = space->mark_stream(mark, stream);
+        code = space->event_record(event, stream);
     for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
         redist__direct_advance_all(state);
         (void)redist__pause(state->problem->context, poll);
-        code = space->mark_reached(mark, &reached);
+        code = space->event_is_reached(event, &reached);
     }
     if (code != REDIST_OK)
         space->drain();
@@ -219,7 +219,7 @@ static int issue_one(struct redist__direct *state, int peer) {
     const struct redist__batch *batch = &state->shares[state->direction].batch;
     const struct redist__space *space = state->problem->space;
     int far = redist__direct_distance(state, peer), own = far == 0,
-        lane = state->traits->paced && !own ? 1 : far;
+        stream = state->traits->paced && !own ? 1 : far;
     enum redist__copier copier =
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
     state->copies[peer] = REDIST__RUNS;
@@ -228,9 +228,9 @@ static int issue_one(struct redist__direct *state, int peer) {
     int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     if (code == REDIST_OK && batch->copies[peer].run != 0)
         code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
-                           copier, lane);
+                           copier, space->stream(stream));
     if (code == REDIST_OK && space->asynchronous)
-        code = space->mark_lane(state->marks[peer], lane);
+        code = space->event_record(state->events[peer], space->stream(stream));
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     return code;
 }
@@ -252,7 +252,7 @@ static int may_issue(const struct redist__direct *state, int peer) {
 static int try_to_end(struct redist__direct *state, int peer) {
     int reached = 1, code = REDIST_OK;
     if (state->problem->space->asynchronous)
-        code = state->problem->space->mark_reached(state->marks[peer], &reached);
+        code = state->problem->space->event_is_reached(state->events[peer], &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
@@ -294,9 +294,9 @@ static int advance_kernel(struct redist__direct *state) {
         if (state->copies[peer] == REDIST__WAITS)
             code = find_addresses(state, peer);
     if (code == REDIST_OK)
-        code = space->batch_run(batch, 0, size, 0);
+        code = space->batch_run(batch, 0, size, space->stream(0));
     if (code == REDIST_OK)
-        code = space->mark_lane(state->marks[0], 0);
+        code = space->event_record(state->events[0], space->stream(0));
     state->left = 1;
     state->copies[0] = REDIST__RUNS;
     return code;

@@ -63,7 +63,7 @@ struct redist__direct {
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;
-    void **marks; /* for each peer, or each step under way, and one for tiles' own parts */
+    void **events; /* for each peer, or each step under way, and one for tiles' own parts */
     enum redist__progress *copies; /* of the execution under way, for each peer */
     int left;                      /* copies that are not done */
     struct redist__steps steps;    /* of a paced execution */

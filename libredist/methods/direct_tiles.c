@@ -113,6 +113,7 @@ static int far_box(const struct redist__direct *state, int side, int peer, char 
 static int copy_part(const struct redist__direct *state, const struct redist__tile *tile, int peer,
                      int first, int last) {
     const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__space *space = state->problem->space;
     int put = state->problem->tiles == REDIST_PUT;
     const struct redist__part *part = &transfer->side[!put].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
@@ -137,10 +138,9 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
     redist__copy_prepare(&copy, transfer->ndims, count, transfer->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
     int distance = redist__direct_distance(state, peer);
-    if (state->problem->space->asynchronous)
-        return state->problem->space->copy(&copy, near, far,
-                                           distance == 0 ? REDIST__KERNEL : state->traits->copier,
-                                           is_queued(state) && distance != 0 ? 1 : distance);
+    if (space->asynchronous)
+        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+                           space->stream(is_queued(state) && distance != 0 ? 1 : distance));
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__NONTEMPORAL);
     else
@@ -339,8 +339,8 @@ static int copy_sweep(const struct redist__direct *state, int peer) {
 /* ---------------------------------------------------------------- steps */
 
 /* Of the copies of a step: two are under way at most. */
-static void *mark_of(const struct redist__direct *state, int step) {
-    return state->marks[step % 2];
+static void *event_of(const struct redist__direct *state, int step) {
+    return state->events[step % 2];
 }
 
 /* Begins the next step if it may begin. */
@@ -351,11 +351,12 @@ static int begin_step(struct redist__direct *state) {
         (distance == 1 && !begin_sweep(state)))
         return REDIST_OK;
     int code = copy_sweep(state, peer);
-    int marked = state->problem->space->mark_lane(mark_of(state, state->steps.begun), 1);
+    const struct redist__space *space = state->problem->space;
+    int recorded = space->event_record(event_of(state, state->steps.begun), space->stream(1));
     state->steps.begun++;
     if (state->steps.begun % count_peers(state) == 0)
         release_sweep(state);
-    return code == REDIST_OK ? marked : code;
+    return code == REDIST_OK ? recorded : code;
 }
 
 /* Steps end in their order; after a failure too, so that peers go on. */
@@ -363,7 +364,7 @@ static int try_to_end(struct redist__direct *state) {
     int reached, code;
     if (state->steps.ended == state->steps.begun)
         return REDIST_OK;
-    code = state->problem->space->mark_reached(mark_of(state, state->steps.ended), &reached);
+    code = state->problem->space->event_is_reached(event_of(state, state->steps.ended), &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     redist__steps_end(&state->steps);
@@ -502,7 +503,8 @@ static int finish_streams(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        int failed = redist__finish_lane(state->problem->space, state->marks[i], i, context);
+        int failed = redist__finish_stream(state->problem->space, state->events[i],
+                                           state->problem->space->stream(i), context);
         code = code == REDIST_OK ? failed : code;
     }
     return code;
@@ -522,15 +524,15 @@ void redist__direct_close(void *data) {
 /* Whether this rank has copied the own parts of all tiles. */
 static int check_own(struct redist__direct *state, int *reached) {
     const struct redist__space *space = state->problem->space;
-    void *mark = state->marks[state->problem->context->size]; /* steps have others */
+    void *event = state->events[state->problem->context->size]; /* steps have others */
     int code = REDIST_OK;
     redist__direct_lock();
     if (all_put(state) && state->own == REDIST__WAITS) {
-        code = space->mark_lane(mark, 0);
+        code = space->event_record(event, space->stream(0));
         state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
     }
     if (state->own == REDIST__RUNS) {
-        code = space->mark_reached(mark, reached);
+        code = space->event_is_reached(event, reached);
         state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
     }
     *reached = state->own == REDIST__DONE;

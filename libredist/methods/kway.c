@@ -7,7 +7,7 @@
  *
  * The own blocks of a message are packed straight from the array, those that came by are copied from the
  * buffer of the stage before; a block that has arrived is unpacked straight into the array while the next
- * stage's messages travel. On a device each message is packed on a lane of its own and sent when that is
+ * stage's messages travel. On a device each message is packed on a stream of its own and sent when that is
  * done, and what the array has for the next stage is packed while this one's messages travel; if MPI
  * cannot take device memory, blocks stay in pinned host memory from their first stage to their last.
  *
@@ -23,7 +23,7 @@
 static const char *const variants[] = {"2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
                                        "10", "12", "16", "24", "32", "64", NULL};
 
-/* One lane unpacks, the others pack a message each. */
+/* One stream unpacks, the others pack a message each. */
 enum { UNPACKING = 0, PACKING = 1 };
 
 struct state {
@@ -34,7 +34,7 @@ struct state {
     char *out[2], *in[2]; /* buffers of even and odd stages */
     size_t out_bytes[2], in_bytes[2];
     struct redist__messages messages; /* of a stage */
-    void **marks;                     /* of each message of a stage: it is packed */
+    void **events;                    /* of each message of a stage: it is packed */
     char *is_sent;
     int to_send;   /* messages of the stage that are not sent */
     int direction; /* of the execution under way */
@@ -87,13 +87,13 @@ static int create_messages(struct state *state) {
                                        state->shape.problem->failure, (int)n);
     if (code != REDIST_OK)
         return code;
-    state->marks = redist_calloc(n, sizeof *state->marks);
+    state->events = redist_calloc(n, sizeof *state->events);
     state->is_sent = redist_calloc(n, 1);
-    if (state->marks == NULL || state->is_sent == NULL)
+    if (state->events == NULL || state->is_sent == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     code = redist__element_type(state->shape.problem->transfer, &state->element);
     for (size_t i = 0; i < n && code == REDIST_OK; i++)
-        code = state->shape.problem->space->mark_create(&state->marks[i]);
+        code = state->shape.problem->space->event_create(&state->events[i]);
     return code;
 }
 
@@ -104,20 +104,21 @@ static int create(const struct redist__problem *problem, const struct redist__ch
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method kway");
     state->element = MPI_DATATYPE_NULL;
     state->shape.problem = problem;
-    state->shape.wire = problem->staged ? redist__space_at(REDIST_SPACE_HOST) : problem->space;
+    state->shape.wire = problem->staged ? &redist__space_host : problem->space;
     describe_stages(&state->shape, radix_of(choice->variant));
     for (int direction = 0; direction < 2; direction++)
         redist__own_copy_prepare(&state->own[direction], problem->transfer, direction);
     return create_messages(state);
 }
 
-static void *allocate(const struct redist__problem *problem, size_t bytes) {
-    return problem->staged ? problem->space->allocate_staging(bytes)
-                           : problem->space->allocate(bytes);
+static int allocate(const struct redist__problem *problem, size_t bytes, void **memory) {
+    return problem->staged ? problem->space->allocate_pinned(bytes, memory)
+                           : problem->space->allocate(bytes, memory);
 }
 
 static int create_buffers(struct state *state) {
-    for (int i = 0; i < 2; i++) {
+    int code = REDIST_OK;
+    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
         for (int direction = 0; direction < 2; direction++) {
             const struct redist__kway_plan *plan = &state->plans[direction];
             if (plan->out_bytes[i] > state->out_bytes[i])
@@ -125,13 +126,11 @@ static int create_buffers(struct state *state) {
             if (plan->in_bytes[i] > state->in_bytes[i])
                 state->in_bytes[i] = plan->in_bytes[i];
         }
-        state->out[i] = allocate(state->shape.problem, state->out_bytes[i]);
-        state->in[i] = allocate(state->shape.problem, state->in_bytes[i]);
-        if (state->out[i] == NULL || state->in[i] == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for buffers of %zu and %zu bytes",
-                                state->out_bytes[i], state->in_bytes[i]);
+        code = allocate(state->shape.problem, state->out_bytes[i], (void **)&state->out[i]);
+        if (code == REDIST_OK)
+            code = allocate(state->shape.problem, state->in_bytes[i], (void **)&state->in[i]);
     }
-    return REDIST_OK;
+    return code;
 }
 
 /* How large the blocks are that come by is known to their owners only. */
@@ -172,7 +171,7 @@ static int connect(void *data) {
 
 /* Runs the moves of some messages; after a failure there is nothing to move. */
 static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
-                const char *from, char *to, int lane) {
+                const char *from, char *to, int stream) {
     struct redist__watch *watch = state->shape.problem->watch;
     if (redist__has_failed(state->shape.problem))
         return;
@@ -190,7 +189,8 @@ static void run(struct state *state, struct redist__moves *moves, int message, i
     }
     if (count != 0 && moves->batch.space != NULL)
         redist__note(state->shape.problem,
-                     moves->batch.space->batch_run(&moves->batch, first, count, lane));
+                     moves->batch.space->batch_run(&moves->batch, first, count,
+                                                   moves->batch.space->stream(stream)));
     redist__enter(watch, REDIST__COMMUNICATE);
 }
 
@@ -221,7 +221,7 @@ static void send_if_packed(struct state *state, int stage, int i) {
     int reached = 1;
     if (state->shape.problem->space->asynchronous && !redist__has_failed(state->shape.problem))
         redist__note(state->shape.problem,
-                     state->shape.problem->space->mark_reached(state->marks[i], &reached));
+                     state->shape.problem->space->event_is_reached(state->events[i], &reached));
     if (reached || redist__has_failed(state->shape.problem))
         send(state, stage, i);
 }
@@ -244,7 +244,8 @@ static void fill_messages(struct state *state, int stage) {
         run(state, &state->plans[state->direction].forward, stage * width + i, 1,
             state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
         if (space->asynchronous && !redist__has_failed(state->shape.problem))
-            redist__note(state->shape.problem, space->mark_lane(state->marks[i], PACKING + i));
+            redist__note(state->shape.problem,
+                         space->event_record(state->events[i], space->stream(PACKING + i)));
         send_if_packed(state, stage, i);
     }
 }
@@ -254,8 +255,8 @@ static void begin_stage(struct state *state, int stage) {
     struct redist__moves *keep = &state->plans[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
         redist__note(state->shape.problem,
-                     redist__finish_lane(state->shape.problem->space, state->marks[width],
-                                         UNPACKING, context_of(state)));
+                     redist__finish_stream(state->shape.problem->space, state->events[width],
+                                           UNPACKING, context_of(state)));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
@@ -297,7 +298,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     state->source = source;
     state->destination = destination;
     redist__note(state->shape.problem,
-                 redist__finish_stream(problem->space, state->marks[state->shape.width],
+                 redist__finish_stream(problem->space, state->events[state->shape.width],
                                        problem->stream, context_of(state)));
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
@@ -308,11 +309,12 @@ static void start(void *data, int direction, const void *source, void *destinati
     redist__enter(problem->watch, REDIST__COMMUNICATE);
 }
 
-/* After a failure other lanes may still be packing. */
-static void finish_lanes(struct state *state) {
+/* After a failure other streams may still be packing. */
+static void finish_streams(struct state *state) {
     const struct redist__space *space = state->shape.problem->space;
-    redist__note(state->shape.problem, redist__finish_lane(space, state->marks[state->shape.width],
-                                                           UNPACKING, context_of(state)));
+    redist__note(state->shape.problem,
+                 redist__finish_stream(space, state->events[state->shape.width],
+                                       space->stream(UNPACKING), context_of(state)));
     if (redist__has_failed(state->shape.problem))
         space->drain();
 }
@@ -327,7 +329,7 @@ static void wait(void *data) {
         for (int i = 0; i < state->shape.width; i++)
             unpack(state, stage, i);
     }
-    finish_lanes(state);
+    finish_streams(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -340,7 +342,7 @@ static size_t workspace(const void *data) {
 static void free_buffers(struct state *state) {
     const struct redist__problem *problem = state->shape.problem;
     void (*release)(void *memory) =
-        problem->staged ? problem->space->release_staging : problem->space->release;
+        problem->staged ? problem->space->release_pinned : problem->space->release;
     for (int i = 0; i < 2; i++) {
         release(state->out[i]);
         release(state->in[i]);
@@ -353,11 +355,11 @@ static void destroy(void *data) {
     redist__kway_plan_free(&state->plans[1]);
     if (!redist__messages_free(&state->messages))
         free_buffers(state);
-    for (int i = 0; state->marks != NULL && i <= state->shape.width; i++)
-        state->shape.problem->space->mark_destroy(state->marks[i]);
+    for (int i = 0; state->events != NULL && i <= state->shape.width; i++)
+        state->shape.problem->space->event_destroy(state->events[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
-    redist_release(state->marks);
+    redist_release(state->events);
     redist_release(state->is_sent);
     redist_release(state);
 }

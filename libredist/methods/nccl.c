@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { OWN_LANE, PACK_LANE, UNPACK_LANE };
+enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM };
 
 /* Messages of less than so many bytes go in one segment. */
 enum { SEGMENTS = 4, LEAST_BYTES = 32 << 20 };
@@ -38,7 +38,7 @@ struct state {
     struct segment segments[SEGMENTS];
     struct redist__copy own[2];
     cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
-    void *mark;
+    void *event;
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
     int is_known;              /* all ranks know of a failure: none moves anything any more */
@@ -248,7 +248,7 @@ static int create(const struct redist__problem *problem, const struct redist__ch
     state->problem = problem;
     int code = redist__messages_create(&state->messages, problem->context, problem->failure, 1);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->event);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
     for (int which = 0; which < SEGMENTS && code == REDIST_OK; which++)
@@ -307,33 +307,27 @@ static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
  * for each other, and the host waits for that. */
 static int move_segment(struct state *state, struct segment *segment, int direction,
                         const void *source, void *destination) {
-    cudaStream_t packing = NULL, unpacking = NULL;
-    int code = redist__cuda_lane(PACK_LANE, &packing);
+    const struct redist__space *space = state->problem->space;
+    int code = redist__packing_pack_all(&segment->packing[direction], source, PACK_STREAM);
     if (code == REDIST_OK)
-        code = redist__cuda_lane(UNPACK_LANE, &unpacking);
-    if (code == REDIST_OK)
-        code = redist__packing_pack_all(&segment->packing[direction], source, PACK_LANE);
-    if (code == REDIST_OK)
-        code = follow(packing, segment->packed, state->stream);
+        code = follow(space->stream(PACK_STREAM), segment->packed, state->stream);
     int moved = exchange(state, segment, direction, source, destination);
     if (code == REDIST_OK)
         code = moved;
     if (code == REDIST_OK)
-        code = follow(state->stream, segment->moved, unpacking);
-    return code == REDIST_OK
-               ? redist__packing_unpack_all(&segment->packing[!direction], destination, UNPACK_LANE)
-               : code;
+        code = follow(state->stream, segment->moved, space->stream(UNPACK_STREAM));
+    return code == REDIST_OK ? redist__packing_unpack_all(&segment->packing[!direction],
+                                                          destination, UNPACK_STREAM)
+                             : code;
 }
 
 /* The own part is copied when all is packed, while the last segments are under way. */
 static int copy_own(struct state *state, int direction, const void *source, void *destination) {
-    cudaStream_t own = NULL;
-    int code = redist__cuda_lane(OWN_LANE, &own);
-    if (code == REDIST_OK)
-        code = redist__cuda_check(cudaStreamWaitEvent(own, state->segments[SEGMENTS - 1].packed, 0),
-                                  "cudaStreamWaitEvent");
+    const struct redist__space *space = state->problem->space;
+    int code =
+        space->stream_follow(space->stream(OWN_STREAM), state->segments[SEGMENTS - 1].packed);
     return code == REDIST_OK ? redist__own_copy_run(&state->own[direction], state->problem,
-                                                    direction, source, destination, OWN_LANE)
+                                                    direction, source, destination, OWN_STREAM)
                              : code;
 }
 
@@ -365,8 +359,8 @@ static void start(void *data, int direction, const void *source, void *destinati
     const struct redist__problem *problem = state->problem;
     if (!find_comm(state))
         return;
-    redist__note(state->problem, redist__finish_stream(problem->space, state->mark, problem->stream,
-                                                       problem->context));
+    redist__note(state->problem, redist__finish_stream(problem->space, state->event,
+                                                       problem->stream, problem->context));
     for (int i = 0; i < SEGMENTS; i++)
         if (!state->segments[i].is_empty)
             redist__note(state->problem,
@@ -397,9 +391,10 @@ static int wait_event(const struct state *state, cudaEvent_t event) {
     return code;
 }
 
-static int wait_lane(const struct state *state, int lane) {
-    int code = state->problem->space->mark_lane(state->mark, lane);
-    return code == REDIST_OK ? wait_event(state, state->mark) : code;
+static int wait_stream(const struct state *state, int stream) {
+    int code =
+        state->problem->space->event_record(state->event, state->problem->space->stream(stream));
+    return code == REDIST_OK ? wait_event(state, state->event) : code;
 }
 
 /* Who asks for phases sees packing until the first segment is packed, and unpacking once the last one has
@@ -425,14 +420,11 @@ static int watch_segments(const struct state *state) {
 
 /* Waits for the streams of the method without asking anything else of the device. */
 static void finish_streams(const struct state *state) {
-    static const int lanes[] = {OWN_LANE, PACK_LANE, UNPACK_LANE};
+    static const int streams[] = {OWN_STREAM, PACK_STREAM, UNPACK_STREAM};
     if (state->stream != NULL)
         (void)cudaStreamSynchronize(state->stream);
-    for (int i = 0; i < 3; i++) {
-        cudaStream_t stream = NULL;
-        if (redist__cuda_lane(lanes[i], &stream) == REDIST_OK)
-            (void)cudaStreamSynchronize(stream);
-    }
+    for (int i = 0; i < 3; i++)
+        (void)cudaStreamSynchronize(state->problem->space->stream(streams[i]));
     (void)cudaGetLastError();
 }
 
@@ -467,10 +459,10 @@ static void give_up(struct state *state) {
 static void wait_streams(struct state *state) {
     int code = watch_segments(state);
     if (code == REDIST_OK)
-        code = wait_lane(state, UNPACK_LANE);
+        code = wait_stream(state, UNPACK_STREAM);
     redist__enter(state->problem->watch, REDIST__OWN_PART);
     if (code == REDIST_OK)
-        code = wait_lane(state, OWN_LANE);
+        code = wait_stream(state, OWN_STREAM);
     redist__note(state->problem, code);
     if (code == REDIST_OK)
         return;
@@ -509,8 +501,8 @@ static void destroy(void *data) {
         free_segment(&state->segments[i]);
     if (state->stream != NULL)
         (void)cudaStreamDestroy(state->stream);
-    if (state->mark != NULL)
-        state->problem->space->mark_destroy(state->mark);
+    if (state->event != NULL)
+        state->problem->space->event_destroy(state->event);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }

@@ -79,17 +79,14 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     choose_in_array(packing, transfer);
     drop_copies(packing, transfer);
     packing->buffer_bytes = place_messages(packing, transfer);
-    packing->buffer = staged ? space->allocate_staging(packing->buffer_bytes)
-                             : space->allocate(packing->buffer_bytes);
-    if (packing->buffer == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
-                            packing->buffer_bytes);
-    return REDIST_OK;
+    void **buffer = (void **)&packing->buffer;
+    return staged ? space->allocate_pinned(packing->buffer_bytes, buffer)
+                  : space->allocate(packing->buffer_bytes, buffer);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
-        (packing->staged ? packing->space->release_staging
+        (packing->staged ? packing->space->release_pinned
                          : packing->space->release)(packing->buffer);
     redist_release(packing->position);
     redist_release(packing->in_array);
@@ -111,38 +108,39 @@ static char *box_in_buffer(const struct redist__packing *packing, int peer) {
 }
 
 static int pack(struct redist__packing *packing, int first, int count, const void *array,
-                int lane) {
+                int stream) {
     for (int peer = first; peer < first + count; peer++) {
         packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
         packing->pack.destinations[peer] = box_in_buffer(packing, peer);
     }
-    return packing->space->batch_run(&packing->pack, first, count, lane);
+    return packing->space->batch_run(&packing->pack, first, count, packing->space->stream(stream));
 }
 
-static int unpack(struct redist__packing *packing, int first, int count, void *array, int lane) {
+static int unpack(struct redist__packing *packing, int first, int count, void *array, int stream) {
     for (int peer = first; peer < first + count; peer++) {
         packing->unpack.sources[peer] = box_in_buffer(packing, peer);
         packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
     }
-    return packing->space->batch_run(&packing->unpack, first, count, lane);
+    return packing->space->batch_run(&packing->unpack, first, count,
+                                     packing->space->stream(stream));
 }
 
-int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int lane) {
-    return packing->pack.copies[peer].run != 0 ? pack(packing, peer, 1, array, lane) : REDIST_OK;
+int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int stream) {
+    return packing->pack.copies[peer].run != 0 ? pack(packing, peer, 1, array, stream) : REDIST_OK;
 }
 
-int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int lane) {
-    return packing->unpack.copies[peer].run != 0 ? unpack(packing, peer, 1, array, lane)
+int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int stream) {
+    return packing->unpack.copies[peer].run != 0 ? unpack(packing, peer, 1, array, stream)
                                                  : REDIST_OK;
 }
 
-int redist__packing_pack_all(struct redist__packing *packing, const void *array, int lane) {
-    return packing->all_in_array ? REDIST_OK : pack(packing, 0, packing->pack.count, array, lane);
+int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream) {
+    return packing->all_in_array ? REDIST_OK : pack(packing, 0, packing->pack.count, array, stream);
 }
 
-int redist__packing_unpack_all(struct redist__packing *packing, void *array, int lane) {
+int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream) {
     return packing->all_in_array ? REDIST_OK
-                                 : unpack(packing, 0, packing->unpack.count, array, lane);
+                                 : unpack(packing, 0, packing->unpack.count, array, stream);
 }
 
 /* ---------------------------------------------------------------- what MPI is told */
@@ -237,14 +235,14 @@ void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__tr
 }
 
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
-                         int direction, const void *source, void *destination, int lane) {
+                         int direction, const void *source, void *destination, int stream) {
     const struct redist__transfer *transfer = problem->transfer;
     int rank = transfer->rank;
     if (copy->run == 0)
         return REDIST_OK;
     const char *from = (const char *)source + transfer->side[direction].parts[rank].offset;
     char *to = (char *)destination + transfer->side[!direction].parts[rank].offset;
-    return problem->space->copy(copy, from, to, REDIST__KERNEL, lane);
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, problem->space->stream(stream));
 }
 
 /* ---------------------------------------------------------------- checks */

@@ -38,10 +38,10 @@ void redist__packing_free(struct redist__packing *packing);
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 
 /* Of one peer, or of all peers at once. */
-int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int lane);
-int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int lane);
-int redist__packing_pack_all(struct redist__packing *packing, const void *array, int lane);
-int redist__packing_unpack_all(struct redist__packing *packing, void *array, int lane);
+int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int stream);
+int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int stream);
+int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream);
+int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream);
 
 /* What MPI is told of the messages of a side: counts[p] elements of types[p] go to or come from rank p, 0 =
  * nothing. MPI_Alltoallv and MPI_Alltoallw take them as they are. */
@@ -64,7 +64,7 @@ int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *
 void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
                               int direction);
 int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
-                         int direction, const void *source, void *destination, int lane);
+                         int direction, const void *source, void *destination, int stream);
 
 /* REDIST_OK if elements can be copied as bytes, else REDIST_ERR_METHOD; if every message and position fits
  * MPI's int counts, else REDIST_ERR_LIMIT (`total` counts all parts together); if MPI can describe the

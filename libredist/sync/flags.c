@@ -2,7 +2,6 @@
 #include "flags.h"
 #include "../comm/error.h"
 #include "../comm/waiting.h"
-#include "../runtime/segment.h"
 
 /* ---------------------------------------------------------------- blocks */
 
@@ -33,7 +32,7 @@ static void destroy(struct redist__flag_pool *pool) {
     if (pool == NULL)
         return;
     if (pool->memory != NULL)
-        redist__segment_remove(pool->memory);
+        redist__space_host.remove(pool->memory);
     redist_release(pool->blocks);
     redist_release(pool);
 }
@@ -57,9 +56,9 @@ static int map_blocks(const struct redist__context *context, struct redist__flag
         atomic_store(&mine[i].partitions, 0);
         atomic_store(&mine[i].failed, 0);
     }
-    struct redist__place place = redist__segment_place(pool->memory, bytes);
+    struct redist__memory_handle place = redist__space_host.export_memory(pool->memory, bytes);
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        pool->blocks[place.rank] = (void *)redist__segment_address(&place);
+        pool->blocks[place.rank] = (void *)redist__space_host.map(&place, NULL);
     if (place.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
@@ -74,7 +73,7 @@ static int create(struct redist__context *context) {
         pool != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory for shared flags");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = redist__segment_create(context, bytes, &pool->memory);
+        code = redist__space_host.create(context, bytes, &pool->memory);
     if (code == REDIST_OK)
         code = redist_agree(context->comm, map_blocks(context, pool, bytes));
     if (code != REDIST_OK) {
@@ -152,12 +151,13 @@ int redist__flags_wait_ready(const struct redist__flags *flags, int peer) {
     return redist__wait_for(&block_of(flags, peer)->ready, flags->number, flags->context);
 }
 
-const struct redist__place *redist__flags_array(const struct redist__flags *flags, int peer) {
+const struct redist__memory_handle *redist__flags_array(const struct redist__flags *flags,
+                                                        int peer) {
     return &block_of(flags, peer)->array;
 }
 
 void redist__flags_publish_ready(const struct redist__flags *flags,
-                                 const struct redist__place *array) {
+                                 const struct redist__memory_handle *array) {
     struct redist__flag_block *mine = own_block(flags);
     mine->array = *array;
     atomic_store_explicit(&mine->ready, flags->number, memory_order_release);

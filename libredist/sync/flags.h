@@ -24,7 +24,7 @@
  * and are compared accordingly. */
 struct redist__flag_block {
     _Alignas(128) _Atomic uint64_t ready;
-    struct redist__place array;
+    struct redist__memory_handle array;
     _Atomic uint64_t done, steps, partitions, failed;
 };
 
@@ -51,10 +51,11 @@ void redist__flags_give(struct redist__flags *flags);
 /* Whether a peer's array may be used, waiting until it may be, and where it is. */
 int redist__flags_is_ready(const struct redist__flags *flags, int peer);
 int redist__flags_wait_ready(const struct redist__flags *flags, int peer);
-const struct redist__place *redist__flags_array(const struct redist__flags *flags, int peer);
+const struct redist__memory_handle *redist__flags_array(const struct redist__flags *flags,
+                                                        int peer);
 
 void redist__flags_publish_ready(const struct redist__flags *flags,
-                                 const struct redist__place *array);
+                                 const struct redist__memory_handle *array);
 void redist__flags_publish_done(const struct redist__flags *flags, int failure);
 
 /* Waits until a peer has done execution `number`, and notes its failures. Meanwhile calls `progress` with `data`,
