@@ -44,11 +44,11 @@ struct state {
     struct redist__messages messages;
     size_t *missing; /* elements of each message that were not put yet */
     void **events;   /* with streams, of each distance: the part is packed; else one */
-    char *is_sent;   /* with streams, of each peer */
-    int nevents;     /* with streams, ranks */
-    int to_send;     /* parts that are not sent yet */
-    int is_known;    /* all ranks know of a failure: none calls MPI any more */
-    int direction;   /* of the execution under way */
+    int nevents;
+    char *is_sent; /* with streams, of each peer */
+    int to_send;   /* parts that are not sent yet */
+    int is_known;  /* all ranks know of a failure: none calls MPI any more */
+    int direction; /* of the execution under way */
     const char *source;
     char *destination;
 };
@@ -231,7 +231,6 @@ static void finish_stream(struct state *state) {
                                        state->problem->space->stream(0), state->problem->context));
 }
 
-/* One call packs for all peers. */
 static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
     redist__enter(state->problem->watch, REDIST__PACK);
@@ -356,13 +355,6 @@ static void start(void *data, int direction, const void *source, void *destinati
     send_packed(state);
 }
 
-/* After a failure streams that pack may still be at work. */
-static void finish_packing(struct state *state) {
-    finish_stream(state);
-    if (state->kind->streams && redist__has_failed(state->problem))
-        state->problem->space->drain();
-}
-
 static void wait(void *data) {
     struct state *state = data;
     struct redist__watch *watch = state->problem->watch;
@@ -380,7 +372,9 @@ static void wait(void *data) {
     redist__enter(watch, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
     redist__enter(watch, REDIST__UNPACK);
-    finish_packing(state);
+    finish_stream(state);
+    if (state->kind->streams && redist__has_failed(state->problem))
+        state->problem->space->drain(); /* streams that pack may still be at work */
 }
 
 /* The base address of all messages. */
@@ -435,49 +429,46 @@ static void execute(void *data, int direction, const void *source, void *destina
 
 /* ---------------------------------------------------------------- tiles */
 
-/* What a tile and a part have in common, copied between the tile and an array in which the part begins at
+static size_t overlap(const struct state *state, const struct redist__tile *tile,
+                      const struct redist__part *part, redist_index start[], redist_index count[]) {
+    return redist__intersect(state->transfer->ndims, tile->start, tile->count, part->start,
+                             part->count, start, count);
+}
+
+/* Copies what a tile and a part have in common, between the tile and an array in which the part begins at
  * `array`. */
 static void copy_overlap(const struct state *state, const struct redist__tile *tile,
-                         const struct redist__part *part, const redist_index start[],
-                         const redist_index count[], char *array, const ptrdiff_t stride[]) {
-    int put = state->problem->tiles == REDIST_PUT, ndims = state->transfer->ndims;
+                         const struct redist__part *part, char *array, const ptrdiff_t stride[]) {
+    int put = state->problem->tiles == REDIST_PUT;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    struct redist__copy copy;
     char *near = tile->data;
-    for (int i = 0; i < ndims; i++) {
+    if (overlap(state, tile, part, start, count) == 0)
+        return;
+    for (int i = 0; i < state->transfer->ndims; i++) {
         near += (start[i] - tile->start[i]) * tile->stride[i];
         array += (start[i] - part->start[i]) * stride[i];
     }
-    struct redist__copy copy;
-    redist__copy_prepare(&copy, ndims, count, state->transfer->item, put ? tile->stride : stride,
-                         put ? stride : tile->stride);
+    redist__copy_prepare(&copy, state->transfer->ndims, count, state->transfer->item,
+                         put ? tile->stride : stride, put ? stride : tile->stride);
     redist__copy_run(&copy, put ? near : array, put ? array : near, 0);
-}
-
-static int overlap(const struct state *state, const struct redist__tile *tile,
-                   const struct redist__part *part, redist_index start[], redist_index count[]) {
-    return redist__intersect(state->transfer->ndims, tile->start, tile->count, part->start,
-                             part->count, start, count);
 }
 
 /* The own part goes between the tile and the array that exists. */
 static void copy_own_tile(const struct state *state, const struct redist__tile *tile) {
     int put = state->problem->tiles == REDIST_PUT, rank = state->transfer->rank;
-    const struct redist__part *part = &state->transfer->side[!put].parts[rank];
     const struct redist__side *other = &state->transfer->side[put];
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     char *array = put ? state->destination : (char *)(size_t)state->source;
-    if (overlap(state, tile, part, start, count))
-        copy_overlap(state, tile, part, start, count, array + other->parts[rank].offset,
-                     other->stride);
+    copy_overlap(state, tile, &state->transfer->side[!put].parts[rank],
+                 array + other->parts[rank].offset, other->stride);
 }
 
-static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer,
-                           const redist_index start[], const redist_index count[]) {
+static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__packing *packing = &state->packing[state->problem->tiles != REDIST_PUT];
     const struct redist__part *part = &packing->side->parts[peer];
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     redist__strides(state->transfer->ndims, part->count, state->transfer->item, packed);
-    copy_overlap(state, tile, part, start, count, packing->buffer + packing->position[peer],
-                 packed);
+    copy_overlap(state, tile, part, packing->buffer + packing->position[peer], packed);
 }
 
 /* How many indices of a segment lie in a range of the axis that is cut. */
@@ -493,20 +484,18 @@ static redist_index indices_in(const struct redist__part *part, const struct seg
 static void put_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->transfer->side[0].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!overlap(state, tile, part, start, count))
+    size_t elements = overlap(state, tile, part, start, count);
+    int axis = axis_of(state, part);
+    if (elements == 0)
         return;
     redist__enter(state->problem->watch, REDIST__PACK);
-    copy_peer_tile(state, tile, peer, start, count);
+    copy_peer_tile(state, tile, peer);
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-    int axis = axis_of(state, part);
-    size_t across = 1;
-    for (int i = 0; i < state->transfer->ndims; i++)
-        across *= i != axis ? (size_t)count[i] : 1;
     for (int i = 0; i < count_segments(state, part); i++) {
         struct segment segment = segment_of(state, part, i);
         redist_index indices = indices_in(part, &segment, start[axis], count[axis]);
         size_t *missing = &state->missing[message_of(state, peer, i)];
-        *missing -= (size_t)indices * across;
+        *missing -= (size_t)indices * (elements / (size_t)count[axis]);
         if (indices != 0 && *missing == 0)
             post_segment(state, 1, peer, i);
     }
@@ -515,7 +504,7 @@ static void put_peer(struct state *state, const struct redist__tile *tile, int p
 static void get_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->transfer->side[1].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!overlap(state, tile, part, start, count))
+    if (overlap(state, tile, part, start, count) == 0)
         return;
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     for (int i = 0; i < count_segments(state, part); i++) {
@@ -526,7 +515,7 @@ static void get_peer(struct state *state, const struct redist__tile *tile, int p
     redist__arrived(state->problem->watch);
     redist__enter(state->problem->watch, REDIST__UNPACK);
     if (!redist__has_failed(state->problem))
-        copy_peer_tile(state, tile, peer, start, count);
+        copy_peer_tile(state, tile, peer);
 }
 
 static void move_tile(void *data, const struct redist__tile *tile) {
@@ -575,51 +564,31 @@ static void close_tiles(void *data) {
 
 /* ---------------------------------------------------------------- the methods */
 
-#define FUNCTIONS                                                                                  \
+#define METHOD(id, sentence, ...)                                                                  \
+    .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
     .applies = applies, .preference = preference, .create = create, .start = start, .wait = wait,  \
     .execute = execute, .workspace = workspace, .destroy = destroy
 
-static const struct kind reference = {REDIST__AS_IN_ARRAY, 1, 0},
-                         typed = {REDIST__AS_IN_ARRAY, 0, 0},
-                         at_once = {REDIST__ALL_IN_ARRAY, 1, 0},
-                         packed = {REDIST__EACH_IN_ARRAY, 0, 0},
-                         streams = {REDIST__EACH_IN_ARRAY, 0, 1};
-
 const struct redist__method redist__method_alltoallw = {
-    FUNCTIONS,
-    .name = "alltoallw",
-    .summary = "one MPI_Alltoallw over subarray datatypes; the reference for all others",
-    .kind = &reference,
-};
+    METHOD("alltoallw", "one MPI_Alltoallw over subarray datatypes; the reference for all others",
+           REDIST__AS_IN_ARRAY, 1, 0)};
 
-const struct redist__method redist__method_p2p_type = {
-    FUNCTIONS,
-    .name = "p2p-type",
-    .summary = "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
-    .kind = &typed,
-};
+const struct redist__method redist__method_p2p_type = {METHOD(
+    "p2p-type", "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
+    REDIST__AS_IN_ARRAY, 0, 0)};
 
-const struct redist__method redist__method_alltoallv = {
-    FUNCTIONS,
-    .name = "alltoallv",
-    .summary = "packs all parts, one MPI_Alltoallv, unpacks all",
-    .kind = &at_once,
-};
+const struct redist__method redist__method_alltoallv = {METHOD(
+    "alltoallv", "packs all parts, one MPI_Alltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
+
+const struct redist__method redist__method_p2p_streams = {METHOD(
+    "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",
+    REDIST__EACH_IN_ARRAY, 0, 1)};
 
 const struct redist__method redist__method_p2p = {
-    FUNCTIONS,
-    .name = "p2p",
-    .summary = "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
-    .kind = &packed,
+    METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
+           REDIST__EACH_IN_ARRAY, 0, 0),
     .open = open_tiles,
     .put = move_tile,
     .get = move_tile,
     .close = close_tiles,
-};
-
-const struct redist__method redist__method_p2p_streams = {
-    FUNCTIONS,
-    .name = "p2p-streams",
-    .summary = "as p2p, each part packed on a stream of its own and sent when that is done",
-    .kind = &streams,
 };
