@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public functions for arrays that peers can map, in any space. */
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "../runtime/space.h"
 
 enum { LIMIT_BITS = 47 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the arrays of a plan live, and which of them peers can map. */
 #include "arrays.h"
-#include "../comm/error.h"
-#include "../sync/waiting.h"
+#include "../comm/comm.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every check of a plan's arguments; messages name the argument and its value. */
 #include "request.h"
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "../runtime/space.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collective truth: if a call fails on one rank, it fails on all with the same words. */
-#include "../sync/waiting.h"
+#include "comm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef REDIST__SCHEDULE_H
 #define REDIST__SCHEDULE_H
 
-#include "../comm/context.h"
+#include "../comm/comm.h"
 #include "box.h"
 
 /* The box of the local array that is exchanged with one peer. */

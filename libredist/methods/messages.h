@@ -9,7 +9,7 @@
 #ifndef REDIST__MESSAGES_H
 #define REDIST__MESSAGES_H
 
-#include "../comm/context.h"
+#include "../comm/comm.h"
 #include "../sync/failure.h"
 
 struct redist__messages {

@@ -27,8 +27,6 @@ struct redist__problem {
     struct redist__failure *failure; /* of the executions; methods note theirs there */
 };
 
-enum { REDIST__TAGS = 16 };
-
 /* A preference for choices that are so slow, or so like others, that only those get them who name
  * them. Lower ones rank what a name stands for that covers several. */
 enum { REDIST__BY_NAME = -1000 };

@@ -9,9 +9,9 @@
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
+#include "../comm/comm.h"
 #include "../copy/pack.h"
 #include "../runtime/cuda_space.h"
-#include "../sync/waiting.h"
 #include "messages.h"
 #include "method.h"
 #include "nccl_comm.h"

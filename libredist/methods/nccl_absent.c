@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for method nccl in builds without NCCL: it applies to nothing. */
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "method.h"
 
 static int applies(const struct redist__problem *problem, int variant) {

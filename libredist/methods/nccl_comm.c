@@ -6,6 +6,7 @@
 #include <string.h>
 
 struct redist__nccl {
+    struct redist__kept kept;
     ncclComm_t comm;
     unsigned long long number;
 };
@@ -42,10 +43,15 @@ static int check_devices(const struct redist__context *context) {
     return redist_agree(context->comm, code);
 }
 
-static void detach(void *attached) {
-    struct redist__nccl *link = attached;
+static void free_link(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__nccl *link = (struct redist__nccl *)kept;
+    (void)context;
     ncclCommDestroy(link->comm);
     redist_release(link);
+}
+
+static struct redist__nccl *find_link(const struct redist__context *context) {
+    return (struct redist__nccl *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
 }
 
 static struct redist__nccl *create_link(void) {
@@ -80,25 +86,24 @@ static int create(struct redist__context *context) {
         redist_release(link);
         return code;
     }
-    context->attached = link;
-    context->detach = detach;
+    link->kept.free = free_link;
+    redist__keep(context, REDIST__KEPT_BESIDES, &link->kept);
     return REDIST_OK;
 }
 
 int redist__nccl_connect(struct redist__context *context) {
-    return context->attached == NULL ? create(context) : REDIST_OK;
+    return find_link(context) == NULL ? create(context) : REDIST_OK;
 }
 
 unsigned long long redist__nccl_comm(const struct redist__context *context, ncclComm_t *comm) {
-    const struct redist__nccl *link = context->attached;
+    const struct redist__nccl *link = find_link(context);
     *comm = link != NULL ? link->comm : NULL;
     return link != NULL ? link->number : 0;
 }
 
 void redist__nccl_abort(struct redist__context *context) {
-    struct redist__nccl *link = context->attached;
-    context->attached = NULL;
-    context->detach = NULL;
+    struct redist__nccl *link = find_link(context);
+    redist__keep_no_more(context, REDIST__KEPT_BESIDES, &link->kept);
     ncclCommAbort(link->comm);
     redist_release(link);
 }

@@ -3,7 +3,7 @@
 #ifndef REDIST__NCCL_COMM_H
 #define REDIST__NCCL_COMM_H
 
-#include "../comm/context.h"
+#include "../comm/comm.h"
 
 #include <nccl.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communication model (Egger, section 2.5.3), measured with the library's own exchanges. */
 #include "model.h"
-#include "../comm/context.h"
-#include "../comm/error.h"
+#include "../comm/comm.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 of each communicator remembers, and reads and writes the file; the others get what it found. */
 #include "wisdom.h"
-#include "../comm/error.h"
-#include "../comm/table.h"
+#include "../comm/comm.h"
 #include "wisdom_file.h"
 
 #include <pthread.h>

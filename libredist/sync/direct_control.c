@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared flags of the direct method. */
 #include "direct_control.h"
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "../runtime/space.h"
 
 enum { SLOTS = 64 };
 
+/* The first of a context is kept for it, with the others behind it. */
 struct redist__control {
+    struct redist__kept kept;
     void *memory;                /* this rank's lines */
     struct redist__line **lines; /* first line of each rank of the node */
     char taken[SLOTS];
@@ -54,6 +56,31 @@ static int map_lines(const struct redist__context *context, struct redist__contr
     return REDIST_OK;
 }
 
+static void free_controls(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__control *control = (struct redist__control *)kept;
+    (void)context;
+    while (control != NULL) {
+        struct redist__control *next = control->next;
+        destroy(control);
+        control = next;
+    }
+}
+
+static struct redist__control *first_control(const struct redist__context *context) {
+    return (struct redist__control *)redist__kept(context, REDIST__KEPT_BESIDES, free_controls);
+}
+
+static void keep(struct redist__context *context, struct redist__control *control) {
+    struct redist__control *first = first_control(context);
+    control->kept.free = free_controls;
+    if (first == NULL) {
+        redist__keep(context, REDIST__KEPT_BESIDES, &control->kept);
+        return;
+    }
+    control->next = first->next;
+    first->next = control;
+}
+
 /* The closing agreement also tells that every rank has cleared its lines. */
 static int create(struct redist__context *context) {
     size_t bytes = SLOTS * sizeof(struct redist__line);
@@ -69,13 +96,12 @@ static int create(struct redist__context *context) {
         destroy(control);
         return code;
     }
-    control->next = context->controls;
-    context->controls = control;
+    keep(context, control);
     return REDIST_OK;
 }
 
 static int find_free(struct redist__context *context, struct redist__slot *slot) {
-    for (struct redist__control *control = context->controls; control != NULL;
+    for (struct redist__control *control = first_control(context); control != NULL;
          control = control->next)
         for (int i = 0; i < SLOTS; i++)
             if (!control->taken[i]) {
@@ -107,12 +133,4 @@ uint64_t redist__slot_next(struct redist__slot *slot) {
 
 struct redist__line *redist__slot_line(const struct redist__slot *slot, int node_rank) {
     return &slot->control->lines[node_rank][slot->index];
-}
-
-void redist__control_free(struct redist__context *context) {
-    while (context->controls != NULL) {
-        struct redist__control *control = context->controls;
-        context->controls = control->next;
-        destroy(control);
-    }
 }

@@ -6,8 +6,8 @@
 #ifndef REDIST__DIRECT_CONTROL_H
 #define REDIST__DIRECT_CONTROL_H
 
+#include "../comm/comm.h"
 #include "../runtime/space.h"
-#include "waiting.h"
 
 #include <stdatomic.h>
 
@@ -67,8 +67,5 @@ static inline void redist__tell_count(_Atomic uint64_t *counter, uint64_t execut
     if (atomic_load_explicit(counter, memory_order_relaxed) != told)
         atomic_store_explicit(counter, told, memory_order_release);
 }
-
-/* Frees a context's flags. Collective. */
-void redist__control_free(struct redist__context *context);
 
 #endif

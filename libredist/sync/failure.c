@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "failure.h"
-#include "waiting.h"
+#include "../comm/comm.h"
 
 #include <string.h>
 

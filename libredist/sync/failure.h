@@ -8,8 +8,7 @@
 #ifndef REDIST__FAILURE_H
 #define REDIST__FAILURE_H
 
-#include "../comm/context.h"
-#include "../comm/error.h"
+#include "../comm/comm.h"
 
 #include <stdatomic.h>
 
