@@ -5,9 +5,7 @@
  * all ranks; if there is none, the ranks make a new plan, with all checks, in the place of the one that was
  * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
  */
-#include "../planner/wisdom.h"
-#include "arrays.h"
-#include "plan.h"
+#include "api.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
-#include "plan.h"
-#include "../comm/comm.h"
-#include "arrays.h"
+#include "api.h"
 
 #include <string.h>
 
