@@ -54,7 +54,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
 
 /* ---------------------------------------------------------------- the arrays of a plan (arrays.c) */
 
-/* Completes a problem, whose schedule is there, by what is known of the arrays on all ranks. Collective,
+/* Completes a problem, whose transfer description is there, by what is known of the arrays on all ranks. Collective,
  * the same result on all ranks. */
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem);
 
@@ -66,7 +66,7 @@ void redist__close_mappings(const struct redist__problem *problem);
 
 struct redist_plan {
     struct redist__context *context;
-    struct redist__schedule schedule;
+    struct redist__transfer transfer;
     struct redist__problem problem;
     struct redist__transport transport;
     struct redist__request request;   /* for the checks of later arrays */

@@ -111,7 +111,7 @@ static int is_same_shape(const struct kept *kept, const struct call *call) {
 /* In the same space, and as peers can reach them: an allocation that some of them cannot map is another. */
 static int is_same_memory(const struct kept *kept, const struct call *call, int side) {
     const struct redist__space *space = kept->plan->problem.space;
-    size_t bytes = kept->plan->schedule.side[side].bytes;
+    size_t bytes = kept->plan->transfer.side[side].bytes;
     const void *array = call->arrays[side];
     if (bytes == 0)
         return 1;
@@ -123,7 +123,7 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
 }
 
 static int are_separate(const struct kept *kept, const struct call *call) {
-    const struct redist__side *side = kept->plan->schedule.side;
+    const struct redist__side *side = kept->plan->transfer.side;
     uintptr_t a = (uintptr_t)call->arrays[0], b = (uintptr_t)call->arrays[1];
     return side[0].bytes == 0 || side[1].bytes == 0 || a >= b + side[1].bytes ||
            b >= a + side[0].bytes;
@@ -205,7 +205,7 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
         struct redist__memory_handle place =
-            plan->problem.space->export_memory(call->arrays[side], plan->schedule.side[side].bytes);
+            plan->problem.space->export_memory(call->arrays[side], plan->transfer.side[side].bytes);
         memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
         key.memory[side] = place.key;
         key.base[side] = place.base;

@@ -48,7 +48,7 @@ static int check_bound(const char *function, const redist_plan *plan) {
 /* An array that peers are to map must be one that they can map. */
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
-    size_t bytes = plan->schedule.side[side].bytes;
+    size_t bytes = plan->transfer.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
@@ -67,7 +67,7 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     struct redist__request request = plan->request;
     request.function = function;
     request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
-    const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
+    const size_t bytes[2] = {plan->transfer.side[0].bytes, plan->transfer.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
@@ -168,7 +168,7 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
                               "options.tiles = %d",
                               (int)plan->problem.tiles);
     const char *name = side ? "destination" : "source";
-    if (code == REDIST_OK && array == NULL && plan->schedule.side[side].bytes != 0)
+    if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
@@ -190,8 +190,8 @@ static int check_tile(const char *function, const redist_plan *plan, enum redist
     if (code == REDIST_OK && (start == NULL || count == NULL))
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               start == NULL ? "start" : "count");
-    for (int i = 0; code == REDIST_OK && i < plan->schedule.ndims; i++) {
-        int extent = plan->schedule.side[tiles == REDIST_GET].extent[i];
+    for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
+        int extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
             code = redist_fail_in(function, REDIST_ERR_SIZE,
                                   "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
@@ -313,7 +313,7 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     *info = (redist_plan_info){.method = plan->method_name,
                                .workspace_bytes =
                                    plan->transport.choice.method->workspace(plan->transport.state),
-                               .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
+                               .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
                                .concurrent = allows_threads(plan)};
     return REDIST_OK;
 }

@@ -80,15 +80,6 @@ void redist__messages_send(struct redist__messages *messages, int i, const void 
     messages->lost |= refused;
 }
 
-void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
-                              const void *call) {
-    MPI_Request *request = &messages->sends[0];
-    int refused = !messages->lost;
-    for (int attempt = 0; attempt < 2 && refused; attempt++)
-        refused = is_refused(messages, begin(call, messages->context->comm, request), request);
-    messages->lost |= refused;
-}
-
 /* ---------------------------------------------------------------- completing */
 
 static void note_empty(struct redist__messages *messages, MPI_Status *status) {

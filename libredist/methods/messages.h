@@ -10,7 +10,6 @@
 #define REDIST__MESSAGES_H
 
 #include "../comm/comm.h"
-#include "../sync/failure.h"
 
 struct redist__messages {
     const struct redist__context *context;
@@ -34,12 +33,6 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
 void redist__messages_send(struct redist__messages *messages, int i, const void *buffer, int count,
                            MPI_Datatype type, int peer, int tag);
 
-/* Begins a collective call in the place of message 0 that is sent: `begin` makes it, as `call` describes it.
- * Such calls do not block, since a peer may be gone or not get as far. */
-typedef int redist__collective(const void *call, MPI_Comm comm, MPI_Request *request);
-void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
-                              const void *call);
-
 /* A receive that is complete, without waiting; -1 = there is none now. *left is 0 when there will be
  * none any more. */
 int redist__messages_test(struct redist__messages *messages, int *left);
@@ -53,7 +46,7 @@ void redist__messages_wait(struct redist__messages *messages, int i);
 /* Waits for all that is under way. */
 void redist__messages_end(struct redist__messages *messages);
 
-/* One turn of a loop that waits for messages, the poll-th: gives them up when a peer is gone. */
+/* One step of a loop that waits for messages, the poll-th: gives them up when a peer is gone. */
 void redist__messages_pause(struct redist__messages *messages, unsigned poll);
 
 #endif

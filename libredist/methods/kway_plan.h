@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of method kway share: kway.c, kway_stages.c and kway_route.c. */
-#ifndef REDIST__KWAY_H
-#define REDIST__KWAY_H
+/* What method kway plans: its stages, the messages of each, and what is copied for them. */
+#ifndef REDIST__KWAY_PLAN_H
+#define REDIST__KWAY_PLAN_H
 
 #include "method.h"
 
@@ -54,7 +54,7 @@ struct redist__message {
 /* One direction of an exchange. A block is packed from the array for the first stage that moves it, is
  * forwarded from one stage's buffer to that of another, kept while stages pass it by, and unpacked
  * after the last. */
-struct redist__kway_route {
+struct redist__kway_plan {
     struct redist__message *messages; /* `width` for each stage */
     struct redist__moves pack, forward, keep, unpack;
     size_t out_bytes[2], in_bytes[2]; /* of the buffers that even and odd stages use */
@@ -70,13 +70,12 @@ struct redist__kway_shape {
 /* Asks the peers how large the blocks are that come by: elements[stage * ranks + distance] is that of
  * the block at this rank before a stage that began with that distance to go; `nstages` + 1 rows, the
  * first of which this fills too. Collective. `scratch` has room for 2 * ranks. */
-int redist__kway_ask(const struct redist__kway_shape *shape, int direction, uint64_t elements[],
-                     uint64_t scratch[]);
+int redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
+                            uint64_t elements[], uint64_t scratch[]);
 
-/* Makes a route of that; to be freed also if it fails. Not collective. */
-int redist__kway_route_create(struct redist__kway_route *route,
-                              const struct redist__kway_shape *shape, int direction,
-                              const uint64_t elements[]);
-void redist__kway_route_free(struct redist__kway_route *route);
+/* Makes a plan of that; to be freed also if it fails. Not collective. */
+int redist__kway_plan_create(struct redist__kway_plan *plan, const struct redist__kway_shape *shape,
+                             int direction, const uint64_t elements[]);
+void redist__kway_plan_free(struct redist__kway_plan *plan);
 
 #endif

@@ -4,17 +4,86 @@
  * block for each distance: the one that began with that distance to go. So what is said of blocks is
  * said of distances, and nothing here is larger than the number of ranks times that of stages.
  */
-#include "../copy/pack.h"
-#include "kway.h"
+#include "kway_plan.h"
 
 #include <limits.h>
 #include <string.h>
 
-static const struct redist__context *context_of(const struct redist__kway_shape *shape) {
-    return shape->problem->schedule->context;
+/* ---------------------------------------------------------------- stages */
+
+/*
+ * The stages of method kway. Where P is a product of as many factors up to k as there must be stages,
+ * ranks are numbers with a digit for each factor, and each stage sets one digit: every stage splits the
+ * ranks in groups that go on among themselves, as AccFFT's hypercube does. Else, for primes say, the
+ * distance from source to destination modulo P is written to the base k, and each stage goes as far as
+ * one digit says (Bruck et al.). Both are rings on which blocks travel by the digits of a distance.
+ */
+
+static int stages_needed(int nranks, int k) {
+    int stages = 0;
+    for (long long reached = 1; reached < nranks; reached *= k)
+        stages++;
+    return stages;
+}
+
+static int largest_divisor(int n, int most) {
+    int divisor = most < n ? most : n;
+    while (n % divisor != 0)
+        divisor--;
+    return divisor;
+}
+
+/* Factors up to k, the largest first; 0 if there are none or more than `most`. */
+static int factorise(int nranks, int k, int most, int factors[]) {
+    int count = 0;
+    for (int rest = nranks; rest > 1; rest /= factors[count++])
+        if (count == most || (factors[count] = largest_divisor(rest, k)) == 1)
+            return 0;
+    return count;
+}
+
+int redist__kway_stages(int nranks, int k, struct redist__stage stages[]) {
+    int factors[REDIST__MOST_STAGES], needed = stages_needed(nranks, k);
+    int groups = factorise(nranks, k, needed, factors);
+    /* the smallest factor is for the ranks that are farthest apart, and comes first */
+    for (int i = 0, stride = 1; i < groups; stride *= factors[i++])
+        stages[groups - 1 - i] = (struct redist__stage){stride, factors[i], 1, factors[i]};
+    for (int i = 0, weight = 1; i < needed && groups == 0; i++) {
+        stages[needed - 1 - i] = (struct redist__stage){1, nranks, weight, k};
+        weight *= i + 1 < needed ? k : 1;
+    }
+    return needed;
+}
+
+int redist__kway_digit(const struct redist__stage *stage, int distance) {
+    return distance / stage->stride % stage->extent / stage->weight % stage->radix;
+}
+
+int redist__kway_most(const struct redist__stage *stage) {
+    int most = (stage->extent - 1) / stage->weight;
+    return most < stage->radix ? most : stage->radix - 1;
+}
+
+int redist__kway_neighbour(const struct redist__stage *stage, int rank, int digit) {
+    int here = rank / stage->stride % stage->extent;
+    int steps = digit < 0 ? stage->extent - -digit * stage->weight : digit * stage->weight;
+    int there = (int)(((long long)here + steps) % stage->extent);
+    return rank + (there - here) * stage->stride;
+}
+
+int redist__kway_rank(int nstages, const struct redist__stage stages[], int rank, int distance,
+                      int sign) {
+    for (int i = 0; i < nstages; i++)
+        rank = redist__kway_neighbour(&stages[i], rank,
+                                      sign * redist__kway_digit(&stages[i], distance));
+    return rank;
 }
 
 /* ---------------------------------------------------------------- sizes */
+
+static const struct redist__context *context_of(const struct redist__kway_shape *shape) {
+    return shape->problem->context;
+}
 
 /* The blocks of a message, in the order in which they lie in it. */
 static int collect(const struct redist__stage *stage, int digit, int nranks,
@@ -34,8 +103,9 @@ static void distribute(const struct redist__stage *stage, int digit, int nranks,
             elements[distance] = collected[count++];
 }
 
-static int ask_stage(const struct redist__kway_shape *shape, const struct redist__stage *stage,
-                     const uint64_t before[], uint64_t after[], uint64_t scratch[]) {
+static int find_stage_sizes(const struct redist__kway_shape *shape,
+                            const struct redist__stage *stage, const uint64_t before[],
+                            uint64_t after[], uint64_t scratch[]) {
     const struct redist__context *context = context_of(shape);
     int failed = MPI_SUCCESS, size = context->size;
     memcpy(after, before, (size_t)size * sizeof *after);
@@ -52,18 +122,18 @@ static int ask_stage(const struct redist__kway_shape *shape, const struct redist
     return redist_check_mpi(failed);
 }
 
-int redist__kway_ask(const struct redist__kway_shape *shape, int direction, uint64_t elements[],
-                     uint64_t scratch[]) {
+int redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
+                            uint64_t elements[], uint64_t scratch[]) {
     const struct redist__context *context = context_of(shape);
-    const struct redist__part *parts = shape->problem->schedule->side[direction].parts;
+    const struct redist__part *parts = shape->problem->transfer->side[direction].parts;
     int code = REDIST_OK, size = context->size;
     for (int distance = 0; distance < size; distance++)
         elements[distance] =
             parts[redist__kway_rank(shape->nstages, shape->stages, context->rank, distance, 1)]
                 .elements;
     for (int i = 0; i < shape->nstages && code == REDIST_OK; i++)
-        code = ask_stage(shape, &shape->stages[i], elements + i * size, elements + (i + 1) * size,
-                         scratch);
+        code = find_stage_sizes(shape, &shape->stages[i], elements + i * size,
+                                elements + (i + 1) * size, scratch);
     return code;
 }
 
@@ -72,7 +142,7 @@ int redist__kway_ask(const struct redist__kway_shape *shape, int direction, uint
 /* Passes over the same blocks twice: to count the moves, then to write them. */
 struct builder {
     const struct redist__kway_shape *shape;
-    struct redist__kway_route *route;
+    struct redist__kway_plan *plan;
     int direction;
     const uint64_t *elements;
     size_t *where;  /* the block of each distance, in the buffer of the last stage */
@@ -99,22 +169,22 @@ static void add(struct redist__moves *moves, int message, struct redist__move mo
 static void add_box(const struct builder *builder, struct redist__moves *moves, int side,
                     int distance, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
-    const struct redist__schedule *schedule = shape->problem->schedule;
+    const struct redist__transfer *transfer = shape->problem->transfer;
     int unpacks = side != builder->direction;
-    int peer = redist__kway_rank(shape->nstages, shape->stages, schedule->context->rank, distance,
+    int peer = redist__kway_rank(shape->nstages, shape->stages, transfer->rank, distance,
                                  unpacks ? -1 : 1);
-    const struct redist__part *part = &schedule->side[side].parts[peer];
-    const ptrdiff_t *stride = schedule->side[side].stride;
+    const struct redist__part *part = &transfer->side[side].parts[peer];
+    const ptrdiff_t *stride = transfer->side[side].stride;
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     if (part->elements == 0)
         return;
-    redist__strides(schedule->ndims, part->count, schedule->item, packed);
+    redist__strides(transfer->ndims, part->count, transfer->item, packed);
     if (moves->list != NULL)
-        redist__copy_prepare(&moves->batch.copies[moves->count], schedule->ndims, part->count,
-                             schedule->item, unpacks ? packed : stride, unpacks ? stride : packed);
+        redist__copy_prepare(&moves->batch.copies[moves->count], transfer->ndims, part->count,
+                             transfer->item, unpacks ? packed : stride, unpacks ? stride : packed);
     append(moves, (struct redist__move){.from = unpacks ? at : part->offset,
                                         .to = unpacks ? part->offset : at,
-                                        .bytes = part->elements * schedule->item});
+                                        .bytes = part->elements * transfer->item});
 }
 
 /* Whether some stage before this one has moved a block, or some stage behind will. */
@@ -135,17 +205,17 @@ static int will_move(const struct redist__kway_shape *shape, int stage, int dist
 static size_t bytes_of(const struct builder *builder, int stage, int distance) {
     size_t row = (size_t)context_of(builder->shape)->size;
     return builder->elements[(size_t)stage * row + (size_t)distance] *
-           builder->shape->problem->schedule->item;
+           builder->shape->problem->transfer->item;
 }
 
-static void begin_message(struct redist__kway_route *route, int message) {
-    struct redist__moves *all[] = {&route->pack, &route->forward, &route->keep, &route->unpack};
+static void begin_message(struct redist__kway_plan *plan, int message) {
+    struct redist__moves *all[] = {&plan->pack, &plan->forward, &plan->keep, &plan->unpack};
     for (int i = 0; i < 4; i++)
         all[i]->first[message] = all[i]->count;
 }
 
 static int count_elements(struct builder *builder, size_t bytes) {
-    size_t elements = bytes / builder->shape->problem->schedule->item;
+    size_t elements = bytes / builder->shape->problem->transfer->item;
     builder->largest = elements > builder->largest ? elements : builder->largest;
     return (int)(elements <= INT_MAX ? elements : 0);
 }
@@ -154,7 +224,7 @@ static int count_elements(struct builder *builder, size_t bytes) {
 static size_t send(struct builder *builder, int i, int digit, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     int index = i * shape->width + digit - 1, rank = context_of(shape)->rank;
-    struct redist__message *message = &builder->route->messages[index];
+    struct redist__message *message = &builder->plan->messages[index];
     message->send_at = at;
     message->to = redist__kway_neighbour(&shape->stages[i], rank, digit);
     for (int distance = 1; distance < context_of(shape)->size; distance++) {
@@ -162,10 +232,10 @@ static size_t send(struct builder *builder, int i, int digit, size_t at) {
             continue;
         size_t bytes = bytes_of(builder, i, distance);
         if (was_moved(shape, i, distance))
-            add(&builder->route->forward, index,
+            add(&builder->plan->forward, index,
                 (struct redist__move){builder->where[distance], at, bytes});
         else
-            add_box(builder, &builder->route->pack, builder->direction, distance, at);
+            add_box(builder, &builder->plan->pack, builder->direction, distance, at);
         at += bytes;
     }
     message->sent = count_elements(builder, at - message->send_at);
@@ -175,14 +245,14 @@ static size_t send(struct builder *builder, int i, int digit, size_t at) {
 static size_t receive(struct builder *builder, int i, int digit, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     int index = i * shape->width + digit - 1, rank = context_of(shape)->rank;
-    struct redist__message *message = &builder->route->messages[index];
+    struct redist__message *message = &builder->plan->messages[index];
     message->receive_at = at;
     message->from = redist__kway_neighbour(&shape->stages[i], rank, -digit);
     for (int distance = 1; distance < context_of(shape)->size; distance++) {
         if (redist__kway_digit(&shape->stages[i], distance) != digit)
             continue;
         if (!will_move(shape, i, distance))
-            add_box(builder, &builder->route->unpack, !builder->direction, distance, at);
+            add_box(builder, &builder->plan->unpack, !builder->direction, distance, at);
         builder->where[distance] = at;
         at += bytes_of(builder, i + 1, distance);
     }
@@ -198,7 +268,7 @@ static size_t keep(struct builder *builder, int i, size_t at) {
             !was_moved(shape, i, distance) || !will_move(shape, i, distance))
             continue;
         size_t bytes = bytes_of(builder, i, distance);
-        add(&builder->route->keep, i * shape->width,
+        add(&builder->plan->keep, i * shape->width,
             (struct redist__move){builder->where[distance], at, bytes});
         builder->where[distance] = at;
         at += bytes;
@@ -211,7 +281,7 @@ static void pass_stage(struct builder *builder, int i) {
     size_t out = 0, in = 0;
     int most = redist__kway_most(&shape->stages[i]);
     for (int digit = 1; digit <= shape->width; digit++) {
-        begin_message(builder->route, i * shape->width + digit - 1);
+        begin_message(builder->plan, i * shape->width + digit - 1);
         if (digit > most)
             continue;
         out = send(builder, i, digit, out);
@@ -219,8 +289,8 @@ static void pass_stage(struct builder *builder, int i) {
         if (digit == most)
             in = keep(builder, i, in);
     }
-    size_t *out_bytes = &builder->route->out_bytes[i % 2];
-    size_t *in_bytes = &builder->route->in_bytes[i % 2];
+    size_t *out_bytes = &builder->plan->out_bytes[i % 2];
+    size_t *in_bytes = &builder->plan->in_bytes[i % 2];
     *out_bytes = out > *out_bytes ? out : *out_bytes;
     *in_bytes = in > *in_bytes ? in : *in_bytes;
 }
@@ -229,20 +299,20 @@ static void pass(struct builder *builder) {
     const struct redist__kway_shape *shape = builder->shape;
     for (int i = 0; i < shape->nstages; i++)
         pass_stage(builder, i);
-    begin_message(builder->route, shape->nstages * shape->width);
+    begin_message(builder->plan, shape->nstages * shape->width);
 }
 
-/* ---------------------------------------------------------------- routes */
+/* ---------------------------------------------------------------- making */
 
-static int create_firsts(struct redist__kway_route *route, size_t messages) {
-    struct redist__moves *all[] = {&route->pack, &route->forward, &route->keep, &route->unpack};
+static int create_firsts(struct redist__kway_plan *plan, size_t messages) {
+    struct redist__moves *all[] = {&plan->pack, &plan->forward, &plan->keep, &plan->unpack};
     int complete = 1;
-    route->messages = redist_calloc(messages + 1, sizeof *route->messages);
+    plan->messages = redist_calloc(messages + 1, sizeof *plan->messages);
     for (int i = 0; i < 4; i++) {
         all[i]->first = redist_calloc(messages + 1, sizeof *all[i]->first);
         complete &= all[i]->first != NULL;
     }
-    return complete && route->messages != NULL
+    return complete && plan->messages != NULL
                ? REDIST_OK
                : redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", messages);
 }
@@ -257,16 +327,16 @@ static int create_moves(struct redist__moves *moves, const struct redist__space 
     return space != NULL ? redist__batch_create(&moves->batch, space, count + 1) : REDIST_OK;
 }
 
-static int create_all_moves(struct redist__kway_route *route,
+static int create_all_moves(struct redist__kway_plan *plan,
                             const struct redist__kway_shape *shape) {
     const struct redist__space *space = shape->problem->space;
     const struct redist__space *wire = shape->wire->asynchronous ? shape->wire : NULL;
-    int code = create_moves(&route->pack, space);
+    int code = create_moves(&plan->pack, space);
     if (code == REDIST_OK)
-        code = create_moves(&route->unpack, space);
+        code = create_moves(&plan->unpack, space);
     if (code == REDIST_OK)
-        code = create_moves(&route->forward, wire);
-    return code == REDIST_OK ? create_moves(&route->keep, wire) : code;
+        code = create_moves(&plan->forward, wire);
+    return code == REDIST_OK ? create_moves(&plan->keep, wire) : code;
 }
 
 /* Moves between buffers are runs of bytes. */
@@ -276,27 +346,26 @@ static void fill_runs(struct redist__moves *moves) {
 }
 
 static int build(struct builder *builder) {
-    struct redist__kway_route *route = builder->route;
+    struct redist__kway_plan *plan = builder->plan;
     pass(builder);
     if (builder->largest > INT_MAX)
         return redist__fail(REDIST_ERR_LIMIT,
                             "method kway counts in MPI's int, but %zu elements are sent in one "
                             "message",
                             builder->largest);
-    int code = create_all_moves(route, builder->shape);
+    int code = create_all_moves(plan, builder->shape);
     if (code != REDIST_OK)
         return code;
     pass(builder);
-    fill_runs(&route->forward);
-    fill_runs(&route->keep);
+    fill_runs(&plan->forward);
+    fill_runs(&plan->keep);
     return REDIST_OK;
 }
 
-int redist__kway_route_create(struct redist__kway_route *route,
-                              const struct redist__kway_shape *shape, int direction,
-                              const uint64_t elements[]) {
-    struct builder builder = {shape, route, direction, elements, NULL, 0};
-    int code = create_firsts(route, (size_t)shape->nstages * (size_t)shape->width);
+int redist__kway_plan_create(struct redist__kway_plan *plan, const struct redist__kway_shape *shape,
+                             int direction, const uint64_t elements[]) {
+    struct builder builder = {shape, plan, direction, elements, NULL, 0};
+    int code = create_firsts(plan, (size_t)shape->nstages * (size_t)shape->width);
     if (code != REDIST_OK)
         return code;
     builder.where = redist_calloc((size_t)context_of(shape)->size, sizeof *builder.where);
@@ -315,11 +384,11 @@ static void free_moves(struct redist__moves *moves) {
     *moves = (struct redist__moves){0};
 }
 
-void redist__kway_route_free(struct redist__kway_route *route) {
-    free_moves(&route->pack);
-    free_moves(&route->forward);
-    free_moves(&route->keep);
-    free_moves(&route->unpack);
-    redist_release(route->messages);
-    *route = (struct redist__kway_route){0};
+void redist__kway_plan_free(struct redist__kway_plan *plan) {
+    free_moves(&plan->pack);
+    free_moves(&plan->forward);
+    free_moves(&plan->keep);
+    free_moves(&plan->unpack);
+    redist_release(plan->messages);
+    *plan = (struct redist__kway_plan){0};
 }
