@@ -189,9 +189,21 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
+/* Open MPI 4.1 sets its topologies up when the first one is made, and crashes if two threads do that at once. */
+static int make_topology(void) {
+    const int one = 1, no = 0;
+    MPI_Comm cart = MPI_COMM_NULL;
+    int result = redist_insist(MPI_Cart_create(MPI_COMM_SELF, 1, &one, &no, 0, &cart));
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_free(&cart);
+    return result;
+}
+
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
-    int result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
+    int result = make_topology();
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
     if (result == MPI_SUCCESS)
         result = MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
     if (result == MPI_SUCCESS)
