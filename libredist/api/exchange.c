@@ -5,10 +5,7 @@
  * all ranks; if there is none, the ranks make a new plan, with all checks, in the place of the one that was
  * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
  */
-#include "exchange.h"
-#include "../planner/wisdom.h"
-#include "arrays.h"
-#include "plan.h"
+#include "api.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -36,6 +33,7 @@ struct kept {
 };
 
 struct redist__exchanges {
+    struct redist__kept kept_by_context;
     struct kept kept[KEPT];
     unsigned calls;
     int failed; /* the code of the last execution on this rank */
@@ -156,23 +154,24 @@ static void free_kept(struct redist__context *context, struct kept *kept) {
         return;
     int tag = kept->plan->request.tag;
     redist__plan_destroy(kept->plan);
-    redist__tags_give(&context->tags, tag);
+    redist__tags_give(context, tag);
     kept->plan = NULL;
 }
 
-void redist__exchanges_free(struct redist__context *context) {
-    struct redist__exchanges *exchanges = context->exchanges;
-    if (exchanges == NULL)
-        return;
-    context->exchanges = NULL;
+static void free_exchanges(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__exchanges *exchanges = (struct redist__exchanges *)kept;
     for (int i = 0; i < KEPT; i++)
         free_kept(context, &exchanges->kept[i]);
     redist_release(exchanges);
     count_type_users(-1);
 }
 
+static struct redist__exchanges *find_exchanges(const struct redist__context *context) {
+    return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges);
+}
+
 static int provide_exchanges(struct redist__context *context) {
-    if (context->exchanges != NULL) /* on all ranks */
+    if (find_exchanges(context) != NULL) /* on all ranks */
         return REDIST_OK;
     struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
     int code = redist_agree(context->comm,
@@ -183,7 +182,8 @@ static int provide_exchanges(struct redist__context *context) {
         redist_release(exchanges);
         return code;
     }
-    context->exchanges = exchanges;
+    exchanges->kept_by_context.free = free_exchanges;
+    redist__keep(context, REDIST__KEPT_PLANS, &exchanges->kept_by_context);
     count_type_users(1);
     return REDIST_OK;
 }
@@ -228,10 +228,11 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
         return code;
     redist_handle_remove(plan);
     redist__context_release(context);
-    struct kept *kept = oldest(context->exchanges);
+    struct redist__exchanges *exchanges = find_exchanges(context);
+    struct kept *kept = oldest(exchanges);
     free_kept(context, kept);
     *kept = (struct kept){.plan = plan, .key = describe(plan, call)};
-    *place = (int)(kept - context->exchanges->kept);
+    *place = (int)(kept - exchanges->kept);
     return REDIST_OK;
 }
 
@@ -257,7 +258,7 @@ static int lowest_bit(int bits) {
 
 /* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
 static int settle_failure(struct redist__context *context, int common, int *suitable) {
-    struct redist__exchanges *exchanges = context->exchanges;
+    struct redist__exchanges *exchanges = find_exchanges(context);
     int code = REDIST_OK;
     *suitable = common & ~(1 << exchanges->latest);
     if (!(common & ALL_FAILED)) {
@@ -273,7 +274,7 @@ static int settle_failure(struct redist__context *context, int common, int *suit
 
 /* The place of the plan for this call; *place = -1 if there is none. */
 static int find_kept(struct redist__context *context, const struct call *call, int *place) {
-    struct redist__exchanges *exchanges = context->exchanges;
+    struct redist__exchanges *exchanges = find_exchanges(context);
     int own = 0, common = 0;
     *place = -1;
     if (exchanges == NULL) /* on all ranks */
@@ -305,7 +306,7 @@ static int exchange(MPI_Comm comm, struct redist__context *context, const struct
     int place, code = find_kept(context, call, &place);
     if (code == REDIST_OK && place < 0)
         code = keep_new(context, comm, call, &place);
-    return code == REDIST_OK ? execute(context->exchanges, place, call) : code;
+    return code == REDIST_OK ? execute(find_exchanges(context), place, call) : code;
 }
 
 int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions of the public plan, whole and in tiles, and questions about it. */
-#include "../comm/error.h"
-#include "../comm/waiting.h"
-#include "plan.h"
+#include "api.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
-#include "plan.h"
-#include "../comm/error.h"
-#include "arrays.h"
+#include "api.h"
 
 #include <string.h>
 
@@ -96,19 +94,18 @@ static int check_common(struct redist__request *request, const redist_options *o
 }
 
 static int take_tag(struct redist__request *request) {
-    struct redist__tags *tags = &request->context->tags;
-    request->tag = redist__tags_take(tags);
+    request->tag = redist__tags_take(request->context);
     if (request->tag >= 0)
         return REDIST_OK;
     return redist_fail_in(request->function, REDIST_ERR_LIMIT,
                           "%d plans of this communicator are alive, and MPI has no tags for more: "
                           "free some, or use a duplicate of it",
-                          tags->living - 1);
+                          request->context->taken_blocks - 1);
 }
 
 /* Gives back what open_request took. */
 static void close_request(const struct redist__request *request) {
-    redist__tags_give(&request->context->tags, request->tag);
+    redist__tags_give(request->context, request->tag);
     redist__context_release(request->context);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "waiting.h"
-#include "process.h"
-#include "tags.h"
+/* Loops that wait for peers: they let MPI make progress and other processes run, and end when a peer's process is
+ * gone. */
+#include "comm.h"
 
 #include <sched.h>
 #include <stddef.h>

@@ -18,7 +18,7 @@
  * direct_copies.c has what is common to all executions and the copies of whole arrays, direct_tiles.c those of
  * tiles.
  */
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 #include "direct_tiles.h"
 #include "packing.h"
 

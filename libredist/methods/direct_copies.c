@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "direct_copies.h"
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 #include "../copy/copy.h"
 
 /* ---------------------------------------------------------------- peers */

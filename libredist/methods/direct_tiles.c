@@ -8,7 +8,7 @@
  * tile. A rank publishes how many partitions all others have from it.
  */
 #include "direct_tiles.h"
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 #include "../copy/copy.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "messages.h"
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 
 /* ---------------------------------------------------------------- making */
 

@@ -9,8 +9,7 @@
 #ifndef REDIST__MESSAGES_H
 #define REDIST__MESSAGES_H
 
-#include "../comm/context.h"
-#include "../comm/failure.h"
+#include "../comm/comm.h"
 
 struct redist__messages {
     const struct redist__context *context;

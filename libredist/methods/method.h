@@ -3,8 +3,7 @@
 #ifndef REDIST__METHOD_H
 #define REDIST__METHOD_H
 
-#include "../comm/context.h"
-#include "../comm/failure.h"
+#include "../comm/comm.h"
 #include "../geometry/transfer.h"
 #include "../runtime/phases.h"
 #include "../runtime/space.h"
@@ -29,8 +28,6 @@ struct redist__problem {
     struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
     struct redist__failure *failure; /* of the executions; methods note theirs there */
 };
-
-enum { REDIST__TAGS = 16 };
 
 /* Notes a failure of an execution on this rank, or nothing; and whether there is one. */
 static inline void redist__note(const struct redist__problem *problem, int code) {

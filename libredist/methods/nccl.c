@@ -9,7 +9,7 @@
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 #include "../runtime/cuda_space.h"
 #include "messages.h"
 #include "method.h"
@@ -56,6 +56,7 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 /* ---------------------------------------------------------------- the communicator of a context */
 
 struct link {
+    struct redist__kept kept;
     ncclComm_t comm;
     unsigned long long number;
 };
@@ -92,10 +93,15 @@ static int check_devices(const struct redist__context *context) {
     return redist_agree(context->comm, code);
 }
 
-static void detach_link(void *attached) {
-    struct link *link = attached;
+static void free_link(struct redist__context *context, struct redist__kept *kept) {
+    struct link *link = (struct link *)kept;
+    (void)context;
     ncclCommDestroy(link->comm);
     redist_release(link);
+}
+
+static struct link *find_link(const struct redist__context *context) {
+    return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
 }
 
 static struct link *create_link(void) {
@@ -130,27 +136,26 @@ static int create_comm(struct redist__context *context) {
         redist_release(link);
         return code;
     }
-    context->attached = link;
-    context->detach = detach_link;
+    link->kept.free = free_link;
+    redist__keep(context, REDIST__KEPT_BESIDES, &link->kept);
     return REDIST_OK;
 }
 
 static int connect_comm(struct redist__context *context) {
-    return context->attached == NULL ? create_comm(context) : REDIST_OK;
+    return find_link(context) == NULL ? create_comm(context) : REDIST_OK;
 }
 
 /* The communicator and its number, which no other one of this process has; NULL and 0 if there is none. */
 static unsigned long long comm_of(const struct redist__context *context, ncclComm_t *comm) {
-    const struct link *link = context->attached;
+    const struct link *link = find_link(context);
     *comm = link != NULL ? link->comm : NULL;
     return link != NULL ? link->number : 0;
 }
 
 /* Ends all that is under way on it, and forgets it. All ranks do so. */
 static void abort_comm(struct redist__context *context) {
-    struct link *link = context->attached;
-    context->attached = NULL;
-    context->detach = NULL;
+    struct link *link = find_link(context);
+    redist__keep_no_more(context, REDIST__KEPT_BESIDES, &link->kept);
     ncclCommAbort(link->comm);
     redist_release(link);
 }

@@ -3,7 +3,8 @@
  * Times the candidates on scratch arrays of the real shape, interleaved; all ranks agree on the
  * slowest rank's times, so all choose the same.
  */
-#include "tune.h"
+#include "../methods/method.h"
+#include "planner.h"
 
 #include <stdint.h>
 #include <stdio.h>

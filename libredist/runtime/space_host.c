@@ -6,10 +6,7 @@
  * the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k, plus an
  * offset" can be turned into an address of its own.
  */
-#include "../comm/error.h"
-#include "../comm/process.h"
-#include "../comm/table.h"
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 #include "../copy/copy.h"
 #include "space.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flags.h"
-#include "../comm/error.h"
-#include "../comm/waiting.h"
+#include "../comm/comm.h"
 
 /* ---------------------------------------------------------------- blocks */
 
 enum { BLOCKS = 64 };
 
-/* Blocks of all ranks of a node, for several plans. */
+/* Blocks of all ranks of a node, for several plans. A context keeps the first pool, with the others behind it. */
 struct redist__flag_pool {
+    struct redist__kept kept;
     void *memory;                       /* this rank's blocks */
     struct redist__flag_block **blocks; /* the first one of each rank of the node */
     char taken[BLOCKS];
@@ -37,13 +37,29 @@ static void destroy(struct redist__flag_pool *pool) {
     redist_release(pool);
 }
 
-/* Collective. */
-static void free_pools(struct redist__context *context) {
-    while (context->flag_pools != NULL) {
-        struct redist__flag_pool *pool = context->flag_pools;
-        context->flag_pools = pool->next;
+static void free_pools(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__flag_pool *pool = (struct redist__flag_pool *)kept;
+    (void)context;
+    while (pool != NULL) {
+        struct redist__flag_pool *next = pool->next;
         destroy(pool);
+        pool = next;
     }
+}
+
+static struct redist__flag_pool *first_pool(const struct redist__context *context) {
+    return (struct redist__flag_pool *)redist__kept(context, REDIST__KEPT_BESIDES, free_pools);
+}
+
+static void keep(struct redist__context *context, struct redist__flag_pool *pool) {
+    struct redist__flag_pool *first = first_pool(context);
+    if (first == NULL) {
+        pool->kept.free = free_pools;
+        redist__keep(context, REDIST__KEPT_BESIDES, &pool->kept);
+        return;
+    }
+    pool->next = first->next;
+    first->next = pool;
 }
 
 static int map_blocks(const struct redist__context *context, struct redist__flag_pool *pool,
@@ -80,14 +96,12 @@ static int create(struct redist__context *context) {
         destroy(pool);
         return code;
     }
-    pool->next = context->flag_pools;
-    context->flag_pools = pool;
-    context->free_flags = free_pools;
+    keep(context, pool);
     return REDIST_OK;
 }
 
 static int find_free(struct redist__context *context, struct redist__flags *flags) {
-    for (struct redist__flag_pool *pool = context->flag_pools; pool != NULL; pool = pool->next)
+    for (struct redist__flag_pool *pool = first_pool(context); pool != NULL; pool = pool->next)
         for (int i = 0; i < BLOCKS; i++)
             if (!pool->taken[i]) {
                 uint64_t born = pool->executions[i];

@@ -15,7 +15,7 @@
 #ifndef REDIST__FLAGS_H
 #define REDIST__FLAGS_H
 
-#include "../comm/failure.h"
+#include "../comm/comm.h"
 #include "../runtime/space.h"
 
 #include <stdatomic.h>

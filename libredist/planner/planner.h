@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fitting the communication model to what was measured. */
-#ifndef REDIST__MODEL_H
-#define REDIST__MODEL_H
+/* Which method for an exchange; the communication model; what is remembered. */
+#ifndef REDIST__PLANNER_H
+#define REDIST__PLANNER_H
 
-#include "redist.h"
+#include "../comm/comm.h"
+
+struct redist__problem;
+struct redist__transport;
+
+/* Chooses among the methods that options->method names and sets one up. Collective, the same choice
+ * and result on all ranks; what was measured is remembered. */
+int redist__tune(const struct redist__problem *problem, const redist_options *options,
+                 struct redist__transport *transport);
+
+/* Changes whenever something is remembered or forgotten in this process. */
+unsigned redist__wisdom_age(void);
 
 /* The link without a start for which the relative errors of latency + bytes[i] / bandwidth, beside seconds[i], have the
  * least sum of squares; neither is negative. n >= 2, seconds above 0, bytes different. */
