@@ -77,18 +77,18 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
-    redist__watch_begin(plan->problem.watch, 1);
+    redist__timer_begin(plan->problem.timer, 1);
     redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
 
 /* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
-    redist__watch_begin(plan->problem.watch, 1);
+    redist__timer_begin(plan->problem.timer, 1);
     plan->transport.choice.method->start(plan->transport.state, direction, arrays[direction],
                                          arrays[!direction]);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
 }
@@ -133,9 +133,9 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
 
 /* Ends what was begun. */
 static int end_execution(redist_plan *plan, void (*end)(void *state)) {
-    redist__watch_begin(plan->problem.watch, 0);
+    redist__timer_begin(plan->problem.timer, 0);
     end(plan->transport.state);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
 
@@ -152,9 +152,9 @@ int redist_plan_wait(redist_plan *plan) {
 /* ---------------------------------------------------------------- tiles */
 
 static void open_method(redist_plan *plan, void *array) {
-    redist__watch_begin(plan->problem.watch, 1);
+    redist__timer_begin(plan->problem.timer, 1);
     plan->transport.choice.method->open(plan->transport.state, array);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     plan->opened = 1;
     plan->polls = 0;
 }
@@ -231,14 +231,14 @@ typedef void move_tile(void *state, const struct redist__tile *tile);
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
-    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     if (!plan->problem.concurrent)
         plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
-    redist__watch_begin(watch, 0);
+    redist__timer_begin(timer, 0);
     move_one(plan->transport.state, tile);
-    redist__watch_end(watch);
+    redist__timer_end(timer);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
     return redist__failure_report(&plan->failure);
@@ -261,15 +261,15 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
 /* Who asks again and again waits for something: so others get a chance, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.choice.method;
-    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
-    redist__watch_begin(watch, 0);
+    struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
+    redist__timer_begin(timer, 0);
     if (partitions != NULL)
         method->arrived(plan->transport.state, partitions);
     else if (method->progress != NULL)
         method->progress(plan->transport.state);
     if (!plan->problem.concurrent)
         redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
-    redist__watch_end(watch);
+    redist__timer_end(timer);
     return redist__failure_report(&plan->failure);
 }
 
@@ -328,6 +328,6 @@ int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
                            "REDIST_PHASES_DEFAULT",
                            phases->size, sizeof *phases);
     if (code == REDIST_OK)
-        redist__watch_read(&plan->watch, phases);
+        redist__timer_read(&plan->timer, phases);
     return code;
 }

@@ -244,7 +244,7 @@ static void wait(void *data) {
     struct redist__direct *state = data;
     const struct redist__context *context = state->problem->context;
     int before = state->left, left = before, code = REDIST_OK;
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (unsigned poll = 0; left != 0 && code == REDIST_OK; poll++) {
         left = advance(state);
         if (left == before)

@@ -447,7 +447,7 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     const struct redist__context *context = state->problem->context;
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
-        redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
+        redist__enter(state->problem->timer, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = copy_part(state, tile, redist__direct_peer(state, i), 0, state->problem->partitions);
     }
     return code;
@@ -476,7 +476,7 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
     if (is_queued(state)) {
-        redist__enter(problem->watch, REDIST__COMMUNICATE);
+        redist__enter(problem->timer, REDIST__COMMUNICATE);
         redist__note(state->problem, add_put(state, tile));
     } else if (problem->partitions > 1)
         note_copied(state, tile);

@@ -81,9 +81,9 @@ static int create_parts(struct share *share, const struct redist__problem *probl
 }
 
 static void take_part(struct share *share, const struct redist__transfer *whole, int rank,
-                      int place) {
+                      int index) {
     for (int side = 0; side < 2; side++) {
-        share->transfer.side[side].parts[place] = whole->side[side].parts[rank];
+        share->transfer.side[side].parts[index] = whole->side[side].parts[rank];
         share->transfer.side[side].elements += whole->side[side].parts[rank].elements;
     }
 }
@@ -165,8 +165,8 @@ static void wait_share(struct share *share) {
     share->transport.choice.method->wait(share->transport.state);
 }
 
-/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the same
- * place: what fails inside a node is known to the other nodes at the next execution. */
+/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the
+ * same plan: what fails inside a node is known to the other nodes at the next execution. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     if (state->variant == NODES)

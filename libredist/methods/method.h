@@ -25,8 +25,8 @@ struct redist__problem {
     size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
-    struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
-    struct redist__failure *failure; /* of the executions; methods note theirs there */
+    struct redist__phase_timer *timer; /* NULL = phases are not timed */
+    struct redist__failure *failure;   /* of the executions; methods note theirs there */
 };
 
 /* Notes a failure of an execution on this rank, or nothing; and whether there is one. */
@@ -83,7 +83,7 @@ struct redist__method {
                   void **state);
 
     /* Called on all ranks once `create` succeeded on all; collective, the same result on all ranks;
-     * NULL if there is nothing to say to the peers. */
+     * NULL if the peers need no message. */
     int (*connect)(void *state);
 
     /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. Failures are

@@ -233,7 +233,7 @@ static void finish_stream(struct state *state) {
 
 static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
-    redist__enter(state->problem->watch, REDIST__PACK);
+    redist__enter(state->problem->timer, REDIST__PACK);
     redist__attempt(state->problem, redist__packing_pack_all(from, state->source, 0));
     if (!from->all_in_array)
         finish_stream(state);
@@ -247,11 +247,11 @@ static void pack_and_send(struct state *state) {
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
         int peer = rank_at(state, i);
-        redist__enter(problem->watch, REDIST__PACK);
+        redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
                                                           state->source, 0));
-        redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
+        redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         post(state, 1, peer);
     }
 }
@@ -259,7 +259,7 @@ static void pack_and_send(struct state *state) {
 /* Stream 0 is for the own part and for unpacking, stream i for the i-th peer. */
 static void pack_on_streams(struct state *state) {
     const struct redist__problem *problem = state->problem;
-    redist__enter(problem->watch, REDIST__PACK);
+    redist__enter(problem->timer, REDIST__PACK);
     for (int i = 0; i < state->transfer->nranks; i++) {
         int peer = rank_at(state, i);
         state->is_sent[peer] = state->types[state->direction].counts[peer] == 0;
@@ -290,7 +290,7 @@ static void send_packed(struct state *state) {
 }
 
 static void copy_own(struct state *state) {
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
+    redist__enter(state->problem->timer, REDIST__OWN_PART);
     redist__attempt(state->problem,
                     redist__own_copy_run(&state->own[state->direction], state->problem,
                                          state->direction, state->source, state->destination, 0));
@@ -319,13 +319,13 @@ static void unpack_segment(const struct state *state, int peer, int i) {
 static void unpack(struct state *state, int message) {
     int peer = message / state->segments;
     struct redist__packing *to = &state->packing[!state->direction];
-    redist__arrived(state->problem->watch);
-    redist__enter(state->problem->watch, REDIST__UNPACK);
+    redist__arrived(state->problem->timer);
+    redist__enter(state->problem->timer, REDIST__UNPACK);
     if (state->segments == 1)
         redist__attempt(state->problem, redist__packing_unpack(to, peer, state->destination, 0));
     else if (!redist__has_failed(state->problem))
         unpack_segment(state, peer, message % state->segments);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -351,17 +351,17 @@ static void start(void *data, int direction, const void *source, void *destinati
     else
         pack_and_send(state);
     copy_own(state);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     send_packed(state);
 }
 
 static void wait(void *data) {
     struct state *state = data;
-    struct redist__watch *watch = state->problem->watch;
+    struct redist__phase_timer *timer = state->problem->timer;
     int left = !state->is_known, i;
     for (unsigned poll = 0; (left || state->to_send != 0) && !state->messages.lost;) {
         send_packed(state);
-        redist__enter(watch, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
+        redist__enter(timer, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
             unpack(state, i);
@@ -369,9 +369,9 @@ static void wait(void *data) {
         } else if (left || state->to_send != 0)
             redist__messages_pause(&state->messages, poll++);
     }
-    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__enter(timer, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
-    redist__enter(watch, REDIST__UNPACK);
+    redist__enter(timer, REDIST__UNPACK);
     finish_stream(state);
     if (state->kind->streams && redist__has_failed(state->problem))
         state->problem->space->drain(); /* streams that pack may still be at work */
@@ -402,16 +402,16 @@ static void execute_collective(struct state *state) {
     pack_all(state);
     if (beside)
         copy_own(state);
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
     int result = redist__try(problem->failure, call_mpi(state));
     state->messages.lost |= result != MPI_SUCCESS;
     if (!beside)
         copy_own(state);
-    redist__enter(problem->watch, REDIST__UNPACK);
+    redist__enter(problem->timer, REDIST__UNPACK);
     redist__attempt(problem, redist__packing_unpack_all(&state->packing[!state->direction],
                                                         state->destination, 0));
     finish_stream(state);
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (!state->messages.lost)
         state->is_known = redist__failure_agree(problem->failure, problem->context);
 }
@@ -488,9 +488,9 @@ static void put_peer(struct state *state, const struct redist__tile *tile, int p
     int axis = axis_of(state, part);
     if (elements == 0)
         return;
-    redist__enter(state->problem->watch, REDIST__PACK);
+    redist__enter(state->problem->timer, REDIST__PACK);
     copy_peer_tile(state, tile, peer);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (int i = 0; i < count_segments(state, part); i++) {
         struct segment segment = segment_of(state, part, i);
         redist_index indices = indices_in(part, &segment, start[axis], count[axis]);
@@ -506,14 +506,14 @@ static void get_peer(struct state *state, const struct redist__tile *tile, int p
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     if (overlap(state, tile, part, start, count) == 0)
         return;
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (int i = 0; i < count_segments(state, part); i++) {
         struct segment segment = segment_of(state, part, i);
         if (indices_in(part, &segment, start[segment.axis], count[segment.axis]) != 0)
             redist__messages_wait(&state->messages, message_of(state, peer, i));
     }
-    redist__arrived(state->problem->watch);
-    redist__enter(state->problem->watch, REDIST__UNPACK);
+    redist__arrived(state->problem->timer);
+    redist__enter(state->problem->timer, REDIST__UNPACK);
     if (!redist__has_failed(state->problem))
         copy_peer_tile(state, tile, peer);
 }
@@ -521,7 +521,7 @@ static void get_peer(struct state *state, const struct redist__tile *tile, int p
 static void move_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
-    redist__enter(problem->watch, REDIST__OWN_PART);
+    redist__enter(problem->timer, REDIST__OWN_PART);
     if (!redist__has_failed(problem))
         copy_own_tile(state, tile);
     for (int i = 1; i < state->transfer->nranks && !redist__has_failed(problem); i++)
