@@ -161,7 +161,7 @@ struct redist__memory_handle;
  * engines; these also for copies between host and device. */
 enum redist__copier {
     REDIST__KERNEL,
-    REDIST__STREAMING,
+    REDIST__NONTEMPORAL,
     REDIST__ENGINES,
     REDIST__LINK,
     REDIST__CACHED = REDIST__KERNEL

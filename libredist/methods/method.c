@@ -5,6 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef REDIST__NCCL
+static int nccl_applies(const struct redist__problem *problem,
+                        const struct redist__choice *choice) {
+    (void)problem, (void)choice;
+    return redist__fail(REDIST_ERR_METHOD, "method nccl: this build has no NCCL");
+}
+
+const struct redist__method redist__method_nccl = {
+    .name = "nccl",
+    .summary = "packed messages by NCCL, between CUDA devices; not in this build",
+    .applies = nccl_applies,
+};
+#endif
+
 #define POINTER_TO(name) &redist__method_##name,
 const struct redist__method *const redist__methods[] = {REDIST__METHODS(POINTER_TO)};
 #undef POINTER_TO
@@ -62,12 +76,12 @@ int redist_method_exists(const char *request) {
 int redist__transport_create(const struct redist__problem *problem,
                              const struct redist__choice *choice,
                              struct redist__transport *transport) {
-    MPI_Comm comm = problem->schedule->context->comm;
+    MPI_Comm comm = problem->context->comm;
     const struct redist__method *method = choice->method;
     *transport = (struct redist__transport){*choice, NULL};
-    int code = method->applies(problem, choice->variant);
+    int code = method->applies(problem, choice);
     if (code == REDIST_OK)
-        code = method->create(problem, choice->variant, &transport->state);
+        code = method->create(problem, choice, &transport->state);
     code = redist_agree(comm, code);
     if (code == REDIST_OK && method->connect != NULL)
         code = method->connect(transport->state);

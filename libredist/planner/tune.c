@@ -3,7 +3,8 @@
  * Times the candidates on scratch arrays of the real shape, interleaved; all ranks agree on the
  * slowest rank's times, so all choose the same.
  */
-#include "tune.h"
+#include "../methods/method.h"
+#include "planner.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -35,9 +36,8 @@ struct contest {
 
 static int preference(const struct contest *contest, int i) {
     const struct redist__choice *choice = &contest->candidates[i].choice;
-    return choice->method->preference != NULL
-               ? choice->method->preference(contest->problem, choice->variant)
-               : 0;
+    return choice->method->preference != NULL ? choice->method->preference(contest->problem, choice)
+                                              : 0;
 }
 
 /* What tiles cost shows in the transforms that use them, so a measurement here would mislead: what the
@@ -89,7 +89,7 @@ static int collect(struct contest *contest) {
     for (int i = n - 1; i >= 0; i--) {
         int code = can_tile(contest->problem, choices[i].method);
         if (code == REDIST_OK)
-            code = choices[i].method->applies(contest->problem, choices[i].variant);
+            code = choices[i].method->applies(contest->problem, &choices[i]);
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
@@ -122,29 +122,29 @@ static int estimate(const struct contest *contest) {
 
 /* Peers need not map arrays of a datatype that no method can copy. */
 static int is_mapped(const struct contest *contest, int side) {
-    return contest->problem->mapped[side] && redist__schedule_copyable(contest->problem->schedule);
+    return contest->problem->mapped[side] && redist__transfer_copyable(contest->problem->transfer);
 }
 
 static int allocate_side(struct contest *contest, int side, size_t bytes) {
     const struct redist__space *space = contest->problem->space;
     void **scratch = &contest->scratch[side];
     if (is_mapped(contest, side))
-        return space->create(contest->problem->schedule->context, bytes, scratch);
+        return space->create(contest->problem->context, bytes, scratch);
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
 /* Clears it too, so that pages exist before they are timed. */
 static int allocate_scratch(struct contest *contest) {
-    const struct redist__schedule *schedule = contest->problem->schedule;
+    const struct redist__transfer *transfer = contest->problem->transfer;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        size_t bytes = schedule->before + schedule->side[side].bytes + schedule->behind;
+        size_t bytes = transfer->before + transfer->side[side].bytes + transfer->behind;
         code = allocate_side(contest, side, bytes);
         if (code == REDIST_OK)
             code = redist_agree(contest->comm,
                                 contest->problem->space->clear(contest->scratch[side], bytes));
         if (contest->scratch[side] != NULL)
-            contest->array[side] = (char *)contest->scratch[side] + schedule->before;
+            contest->array[side] = (char *)contest->scratch[side] + transfer->before;
     }
     return code;
 }
@@ -165,7 +165,7 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->choice.method;
     int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
-    const struct redist__side *side = &problem->schedule->side[!put];
+    const struct redist__side *side = &problem->transfer->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
@@ -315,16 +315,16 @@ static int find_by_name(const struct contest *contest, const char *name) {
 /* Words that name this exchange in the memory of what was measured. */
 static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__schedule *schedule = problem->schedule;
-    uint64_t hash = redist__schedule_hash(schedule);
+    const struct redist__transfer *transfer = problem->transfer;
+    uint64_t hash = redist__transfer_hash(transfer);
     int result =
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,
-             problem->staged ? "-staged" : "", schedule->context->size,
-             schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
-             problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
+             problem->staged ? "-staged" : "", problem->context->size, problem->context->node_size,
+             transfer->item, transfer->ndims, problem->mapped[0], problem->mapped[1],
+             (int)problem->tiles, (unsigned long long)hash);
     return redist_check_mpi(result);
 }
 
@@ -373,7 +373,7 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
             snprintf(reason, sizeof reason, "%s", redist_error_message());
         }
         candidate->failed = "could not be set up";
-        if (contest->verbose && contest->problem->schedule->context->rank == 0)
+        if (contest->verbose && contest->problem->context->rank == 0)
             fprintf(stderr, "redist: %s could not be set up: %s\n", candidate->choice.method->name,
                     redist_error_message());
         if (!has_alternative(contest, code))
@@ -388,7 +388,7 @@ int redist__tune(const struct redist__problem *problem, const redist_options *op
                  struct redist__transport *transport) {
     const char *verbose = getenv("REDIST_VERBOSE");
     struct contest contest = {.problem = problem, .options = options};
-    contest.comm = problem->schedule->context->comm;
+    contest.comm = problem->context->comm;
     contest.verbose = options->verbose || (verbose != NULL && strcmp(verbose, "0") != 0);
     int winner = 0;
     int code = collect(&contest);
