@@ -71,7 +71,7 @@ struct redist_plan {
     struct redist__transport transport;
     struct redist__request request;   /* for the checks of later arrays */
     struct redist__mappings mappings; /* of the peers' arrays */
-    struct redist__watch watch;       /* of the problem, if it has one */
+    struct redist__phase_timer timer; /* of the problem, if it has one */
     struct redist__failure failure;   /* of the executions */
     int started, opened;              /* an execution is under way: whole, in tiles */
     unsigned polls;                   /* how often it was asked to go on since the last tile */

@@ -40,7 +40,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;
-    plan->problem.watch = request->options.phases ? &plan->watch : NULL;
+    plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
     if (request->options.bind_a)
@@ -70,7 +70,7 @@ static int complete_plan(struct redist_plan *plan, const redist_options *options
         redist__plan_destroy(plan);
         return code;
     }
-    redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
+    redist__candidate_name(&plan->transport.candidate, sizeof plan->method_name, plan->method_name);
     *result = plan;
     return REDIST_OK;
 }

@@ -15,7 +15,7 @@ void redist__copy_fence(void);
 typedef void redist__copy_rows(char *destination, ptrdiff_t destination_stride, const char *source,
                                ptrdiff_t source_stride, size_t rows, size_t run);
 
-/* The loops of one kind of processor for long runs: one const table, and one line in copy.c. */
+/* The loops of one kind of processor for long runs: one const table, and its name in copy.c. */
 struct redist__copy_loops {
     int (*runs_here)(void);
     redist__copy_rows *nontemporal; /* past the caches */

@@ -66,16 +66,16 @@ size_t redist__copy_bytes(const struct redist__copy *copy) {
     return bytes;
 }
 
-int redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
-                      const redist_index start_b[], const redist_index count_b[],
-                      redist_index start[], redist_index count[]) {
-    int any = 1;
+size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
+                         const redist_index start_b[], const redist_index count_b[],
+                         redist_index start[], redist_index count[]) {
+    size_t elements = 1;
     for (int i = 0; i < ndims; i++) {
         redist_index end_a = start_a[i] + count_a[i], end_b = start_b[i] + count_b[i];
         redist_index end = end_a < end_b ? end_a : end_b;
         start[i] = start_a[i] > start_b[i] ? start_a[i] : start_b[i];
         count[i] = end > start[i] ? end - start[i] : 0;
-        any &= count[i] > 0;
+        elements *= (size_t)count[i];
     }
-    return any;
+    return elements;
 }

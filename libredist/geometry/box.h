@@ -25,9 +25,9 @@ void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdif
 /* Bytes that a copy moves. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
 
-/* Intersection of two boxes given by start and count; 0 if it is empty. */
-int redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
-                      const redist_index start_b[], const redist_index count_b[],
-                      redist_index start[], redist_index count[]);
+/* Intersection of two boxes given by start and count; returns its elements. */
+size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
+                         const redist_index start_b[], const redist_index count_b[],
+                         redist_index start[], redist_index count[]);
 
 #endif

@@ -112,7 +112,7 @@ static const void *shared_array(const struct redist__direct *state) {
 static void stage_source(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *side = &transfer->side[state->direction];
-    redist__enter(state->problem->watch, REDIST__PACK);
+    redist__enter(state->problem->timer, REDIST__PACK);
     for (int peer = 0; peer < transfer->nranks; peer++) {
         const struct redist__part *part = &side->parts[peer];
         if (peer == transfer->rank || part->elements == 0)
@@ -144,7 +144,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     wait_for_strangers(state);
     if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
         stage_source(state);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     const struct redist__memory_handle array =
         state->shares[direction].mode == REDIST__STAGE
             ? redist__space_host.export_memory(state->stage, 1)
@@ -170,14 +170,14 @@ void redist__direct_wait_stream(const struct redist__direct *state) {
 
 void redist__direct_finish(struct redist__direct *state) {
     const struct redist__context *context = state->problem->context;
-    struct redist__watch *watch = state->problem->watch;
-    redist__enter(watch, REDIST__FIRST_MESSAGE);
+    struct redist__phase_timer *timer = state->problem->timer;
+    redist__enter(timer, REDIST__FIRST_MESSAGE);
     redist__copy_fence();
     redist__flags_publish_done(&state->flags, redist__has_failed(state->problem));
     for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && shares_box(state, peer)) {
             wait_done(state, peer, state->flags.number);
-            redist__arrived(watch);
+            redist__arrived(timer);
         }
 }
 
@@ -224,14 +224,14 @@ static int issue_one(struct redist__direct *state, int peer) {
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
     state->copies[peer] = REDIST__RUNS;
     state->steps.begun += !own;
-    redist__enter(state->problem->watch, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
     int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     if (code == REDIST_OK && batch->copies[peer].run != 0)
         code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
                            copier, space->stream(stream));
     if (code == REDIST_OK && space->asynchronous)
         code = space->event_record(state->events[peer], space->stream(stream));
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     return code;
 }
 
@@ -259,7 +259,7 @@ static int try_to_end(struct redist__direct *state, int peer) {
     state->left--;
     if (redist__direct_distance(state, peer) != 0 &&
         state->shares[state->direction].mode != REDIST__PUSH)
-        redist__arrived(state->problem->watch);
+        redist__arrived(state->problem->timer);
     if (state->traits->paced && redist__direct_distance(state, peer) != 0)
         redist__steps_end(&state->steps);
     return code;

@@ -46,28 +46,17 @@ static void partition_box(const struct redist__direct *state, int peer, int firs
     count[axis] = high > low ? high - low : 0;
 }
 
-static size_t count_common(const struct redist__direct *state, const struct redist__tile *tile,
-                           int peer) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    const struct redist__part *part = &transfer->side[0].parts[peer];
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    size_t elements = 1;
-    if (!redist__intersect(transfer->ndims, tile->start, tile->count, part->start, part->count,
-                           start, count))
-        return 0;
-    for (int i = 0; i < transfer->ndims; i++)
-        elements *= (size_t)count[i];
-    return elements;
-}
-
 /* Notes that a tile was put; nonzero if others get something of it. */
 static int note_tile(struct redist__direct *state, const struct redist__tile *tile) {
-    const struct redist__context *context = state->problem->context;
+    const struct redist__transfer *transfer = state->problem->transfer;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     size_t others = 0;
-    for (int peer = 0; peer < context->size; peer++) {
-        size_t common = count_common(state, tile, peer);
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        const struct redist__part *part = &transfer->side[0].parts[peer];
+        size_t common = redist__intersect(transfer->ndims, tile->start, tile->count, part->start,
+                                          part->count, start, count);
         state->elements += common;
-        others += peer != context->rank ? common : 0;
+        others += peer != transfer->rank ? common : 0;
     }
     return others > 0;
 }
@@ -123,7 +112,8 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
         partition_box(state, peer, first, last, box_start, box_count);
         from = box_start, extent = box_count;
     }
-    if (!redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count))
+    if (redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count) ==
+        0)
         return REDIST_OK;
     char *far, *near = tile->data;
     ptrdiff_t stride[REDIST_MAX_NDIMS];
@@ -457,7 +447,7 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     const struct redist__context *context = state->problem->context;
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
-        redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
+        redist__enter(state->problem->timer, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = copy_part(state, tile, redist__direct_peer(state, i), 0, state->problem->partitions);
     }
     return code;
@@ -486,7 +476,7 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
     if (is_queued(state)) {
-        redist__enter(problem->watch, REDIST__COMMUNICATE);
+        redist__enter(problem->timer, REDIST__COMMUNICATE);
         redist__note(state->problem, add_put(state, tile));
     } else if (problem->partitions > 1)
         note_copied(state, tile);

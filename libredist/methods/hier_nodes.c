@@ -138,20 +138,21 @@ static int find_in(struct redist__node_messages *messages, int direction, uint64
     return code;
 }
 
-/* Tells each rank where in the message the part for it is. */
-static int tell_places(struct redist__node_messages *messages, int direction, uint64_t told[]) {
+/* Sends each rank the position of its part in the message. */
+static int send_positions(struct redist__node_messages *messages, int direction,
+                          uint64_t positions[]) {
     const struct redist__context *context = context_of(messages);
     const struct redist__part *parts = messages->problem->transfer->side[direction].parts;
     const struct bundles *bundles = &messages->directions[direction];
     for (int node = 0; node < messages->nnodes; node++) {
         uint64_t at = bundles->list[node].mine;
         for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-            told[messages->members[i]] = at;
+            positions[messages->members[i]] = at;
             at += parts[messages->members[i]].elements;
         }
     }
     return redist_check_mpi(redist_insist(
-        MPI_Alltoall(told, 1, MPI_UINT64_T, bundles->before, 1, MPI_UINT64_T, context->comm)));
+        MPI_Alltoall(positions, 1, MPI_UINT64_T, bundles->before, 1, MPI_UINT64_T, context->comm)));
 }
 
 static size_t padded(uint64_t elements, size_t item) {
@@ -177,10 +178,10 @@ static int check_counts(const struct redist__node_messages *messages, int direct
                      (unsigned long long)most);
 }
 
-/* Every rank of the node finds the same places in the carriers' memories. Incoming messages lie behind
+/* Every rank of the node finds the same positions in the carriers' memories. Incoming messages lie behind
  * outgoing ones of either direction: one may be unpacked while the next are packed. */
-static void place_messages(struct redist__node_messages *messages, int incoming,
-                           const size_t begin[], size_t end[]) {
+static void position_messages(struct redist__node_messages *messages, int incoming,
+                              const size_t begin[], size_t end[]) {
     size_t item = messages->problem->transfer->item;
     int members = members_of(messages, messages->own);
     for (int direction = 0; direction < 2; direction++)
@@ -199,23 +200,23 @@ static void place_messages(struct redist__node_messages *messages, int incoming,
 /* `scratch` has room for 2 * ranks and a row of nodes for each rank of this node. */
 static int connect_direction(struct redist__node_messages *messages, int direction,
                              uint64_t scratch[]) {
-    uint64_t *sums = scratch, *told = scratch + context_of(messages)->size;
-    int code = find_out(messages, direction, sums, told + context_of(messages)->size);
+    uint64_t *sums = scratch, *positions = scratch + context_of(messages)->size;
+    int code = find_out(messages, direction, sums, positions + context_of(messages)->size);
     if (code == REDIST_OK)
         code = find_in(messages, direction, sums);
-    return code == REDIST_OK ? tell_places(messages, direction, told) : code;
+    return code == REDIST_OK ? send_positions(messages, direction, positions) : code;
 }
 
 /* ---------------------------------------------------------------- making */
 
 static int map_memories(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
-    struct redist__memory_handle place = redist__space_host.export_memory(messages->memory, 1);
-    if (place.key == 0)
+    struct redist__memory_handle handle = redist__space_host.export_memory(messages->memory, 1);
+    if (handle.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
-    for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        messages->memories[place.rank] = redist__space_host.map(&place, NULL);
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        messages->memories[handle.rank] = redist__space_host.map(&handle, NULL);
     struct header *mine = messages->memory;
     atomic_store(&mine->ready, 0);
     atomic_store(&mine->packed, 0);
@@ -226,17 +227,17 @@ static int map_memories(struct redist__node_messages *messages) {
     return REDIST_OK;
 }
 
-static int place_all(struct redist__node_messages *messages) {
+static int position_all(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
     int members = context->node_size, own = 0, code = REDIST_OK;
     size_t *ends = redist_calloc(3 * (size_t)members, sizeof *ends);
     if (ends == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to place messages");
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the positions of messages");
     messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
     for (int i = 0; i < members; i++)
         ends[i] = messages->head;
-    place_messages(messages, 0, ends, ends + members);
-    place_messages(messages, 1, ends + members, ends + 2 * members);
+    position_messages(messages, 0, ends, ends + members);
+    position_messages(messages, 1, ends + members, ends + 2 * members);
     while (messages->members[messages->first[messages->own] + own] != context->rank)
         own++;
     messages->bytes = ends[2 * members + own];
@@ -246,10 +247,10 @@ static int place_all(struct redist__node_messages *messages) {
     return code;
 }
 
-/* The closing agreement also tells that every rank has cleared its counters. */
+/* After the closing agreement every rank has cleared its counters. */
 static int connect_memory(struct redist__node_messages *messages) {
     struct redist__context *context = context_of(messages);
-    int code = redist_agree(context->comm, place_all(messages));
+    int code = redist_agree(context->comm, position_all(messages));
     if (code == REDIST_OK)
         code = redist__space_host.create(context, messages->bytes, &messages->memory);
     return code == REDIST_OK ? redist_agree(context->comm, map_memories(messages)) : code;
@@ -346,8 +347,8 @@ size_t redist__node_messages_bytes(const struct redist__node_messages *messages)
 /* ---------------------------------------------------------------- one execution */
 
 /* The other nodes, each rank's own successors first. */
-static int node_at(const struct redist__node_messages *messages, int turn) {
-    return (messages->own + turn) % messages->nnodes;
+static int node_at(const struct redist__node_messages *messages, int step) {
+    return (messages->own + step) % messages->nnodes;
 }
 
 static struct header *header_of(const struct redist__node_messages *messages, int rank) {
@@ -397,8 +398,8 @@ static void post_receives(struct redist__node_messages *messages) {
         return;
     messages->posted = 1;
     note_failures(messages);
-    for (int turn = 1; turn < messages->nnodes; turn++) {
-        int node = node_at(messages, turn);
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
         const struct bundle *bundle = bundle_of(messages, node);
         if (carries(messages, node) && bundle->in != 0)
             redist__messages_receive(&messages->mpi, node, (char *)messages->memory + bundle->in_at,
@@ -439,35 +440,35 @@ static void pack_node(const struct redist__node_messages *messages, int node) {
     }
 }
 
-static uint64_t packed_by(const struct redist__node_messages *messages, int turn) {
-    return (messages->number - 1) * (uint64_t)(messages->nnodes - 1) + (uint64_t)turn;
+static uint64_t packed_by(const struct redist__node_messages *messages, int step) {
+    return (messages->number - 1) * (uint64_t)(messages->nnodes - 1) + (uint64_t)step;
 }
 
 /* For one node after the other, as long as their carriers are ready. */
 static void pack_ready(struct redist__node_messages *messages) {
     struct header *mine = messages->memory;
     while (messages->npacked + 1 < messages->nnodes) {
-        int turn = messages->npacked + 1, node = node_at(messages, turn);
+        int step = messages->npacked + 1, node = node_at(messages, step);
         const struct header *theirs =
             header_of(messages, carrier_of(messages, messages->own, node));
         if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
             return;
-        redist__enter(messages->problem->watch, REDIST__PACK);
+        redist__enter(messages->problem->timer, REDIST__PACK);
         if (!redist__has_failed(messages->problem))
             pack_node(messages, node);
-        redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
-        messages->npacked = turn;
+        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
+        messages->npacked = step;
         publish_failure(messages);
-        atomic_store_explicit(&mine->packed, packed_by(messages, turn), memory_order_release);
+        atomic_store_explicit(&mine->packed, packed_by(messages, step), memory_order_release);
     }
 }
 
 static void send_packed(struct redist__node_messages *messages) {
-    for (int turn = 1; turn < messages->nnodes; turn++) {
-        int node = node_at(messages, turn);
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
         const struct bundle *bundle = bundle_of(messages, node);
         if (messages->is_sent[node] ||
-            !all_reached(messages, offsetof(struct header, packed), packed_by(messages, turn)))
+            !all_reached(messages, offsetof(struct header, packed), packed_by(messages, step)))
             continue;
         messages->is_sent[node] = 1;
         note_failures(messages);
@@ -501,19 +502,19 @@ static void unpack_node(struct redist__node_messages *messages, int node) {
 }
 
 static void unpack_arrived(struct redist__node_messages *messages) {
-    for (int turn = 1; turn < messages->nnodes; turn++) {
-        int node = node_at(messages, turn);
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
         const struct header *theirs =
             header_of(messages, carrier_of(messages, messages->own, node));
         if (messages->is_unpacked[node] ||
             atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < messages->number)
             continue;
-        redist__arrived(messages->problem->watch);
-        redist__enter(messages->problem->watch, REDIST__UNPACK);
+        redist__arrived(messages->problem->timer);
+        redist__enter(messages->problem->timer, REDIST__UNPACK);
         note_failure_of(messages, theirs, carrier_of(messages, messages->own, node));
         if (!redist__has_failed(messages->problem))
             unpack_node(messages, node);
-        redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
+        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
         messages->is_unpacked[node] = 1;
         messages->left--;
     }
@@ -528,7 +529,7 @@ static int unsent(const struct redist__node_messages *messages) {
 }
 
 int redist__node_messages_advance(struct redist__node_messages *messages) {
-    redist__enter(messages->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
     post_receives(messages);
     pack_ready(messages);
     send_packed(messages);
@@ -574,7 +575,7 @@ void redist__node_messages_wait(struct redist__node_messages *messages) {
         redist__messages_pause(&messages->mpi, poll);
     if (messages->mpi.lost)
         publish_all(messages);
-    redist__enter(messages->problem->watch, REDIST__COMMUNICATE);
+    redist__enter(messages->problem->timer, REDIST__COMMUNICATE);
     redist__messages_end(&messages->mpi);
     publish_failure(messages);
     atomic_store_explicit(&mine->done, messages->number, memory_order_release);

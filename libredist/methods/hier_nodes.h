@@ -17,7 +17,7 @@ void redist__node_messages_free(struct redist__node_messages *messages);
 void redist__node_messages_start(struct redist__node_messages *messages, int direction,
                                  const void *source, void *destination);
 
-/* Does what can be done without waiting, and says whether anything is left. */
+/* Does what can be done without waiting, and returns whether anything is left. */
 int redist__node_messages_advance(struct redist__node_messages *messages);
 
 /* Waits for the rest. */

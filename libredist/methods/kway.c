@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The all-to-all in stages (AccFFT's k-way): ceil(log_k P) of them, in each of which a rank sends at most
- * k - 1 messages; each message carries all blocks that go the same way, also those of other ranks. Fewer
- * messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
- * of its way that is not 0.
+ * k - 1 messages; each message carries all blocks that go to the same rank next, also those of other ranks.
+ * Fewer messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
+ * of its distance that is not 0.
  *
- * The own blocks of a message are packed straight from the array, those that came by are copied from the
+ * The own blocks of a message are packed straight from the array, those in transit are copied from the
  * buffer of the stage before; a block that has arrived is unpacked straight into the array while the next
  * stage's messages travel. On a device each message is packed on a stream of its own and sent when that is
  * done, and what the array has for the next stage is packed while this one's messages travel; if MPI
  * cannot take device memory, blocks stay in pinned host memory from their first stage to their last.
  *
- * Buffers hold at most what the rank has under way at a time: those of even and odd stages take turns.
+ * Buffers hold at most what is in transit at a time: even stages use one, odd stages the other.
  */
 #include "kway_plan.h"
 #include "messages.h"
@@ -46,8 +46,9 @@ static int radix_of(int variant) {
     return atoi(variants[variant]);
 }
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    (void)choice;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
     int code = redist__check_copyable(problem->transfer, "kway");
     return code == REDIST_OK ? redist__check_counts(problem->transfer, "kway", 0) : code;
 }
@@ -55,8 +56,9 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 /* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
  * are the same. Among ranks that map each other's arrays nothing is gained by fewer messages. Where
  * nothing is measured, it is the smallest k with two stages. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
-    int variant = choice->variant;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    int variant = candidate->variant;
     const struct redist__context *context = problem->context;
     int k = radix_of(variant), ranks = context->size;
     int smaller = variant > 0 ? radix_of(variant - 1) : 1;
@@ -97,7 +99,7 @@ static int create_messages(struct state *state) {
     return code;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
@@ -105,7 +107,7 @@ static int create(const struct redist__problem *problem, const struct redist__ch
     state->element = MPI_DATATYPE_NULL;
     state->shape.problem = problem;
     state->shape.wire = problem->staged ? &redist__space_host : problem->space;
-    describe_stages(&state->shape, radix_of(choice->variant));
+    describe_stages(&state->shape, radix_of(candidate->variant));
     for (int direction = 0; direction < 2; direction++)
         redist__own_copy_prepare(&state->own[direction], problem->transfer, direction);
     return create_messages(state);
@@ -133,7 +135,7 @@ static int create_buffers(struct state *state) {
     return code;
 }
 
-/* How large the blocks are that come by is known to their owners only. */
+/* Only their owners know how large the blocks in transit are. */
 static int connect_with(struct state *state, uint64_t elements[], uint64_t scratch[]) {
     size_t table = (size_t)(state->shape.nstages + 1) * (size_t)context_of(state)->size;
     int code = REDIST_OK;
@@ -172,10 +174,10 @@ static int connect(void *data) {
 /* Runs the moves of some messages; after a failure there is nothing to move. */
 static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
                 const char *from, char *to, int stream) {
-    struct redist__watch *watch = state->shape.problem->watch;
+    struct redist__phase_timer *timer = state->shape.problem->timer;
     if (redist__has_failed(state->shape.problem))
         return;
-    redist__enter(watch,
+    redist__enter(timer,
                   moves == &state->plans[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
     int first = moves->first[message], count = moves->first[message + nmessages] - first;
     for (int i = first; i < first + count; i++) {
@@ -191,7 +193,7 @@ static void run(struct state *state, struct redist__moves *moves, int message, i
         redist__note(state->shape.problem,
                      moves->batch.space->batch_run(&moves->batch, first, count,
                                                    moves->batch.space->stream(stream)));
-    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__enter(timer, REDIST__COMMUNICATE);
 }
 
 static void post_receives(struct state *state, int stage) {
@@ -302,11 +304,11 @@ static void start(void *data, int direction, const void *source, void *destinati
                                        problem->stream, context_of(state)));
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
-    redist__enter(problem->watch, REDIST__OWN_PART);
+    redist__enter(problem->timer, REDIST__OWN_PART);
     redist__attempt(state->shape.problem,
                     redist__own_copy_run(&state->own[direction], problem, direction, source,
                                          destination, UNPACKING));
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
 }
 
 /* After a failure other streams may still be packing. */

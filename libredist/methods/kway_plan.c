@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which blocks each message of method kway has, and what is copied for them. At any time a rank has one
- * block for each distance: the one that began with that distance to go. So what is said of blocks is
- * said of distances, and nothing here is larger than the number of ranks times that of stages.
+ * block for each distance: the one that began with that distance to go. So all tables are
+ * over distances, and none is larger than the number of ranks times that of stages.
  */
 #include "kway_plan.h"
 

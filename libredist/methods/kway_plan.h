@@ -67,7 +67,7 @@ struct redist__kway_shape {
     struct redist__stage stages[REDIST__MOST_STAGES];
 };
 
-/* Asks the peers how large the blocks are that come by: elements[stage * ranks + distance] is that of
+/* Finds the sizes of the blocks in transit from the peers: elements[stage * ranks + distance] is that of
  * the block at this rank before a stage that began with that distance to go; `nstages` + 1 rows, the
  * first of which this fills too. Collective. `scratch` has room for 2 * ranks. */
 int redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,

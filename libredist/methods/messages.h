@@ -3,8 +3,8 @@
  * The messages of one execution, for all methods that send and receive them.
  *
  * Every message that the description promises is sent and received, whatever fails: a rank that failed
- * sends empty ones. Nobody waits in vain, no message is left over for a later execution, and who
- * receives an empty message knows of the failure. Only messages with elements may be posted here.
+ * sends empty ones. No rank waits for a message that does not come, none is left over for a later execution, and
+ * a rank that receives an empty message knows of the failure. Only messages with elements may be posted here.
  */
 #ifndef REDIST__MESSAGES_H
 #define REDIST__MESSAGES_H
@@ -24,7 +24,7 @@ int redist__messages_create(struct redist__messages *messages,
                             const struct redist__context *context, struct redist__failure *failure,
                             int count);
 
-/* Returns nonzero if MPI may still use the buffers of a message: they have to stay for ever. */
+/* Returns nonzero if MPI may still use the buffers of a message: they have to stay until the process ends. */
 int redist__messages_free(struct redist__messages *messages);
 
 /* Posts message i, `count` elements. Failures are noted. */

@@ -44,20 +44,21 @@ struct state {
     struct redist__messages messages;
     size_t *missing; /* elements of each message that were not put yet */
     void **events;   /* with streams, of each distance: the part is packed; else one */
-    char *is_sent;   /* with streams, of each peer */
-    int nevents;     /* with streams, ranks */
-    int to_send;     /* parts that are not sent yet */
-    int is_known;    /* all ranks know of a failure: none calls MPI any more */
-    int direction;   /* of the execution under way */
+    int nevents;
+    char *is_sent; /* with streams, of each peer */
+    int to_send;   /* parts that are not sent yet */
+    int is_known;  /* all ranks know of a failure: none calls MPI any more */
+    int direction; /* of the execution under way */
     const char *source;
     char *destination;
 };
 
 /* ---------------------------------------------------------------- what they can serve */
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    const struct kind *kind = choice->method->kind;
-    const char *name = choice->method->name;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    const struct kind *kind = candidate->method->kind;
+    const char *name = candidate->method->name;
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
     int code =
         !as_types || problem->staged ? redist__check_copyable(problem->transfer, name) : REDIST_OK;
@@ -71,8 +72,9 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 
 /* MPI copies each contiguous run of a type on a device by itself, which is extremely slow. In host memory
  * p2p-streams has nothing that p2p lacks. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
-    const struct kind *kind = choice->method->kind;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    const struct kind *kind = candidate->method->kind;
     int device = problem->space->asynchronous;
     int slow =
         kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged : kind->streams && !device;
@@ -119,14 +121,14 @@ static int create_side(struct state *state, int side) {
                              : code;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", choice->method->name);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", candidate->method->name);
     state->problem = problem;
     state->transfer = problem->transfer;
-    state->kind = choice->method->kind;
+    state->kind = candidate->method->kind;
     state->segments = problem->tiles == REDIST_WHOLE ? 1 : SEGMENTS;
     int code = allocate(state);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
@@ -231,10 +233,9 @@ static void finish_stream(struct state *state) {
                                        state->problem->space->stream(0), state->problem->context));
 }
 
-/* One call packs for all peers. */
 static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
-    redist__enter(state->problem->watch, REDIST__PACK);
+    redist__enter(state->problem->timer, REDIST__PACK);
     redist__attempt(state->problem, redist__packing_pack_all(from, state->source, 0));
     if (!from->all_in_array)
         finish_stream(state);
@@ -248,11 +249,11 @@ static void pack_and_send(struct state *state) {
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
         int peer = rank_at(state, i);
-        redist__enter(problem->watch, REDIST__PACK);
+        redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
                                                           state->source, 0));
-        redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
+        redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
         post(state, 1, peer);
     }
 }
@@ -260,7 +261,7 @@ static void pack_and_send(struct state *state) {
 /* Stream 0 is for the own part and for unpacking, stream i for the i-th peer. */
 static void pack_on_streams(struct state *state) {
     const struct redist__problem *problem = state->problem;
-    redist__enter(problem->watch, REDIST__PACK);
+    redist__enter(problem->timer, REDIST__PACK);
     for (int i = 0; i < state->transfer->nranks; i++) {
         int peer = rank_at(state, i);
         state->is_sent[peer] = state->types[state->direction].counts[peer] == 0;
@@ -291,7 +292,7 @@ static void send_packed(struct state *state) {
 }
 
 static void copy_own(struct state *state) {
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
+    redist__enter(state->problem->timer, REDIST__OWN_PART);
     redist__attempt(state->problem,
                     redist__own_copy_run(&state->own[state->direction], state->problem,
                                          state->direction, state->source, state->destination, 0));
@@ -320,13 +321,13 @@ static void unpack_segment(const struct state *state, int peer, int i) {
 static void unpack(struct state *state, int message) {
     int peer = message / state->segments;
     struct redist__packing *to = &state->packing[!state->direction];
-    redist__arrived(state->problem->watch);
-    redist__enter(state->problem->watch, REDIST__UNPACK);
+    redist__arrived(state->problem->timer);
+    redist__enter(state->problem->timer, REDIST__UNPACK);
     if (state->segments == 1)
         redist__attempt(state->problem, redist__packing_unpack(to, peer, state->destination, 0));
     else if (!redist__has_failed(state->problem))
         unpack_segment(state, peer, message % state->segments);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
 }
 
 /* ---------------------------------------------------------------- whole arrays */
@@ -352,24 +353,17 @@ static void start(void *data, int direction, const void *source, void *destinati
     else
         pack_and_send(state);
     copy_own(state);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     send_packed(state);
-}
-
-/* After a failure streams that pack may still be at work. */
-static void finish_packing(struct state *state) {
-    finish_stream(state);
-    if (state->kind->streams && redist__has_failed(state->problem))
-        state->problem->space->drain();
 }
 
 static void wait(void *data) {
     struct state *state = data;
-    struct redist__watch *watch = state->problem->watch;
+    struct redist__phase_timer *timer = state->problem->timer;
     int left = !state->is_known, i;
     for (unsigned poll = 0; (left || state->to_send != 0) && !state->messages.lost;) {
         send_packed(state);
-        redist__enter(watch, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
+        redist__enter(timer, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
             unpack(state, i);
@@ -377,10 +371,12 @@ static void wait(void *data) {
         } else if (left || state->to_send != 0)
             redist__messages_pause(&state->messages, poll++);
     }
-    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__enter(timer, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
-    redist__enter(watch, REDIST__UNPACK);
-    finish_packing(state);
+    redist__enter(timer, REDIST__UNPACK);
+    finish_stream(state);
+    if (state->kind->streams && redist__has_failed(state->problem))
+        state->problem->space->drain(); /* streams that pack may still be at work */
 }
 
 /* The base address of all messages. */
@@ -408,16 +404,16 @@ static void execute_collective(struct state *state) {
     pack_all(state);
     if (beside)
         copy_own(state);
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
     int result = redist__try(problem->failure, call_mpi(state));
     state->messages.lost |= result != MPI_SUCCESS;
     if (!beside)
         copy_own(state);
-    redist__enter(problem->watch, REDIST__UNPACK);
+    redist__enter(problem->timer, REDIST__UNPACK);
     redist__attempt(problem, redist__packing_unpack_all(&state->packing[!state->direction],
                                                         state->destination, 0));
     finish_stream(state);
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (!state->messages.lost)
         state->is_known = redist__failure_agree(problem->failure, problem->context);
 }
@@ -435,49 +431,46 @@ static void execute(void *data, int direction, const void *source, void *destina
 
 /* ---------------------------------------------------------------- tiles */
 
-/* What a tile and a part have in common, copied between the tile and an array in which the part begins at
+static size_t overlap(const struct state *state, const struct redist__tile *tile,
+                      const struct redist__part *part, redist_index start[], redist_index count[]) {
+    return redist__intersect(state->transfer->ndims, tile->start, tile->count, part->start,
+                             part->count, start, count);
+}
+
+/* Copies what a tile and a part have in common, between the tile and an array in which the part begins at
  * `array`. */
 static void copy_overlap(const struct state *state, const struct redist__tile *tile,
-                         const struct redist__part *part, const redist_index start[],
-                         const redist_index count[], char *array, const ptrdiff_t stride[]) {
-    int put = state->problem->tiles == REDIST_PUT, ndims = state->transfer->ndims;
+                         const struct redist__part *part, char *array, const ptrdiff_t stride[]) {
+    int put = state->problem->tiles == REDIST_PUT;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    struct redist__copy copy;
     char *near = tile->data;
-    for (int i = 0; i < ndims; i++) {
+    if (overlap(state, tile, part, start, count) == 0)
+        return;
+    for (int i = 0; i < state->transfer->ndims; i++) {
         near += (start[i] - tile->start[i]) * tile->stride[i];
         array += (start[i] - part->start[i]) * stride[i];
     }
-    struct redist__copy copy;
-    redist__copy_prepare(&copy, ndims, count, state->transfer->item, put ? tile->stride : stride,
-                         put ? stride : tile->stride);
+    redist__copy_prepare(&copy, state->transfer->ndims, count, state->transfer->item,
+                         put ? tile->stride : stride, put ? stride : tile->stride);
     redist__copy_run(&copy, put ? near : array, put ? array : near, 0);
-}
-
-static int overlap(const struct state *state, const struct redist__tile *tile,
-                   const struct redist__part *part, redist_index start[], redist_index count[]) {
-    return redist__intersect(state->transfer->ndims, tile->start, tile->count, part->start,
-                             part->count, start, count);
 }
 
 /* The own part goes between the tile and the array that exists. */
 static void copy_own_tile(const struct state *state, const struct redist__tile *tile) {
     int put = state->problem->tiles == REDIST_PUT, rank = state->transfer->rank;
-    const struct redist__part *part = &state->transfer->side[!put].parts[rank];
     const struct redist__side *other = &state->transfer->side[put];
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     char *array = put ? state->destination : (char *)(size_t)state->source;
-    if (overlap(state, tile, part, start, count))
-        copy_overlap(state, tile, part, start, count, array + other->parts[rank].offset,
-                     other->stride);
+    copy_overlap(state, tile, &state->transfer->side[!put].parts[rank],
+                 array + other->parts[rank].offset, other->stride);
 }
 
-static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer,
-                           const redist_index start[], const redist_index count[]) {
+static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__packing *packing = &state->packing[state->problem->tiles != REDIST_PUT];
     const struct redist__part *part = &packing->side->parts[peer];
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     redist__strides(state->transfer->ndims, part->count, state->transfer->item, packed);
-    copy_overlap(state, tile, part, start, count, packing->buffer + packing->position[peer],
-                 packed);
+    copy_overlap(state, tile, part, packing->buffer + packing->position[peer], packed);
 }
 
 /* How many indices of a segment lie in a range of the axis that is cut. */
@@ -493,20 +486,18 @@ static redist_index indices_in(const struct redist__part *part, const struct seg
 static void put_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->transfer->side[0].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!overlap(state, tile, part, start, count))
-        return;
-    redist__enter(state->problem->watch, REDIST__PACK);
-    copy_peer_tile(state, tile, peer, start, count);
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    size_t elements = overlap(state, tile, part, start, count);
     int axis = axis_of(state, part);
-    size_t across = 1;
-    for (int i = 0; i < state->transfer->ndims; i++)
-        across *= i != axis ? (size_t)count[i] : 1;
+    if (elements == 0)
+        return;
+    redist__enter(state->problem->timer, REDIST__PACK);
+    copy_peer_tile(state, tile, peer);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (int i = 0; i < count_segments(state, part); i++) {
         struct segment segment = segment_of(state, part, i);
         redist_index indices = indices_in(part, &segment, start[axis], count[axis]);
         size_t *missing = &state->missing[message_of(state, peer, i)];
-        *missing -= (size_t)indices * across;
+        *missing -= (size_t)indices * (elements / (size_t)count[axis]);
         if (indices != 0 && *missing == 0)
             post_segment(state, 1, peer, i);
     }
@@ -515,24 +506,24 @@ static void put_peer(struct state *state, const struct redist__tile *tile, int p
 static void get_peer(struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__part *part = &state->transfer->side[1].parts[peer];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    if (!overlap(state, tile, part, start, count))
+    if (overlap(state, tile, part, start, count) == 0)
         return;
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
     for (int i = 0; i < count_segments(state, part); i++) {
         struct segment segment = segment_of(state, part, i);
         if (indices_in(part, &segment, start[segment.axis], count[segment.axis]) != 0)
             redist__messages_wait(&state->messages, message_of(state, peer, i));
     }
-    redist__arrived(state->problem->watch);
-    redist__enter(state->problem->watch, REDIST__UNPACK);
+    redist__arrived(state->problem->timer);
+    redist__enter(state->problem->timer, REDIST__UNPACK);
     if (!redist__has_failed(state->problem))
-        copy_peer_tile(state, tile, peer, start, count);
+        copy_peer_tile(state, tile, peer);
 }
 
 static void move_tile(void *data, const struct redist__tile *tile) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
-    redist__enter(problem->watch, REDIST__OWN_PART);
+    redist__enter(problem->timer, REDIST__OWN_PART);
     if (!redist__has_failed(problem))
         copy_own_tile(state, tile);
     for (int i = 1; i < state->transfer->nranks && !redist__has_failed(problem); i++)
@@ -575,51 +566,31 @@ static void close_tiles(void *data) {
 
 /* ---------------------------------------------------------------- the methods */
 
-#define FUNCTIONS                                                                                  \
+#define METHOD(id, sentence, ...)                                                                  \
+    .name = id, .summary = sentence, .kind = &(const struct kind){__VA_ARGS__},                    \
     .applies = applies, .preference = preference, .create = create, .start = start, .wait = wait,  \
     .execute = execute, .workspace = workspace, .destroy = destroy
 
-static const struct kind reference = {REDIST__AS_IN_ARRAY, 1, 0},
-                         typed = {REDIST__AS_IN_ARRAY, 0, 0},
-                         at_once = {REDIST__ALL_IN_ARRAY, 1, 0},
-                         packed = {REDIST__EACH_IN_ARRAY, 0, 0},
-                         streams = {REDIST__EACH_IN_ARRAY, 0, 1};
-
 const struct redist__method redist__method_alltoallw = {
-    FUNCTIONS,
-    .name = "alltoallw",
-    .summary = "one MPI_Alltoallw over subarray datatypes; the reference for all others",
-    .kind = &reference,
-};
+    METHOD("alltoallw", "one MPI_Alltoallw over subarray datatypes; the reference for all others",
+           REDIST__AS_IN_ARRAY, 1, 0)};
 
-const struct redist__method redist__method_p2p_type = {
-    FUNCTIONS,
-    .name = "p2p-type",
-    .summary = "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
-    .kind = &typed,
-};
+const struct redist__method redist__method_p2p_type = {METHOD(
+    "p2p-type", "MPI_Isend and MPI_Irecv of subarray datatypes; the own part is copied locally",
+    REDIST__AS_IN_ARRAY, 0, 0)};
 
-const struct redist__method redist__method_alltoallv = {
-    FUNCTIONS,
-    .name = "alltoallv",
-    .summary = "packs all parts, one MPI_Alltoallv, unpacks all",
-    .kind = &at_once,
-};
+const struct redist__method redist__method_alltoallv = {METHOD(
+    "alltoallv", "packs all parts, one MPI_Alltoallv, unpacks all", REDIST__ALL_IN_ARRAY, 1, 0)};
+
+const struct redist__method redist__method_p2p_streams = {METHOD(
+    "p2p-streams", "as p2p, each part packed on a stream of its own and sent when that is done",
+    REDIST__EACH_IN_ARRAY, 0, 1)};
 
 const struct redist__method redist__method_p2p = {
-    FUNCTIONS,
-    .name = "p2p",
-    .summary = "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
-    .kind = &packed,
+    METHOD("p2p", "packed MPI_Isend and MPI_Irecv; each part is unpacked as it arrives",
+           REDIST__EACH_IN_ARRAY, 0, 0),
     .open = open_tiles,
     .put = move_tile,
     .get = move_tile,
     .close = close_tiles,
-};
-
-const struct redist__method redist__method_p2p_streams = {
-    FUNCTIONS,
-    .name = "p2p-streams",
-    .summary = "as p2p, each part packed on a stream of its own and sent when that is done",
-    .kind = &streams,
 };

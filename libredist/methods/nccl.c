@@ -46,8 +46,9 @@ struct state {
     struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    (void)choice;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
     if (!problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
     return redist__check_copyable(problem->transfer, "nccl");
@@ -77,7 +78,8 @@ static int check_devices(const struct redist__context *context) {
             redist__fail(REDIST_ERR_MEMORY, "no memory for the devices of %d ranks", context->size);
     else if (cudaGetDevice(&device) != cudaSuccess ||
              cudaGetDeviceProperties(&properties, device) != cudaSuccess)
-        code = redist__fail(REDIST_ERR_DEVICE, "the current device does not say what it is");
+        code =
+            redist__fail(REDIST_ERR_DEVICE, "the properties of the current device are unavailable");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
         code = redist_check_mpi(
@@ -244,9 +246,9 @@ static int create_stream(cudaStream_t *stream) {
                               "cudaStreamCreateWithPriority");
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
-    (void)choice;
+    (void)candidate;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
@@ -402,24 +404,24 @@ static int wait_stream(const struct state *state, int stream) {
     return code == REDIST_OK ? wait_event(state, state->event) : code;
 }
 
-/* Who asks for phases sees packing until the first segment is packed, and unpacking once the last one has
+/* With a phase timer, packing lasts until the first segment is packed, and unpacking begins once the last one has
  * moved; what is hidden behind the messages between is no phase of its own. */
-static int watch_segments(const struct state *state) {
-    struct redist__watch *watch = state->problem->watch;
+static int time_segments(const struct state *state) {
+    struct redist__phase_timer *timer = state->problem->timer;
     const struct segment *first = NULL, *last = NULL;
-    for (int i = 0; i < SEGMENTS && watch != NULL; i++)
+    for (int i = 0; i < SEGMENTS && timer != NULL; i++)
         if (!state->segments[i].is_empty) {
             first = first != NULL ? first : &state->segments[i];
             last = &state->segments[i];
         }
     if (first == NULL)
         return REDIST_OK;
-    redist__enter(watch, REDIST__PACK);
+    redist__enter(timer, REDIST__PACK);
     int code = wait_event(state, first->packed);
-    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__enter(timer, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
         code = wait_event(state, last->moved);
-    redist__enter(watch, REDIST__UNPACK);
+    redist__enter(timer, REDIST__UNPACK);
     return code;
 }
 
@@ -449,7 +451,7 @@ static int has_comm(const struct state *state) {
     return comm_of(state->problem->context, &comm) == state->number;
 }
 
-/* Ends the kernels that wait for ever. */
+/* Ends the kernels that would wait without end. */
 static void give_up(struct state *state) {
     if (has_comm(state))
         abort_comm(state->problem->context);
@@ -460,12 +462,12 @@ static void give_up(struct state *state) {
 }
 
 /* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
- * peers' kernels are waited for in vain, the communicator is of no use to anybody. */
+ * peers' kernels never end, the communicator is unusable on all ranks. */
 static void wait_streams(struct state *state) {
-    int code = watch_segments(state);
+    int code = time_segments(state);
     if (code == REDIST_OK)
         code = wait_stream(state, UNPACK_STREAM);
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
+    redist__enter(state->problem->timer, REDIST__OWN_PART);
     if (code == REDIST_OK)
         code = wait_stream(state, OWN_STREAM);
     redist__note(state->problem, code);

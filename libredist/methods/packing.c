@@ -41,9 +41,9 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its place, and returns the bytes of the buffer. */
-static size_t place_messages(struct redist__packing *packing,
-                             const struct redist__transfer *transfer) {
+/* Gives each message its position, and returns the bytes of the buffer. */
+static size_t position_messages(struct redist__packing *packing,
+                                const struct redist__transfer *transfer) {
     size_t bytes = 0;
     if (packing->layout == REDIST__AS_IN_ARRAY)
         return packing->all_in_array ? 0 : packing->side->bytes;
@@ -78,7 +78,7 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
         prepare_peer(packing, transfer, peer);
     choose_in_array(packing, transfer);
     drop_copies(packing, transfer);
-    packing->buffer_bytes = place_messages(packing, transfer);
+    packing->buffer_bytes = position_messages(packing, transfer);
     void **buffer = (void **)&packing->buffer;
     return staged ? space->allocate_pinned(packing->buffer_bytes, buffer)
                   : space->allocate(packing->buffer_bytes, buffer);
@@ -143,7 +143,7 @@ int redist__packing_unpack_all(struct redist__packing *packing, void *array, int
                                  : unpack(packing, 0, packing->unpack.count, array, stream);
 }
 
-/* ---------------------------------------------------------------- what MPI is told */
+/* ---------------------------------------------------------------- datatypes */
 
 int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element) {
     if (transfer->item > INT_MAX)
@@ -171,7 +171,7 @@ static int create_subarray(struct redist__types *types, const struct redist__pro
     return redist_check_mpi(result == MPI_SUCCESS ? MPI_Type_commit(&types->types[peer]) : result);
 }
 
-/* MPI wants a datatype in each place, also where the count is 0. */
+/* MPI needs a datatype for each rank, also where the count is 0. */
 static int create_subarrays(struct redist__types *types, const struct redist__problem *problem,
                             const struct redist__side *side, int own) {
     int code = REDIST_OK;

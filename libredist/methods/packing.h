@@ -43,8 +43,8 @@ int redist__packing_unpack(struct redist__packing *packing, int peer, void *arra
 int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream);
 int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream);
 
-/* What MPI is told of the messages of a side: counts[p] elements of types[p] go to or come from rank p, 0 =
- * nothing. MPI_Alltoallv and MPI_Alltoallw take them as they are. */
+/* The messages of a side as MPI takes them: counts[p] elements of types[p] go to or come from rank p, 0 =
+ * nothing. */
 struct redist__types {
     int size, shared; /* ranks; whether all types are one */
     int *counts, *displacements;

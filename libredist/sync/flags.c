@@ -72,10 +72,10 @@ static int map_blocks(const struct redist__context *context, struct redist__flag
         atomic_store(&mine[i].partitions, 0);
         atomic_store(&mine[i].failed, 0);
     }
-    struct redist__memory_handle place = redist__space_host.export_memory(pool->memory, bytes);
-    for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        pool->blocks[place.rank] = (void *)redist__space_host.map(&place, NULL);
-    if (place.key == 0)
+    struct redist__memory_handle handle = redist__space_host.export_memory(pool->memory, bytes);
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        pool->blocks[handle.rank] = (void *)redist__space_host.map(&handle, NULL);
+    if (handle.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
     return REDIST_OK;

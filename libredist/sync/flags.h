@@ -45,7 +45,7 @@ struct redist__flags {
 /* Takes free blocks, making more when all are taken. Collective on the context. */
 int redist__flags_take(struct redist__context *context, struct redist__flags *flags);
 
-/* Gives them back. All ranks do it at the same place of their order of such calls. */
+/* Gives them back. All ranks do so in the same order. */
 void redist__flags_give(struct redist__flags *flags);
 
 /* Whether a peer's array may be used, waiting until it may be, and where it is. */
