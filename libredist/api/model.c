@@ -2,8 +2,6 @@
 /* redist_model_fit: measures the communication model with the library's own exchanges. */
 #include "../planner/planner.h"
 
-#include <string.h>
-
 enum { POINTS = 6, ROUNDS = 7, LEAST_ELEMENTS = 8, GROWTH = 8 };
 
 /* Of a local array while measuring, and of a size's rounds. */
