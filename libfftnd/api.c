@@ -51,18 +51,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
-    struct fftnd__choice choice;
+    struct fftnd__configuration configuration;
     int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &choice, &remembered);
+    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
     if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &choice);
+        code = fftnd__engine_create(&plan->engine, request, &configuration);
     if (code == REDIST_OK || !remembered)
         return code;
     fftnd__engine_destroy(&plan->engine);
     plan->engine = (struct fftnd__engine){0};
     remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &choice, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &choice) : code;
+    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
 }
 
 int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -140,7 +140,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
         code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
-    const struct fftnd__choice *choice = &plan->engine.transform.choice;
+    const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
     *info = (fftnd_plan_info){.nexchanges = fftnd__engine_exchanges(&plan->engine),
                               .method = plan->engine.method,
                               .workspace_bytes = fftnd__engine_work(&plan->engine),
@@ -149,19 +149,19 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .serial_seconds = plan->engine.seconds[0],
                               .exchange_seconds = plan->engine.seconds[1],
                               .fused = plan->engine.is_fused,
-                              .tiled = plan->engine.is_fused || choice->tiled,
+                              .tiled = plan->engine.is_fused || configuration->tiled,
                               .threads = plan->engine.transform.options.threads,
-                              .segments = plan->engine.is_fused ? 1 : choice->chunks,
+                              .segments = plan->engine.is_fused ? 1 : configuration->segments,
                               .partitions = fftnd__engine_pieces(&plan->engine),
                               .locally_transposed =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
-    memcpy(info->order, choice->order, sizeof info->order);
+    memcpy(info->order, configuration->order, sizeof info->order);
     if (plan->engine.transform.offload != NULL) {
         info->device_bytes = plan->engine.transform.offload->bytes;
         info->buffered = plan->engine.transform.offload->buffered;
     }
     info->transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
+    info->tile_bytes = info->tiled ? configuration->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);
     return code;

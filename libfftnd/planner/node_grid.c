@@ -81,7 +81,7 @@ static int is_open(const fftnd_options *options) {
 }
 
 void fftnd__align_grid(const struct fftnd__request *request, int nranks,
-                       struct fftnd__choice *choice) {
+                       struct fftnd__configuration *configuration) {
     const int *modes =
         request->options.retained_modes != NULL ? request->options.retained_modes : request->sizes;
     int halved = fftnd__halved_axis(request), shortest = INT_MAX, nnodes;
@@ -90,8 +90,8 @@ void fftnd__align_grid(const struct fftnd__request *request, int nranks,
         int extent = i == halved ? modes[i] / 2 + 1 : modes[i];
         shortest = extent < shortest ? extent : shortest;
     }
-    if (choice->grid_ndims > 1 && is_open(&request->options) &&
+    if (configuration->grid_ndims > 1 && is_open(&request->options) &&
         redist_nodes(request->comm, request->options.by_node, &nnodes, &node_of) == REDIST_OK &&
         nnodes > 1)
-        find_grid(nranks, node_of, shortest, choice->grid_ndims, choice->grid);
+        find_grid(nranks, node_of, shortest, configuration->grid_ndims, configuration->grid);
 }

@@ -8,6 +8,6 @@
 /* Changes the grid of a choice over several nodes, if the user left it open and a rank then sends less to
  * other nodes, but not to dims that exceed the shortest axis. The same on all ranks. */
 void fftnd__align_grid(const struct fftnd__request *request, int nranks,
-                       struct fftnd__choice *choice);
+                       struct fftnd__configuration *configuration);
 
 #endif

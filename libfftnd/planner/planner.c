@@ -6,7 +6,6 @@
 #include "planner.h"
 #include "../offload.h"
 #include "cache.h"
-#include "choice.h"
 #include "grids.h"
 #include "node_grid.h"
 
@@ -24,7 +23,7 @@ enum { ROUNDS = 4 };
 struct contest {
     MPI_Comm comm;
     const struct fftnd__request *request;
-    struct fftnd__choice best;
+    struct fftnd__configuration best;
     double best_seconds; /* of a round trip; < 0 = nothing could be timed */
     double begin, budget;
     int verbose, patient;
@@ -42,62 +41,66 @@ static double worthwhile(const struct contest *contest) {
 /* ---------------------------------------------------------------- the guess */
 
 static void guess_grid(const struct fftnd__request *request, int nranks,
-                       struct fftnd__choice *choice) {
+                       struct fftnd__configuration *configuration) {
     const fftnd_options *options = &request->options;
     int halved = fftnd__halved_axis(request);
-    fftnd__usual_order(request->ndims, halved, choice->order);
+    fftnd__usual_order(request->ndims, halved, configuration->order);
     if (options->order != NULL)
-        memcpy(choice->order, options->order, (size_t)request->ndims * sizeof *options->order);
+        memcpy(configuration->order, options->order,
+               (size_t)request->ndims * sizeof *options->order);
     if (request->ndims == 1)
         return;
-    choice->grid_ndims = options->grid_ndims;
-    if (choice->grid_ndims == 0)
-        choice->grid_ndims = fftnd__choose_grid_ndims(
+    configuration->grid_ndims = options->grid_ndims;
+    if (configuration->grid_ndims == 0)
+        configuration->grid_ndims = fftnd__choose_grid_ndims(
             request->ndims,
             options->retained_modes != NULL ? options->retained_modes : request->sizes, halved,
-            choice->order, nranks);
+            configuration->order, nranks);
     else if (options->grid != NULL)
-        memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
-    MPI_Dims_create(nranks, choice->grid_ndims, choice->grid);
-    fftnd__align_grid(request, nranks, choice);
+        memcpy(configuration->grid, options->grid,
+               (size_t)configuration->grid_ndims * sizeof *configuration->grid);
+    MPI_Dims_create(nranks, configuration->grid_ndims, configuration->grid);
+    fftnd__align_grid(request, nranks, configuration);
 }
 
 /* Pieces hide all of the last transform but its last piece, early transforms only make it shorter; but pieces
  * need a second work array, which nobody asks for who does not even want to measure. */
-static void guess_chunks(const fftnd_options *options, int nranks, struct fftnd__choice *choice) {
+static void guess_chunks(const fftnd_options *options, int nranks,
+                         struct fftnd__configuration *configuration) {
     int chunks = options->fusion != FFTND_FUSION_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
     int measures = options->effort != FFTND_ESTIMATE;
-    choice->fused = choice->tiled = 0;
-    choice->chunks = chunks;
-    choice->pieces = measures ? chunks : 1;
-    choice->early = choice->pieces == 1;
+    configuration->fused = configuration->tiled = 0;
+    configuration->segments = chunks;
+    configuration->partitions = measures ? chunks : 1;
+    configuration->before_exchange = configuration->partitions == 1;
 }
 
 /* What estimating takes, and where measuring starts. */
 static void guess(struct contest *contest) {
     const struct fftnd__request *request = contest->request;
     const fftnd_options *options = &request->options;
-    struct fftnd__choice *choice = &contest->best;
+    struct fftnd__configuration *configuration = &contest->best;
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
     int realigned = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
-    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSION_NEVER && !realigned,
-                                     .tiled = nranks > 1 && !realigned,
-                                     .realigned = realigned,
-                                     .tile_bytes = fftnd__cache_bytes() / 8,
-                                     .group_bytes = SIZE_MAX,
-                                     .nontemporal_bytes = usual_nontemporal_bytes,
-                                     .chunks = 1,
-                                     .pieces = 1};
+    *configuration =
+        (struct fftnd__configuration){.fused = options->fusion != FFTND_FUSION_NEVER && !realigned,
+                                      .tiled = nranks > 1 && !realigned,
+                                      .transposed = realigned,
+                                      .tile_bytes = fftnd__cache_bytes() / 8,
+                                      .group_bytes = SIZE_MAX,
+                                      .nontemporal_bytes = usual_nontemporal_bytes,
+                                      .segments = 1,
+                                      .partitions = 1};
     if (is_on_device(request))
-        guess_chunks(options, nranks, choice);
+        guess_chunks(options, nranks, configuration);
     if (options->tile_bytes != 0)
-        choice->tile_bytes = options->tile_bytes;
+        configuration->tile_bytes = options->tile_bytes;
     if (nranks == 1 && options->threads > 1) { /* nothing to join; tiles are what threads share */
-        choice->tiled = 1;
-        choice->group_bytes = fftnd__cache_bytes() / 2;
+        configuration->tiled = 1;
+        configuration->group_bytes = fftnd__cache_bytes() / 2;
     }
-    guess_grid(request, nranks, choice);
+    guess_grid(request, nranks, configuration);
 }
 
 /* ---------------------------------------------------------------- timing */
@@ -186,14 +189,14 @@ static int time_engine(struct contest *contest, struct fftnd__engine *engine, do
     return code;
 }
 
-static void report(const struct contest *contest, const struct fftnd__choice *choice,
+static void report(const struct contest *contest, const struct fftnd__configuration *configuration,
                    double seconds, const char *remark) {
-    char text[FFTND__CHOICE_BYTES];
+    char text[FFTND__CONFIGURATION_BYTES];
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
     if (rank != 0 || !contest->verbose)
         return;
-    fftnd__choice_print(choice, contest->request->ndims, text);
+    fftnd__configuration_print(configuration, contest->request->ndims, text);
     if (seconds >= 0)
         fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
     else
@@ -203,7 +206,7 @@ static void report(const struct contest *contest, const struct fftnd__choice *ch
 /* Times one choice and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
  * reason to give up the others: a plan that cannot be had at all fails when it is made. Collective, the same on
  * all ranks. */
-static void try_choice(struct contest *contest, const struct fftnd__choice *choice) {
+static void try_choice(struct contest *contest, const struct fftnd__configuration *configuration) {
     struct fftnd__request request = *contest->request;
     request.options.user_workspace = 0;
     request.options.verbose = 0;
@@ -212,12 +215,12 @@ static void try_choice(struct contest *contest, const struct fftnd__choice *choi
     double seconds = -1;
     const char *failure = " could not be set up";
     if (code == REDIST_OK) {
-        code = fftnd__engine_create(engine, &request, choice);
+        code = fftnd__engine_create(engine, &request, configuration);
         if (code == REDIST_OK) {
             code = time_engine(contest, engine, &seconds);
             failure = code == REDIST_OK ? "" : " failed while it was timed";
         }
-        struct fftnd__choice taken = *choice;
+        struct fftnd__configuration taken = *configuration;
         taken.fused = engine->is_fused;
         if (code == REDIST_OK &&
             (contest->best_seconds < 0 || seconds < worthwhile(contest) * contest->best_seconds)) {
@@ -232,16 +235,17 @@ static void try_choice(struct contest *contest, const struct fftnd__choice *choi
 
 /* ---------------------------------------------------------------- what is tried */
 
-static int is_best(const struct contest *contest, const struct fftnd__choice *choice) {
-    char texts[2][FFTND__CHOICE_BYTES];
-    fftnd__choice_print(choice, contest->request->ndims, texts[0]);
-    fftnd__choice_print(&contest->best, contest->request->ndims, texts[1]);
+static int is_best(const struct contest *contest,
+                   const struct fftnd__configuration *configuration) {
+    char texts[2][FFTND__CONFIGURATION_BYTES];
+    fftnd__configuration_print(configuration, contest->request->ndims, texts[0]);
+    fftnd__configuration_print(&contest->best, contest->request->ndims, texts[1]);
     return strcmp(texts[0], texts[1]) == 0;
 }
 
-static void try_other(struct contest *contest, const struct fftnd__choice *choice) {
-    if (!is_best(contest, choice) && !out_of_time(contest))
-        try_choice(contest, choice);
+static void try_other(struct contest *contest, const struct fftnd__configuration *configuration) {
+    if (!is_best(contest, configuration) && !out_of_time(contest))
+        try_choice(contest, configuration);
 }
 
 /* The grids that have a chance, those first that have most. */
@@ -256,10 +260,10 @@ static void try_grids(struct contest *contest) {
         code = fftnd__grids_find(contest->comm, contest->request, contest->best.order,
                                  contest->verbose, grids);
     for (int i = 0; code == REDIST_OK && i < grids->count; i++) {
-        struct fftnd__choice choice = contest->best;
-        choice.grid_ndims = grids->list[i].ndims;
-        memcpy(choice.grid, grids->list[i].dims, sizeof choice.grid);
-        try_other(contest, &choice);
+        struct fftnd__configuration configuration = contest->best;
+        configuration.grid_ndims = grids->list[i].ndims;
+        memcpy(configuration.grid, grids->list[i].dims, sizeof configuration.grid);
+        try_other(contest, &configuration);
     }
     redist_release(grids);
 }
@@ -268,21 +272,22 @@ static void try_grids(struct contest *contest) {
  * the transforms between exchanges are along the slowest axes or along the fastest. */
 static void split_last(struct contest *contest) {
     const struct fftnd__request *request = contest->request;
-    struct fftnd__choice choice = contest->best;
-    int last = request->ndims - 1, n = choice.grid_ndims, axis = choice.order[last];
+    struct fftnd__configuration configuration = contest->best;
+    int last = request->ndims - 1, n = configuration.grid_ndims, axis = configuration.order[last];
     if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
         return;
-    memmove(&choice.order[n + 1], &choice.order[n], (size_t)(last - n) * sizeof *choice.order);
-    choice.order[n] = axis;
-    try_other(contest, &choice);
+    memmove(&configuration.order[n + 1], &configuration.order[n],
+            (size_t)(last - n) * sizeof *configuration.order);
+    configuration.order[n] = axis;
+    try_other(contest, &configuration);
 }
 
 static void try_realigned(struct contest *contest) {
-    struct fftnd__choice choice = contest->best;
+    struct fftnd__configuration configuration = contest->best;
     if (contest->request->options.local_transpose != FFTND_LOCAL_TRANSPOSE_AUTO)
         return;
-    choice.realigned = !choice.realigned;
-    try_other(contest, &choice);
+    configuration.transposed = !configuration.transposed;
+    try_other(contest, &configuration);
 }
 
 static void try_orders(struct contest *contest) {
@@ -291,9 +296,9 @@ static void try_orders(struct contest *contest) {
     if (nranks == 1)
         return;
     split_last(contest);
-    struct fftnd__choice choice = contest->best;
-    choice.early = !choice.early;
-    try_other(contest, &choice);
+    struct fftnd__configuration configuration = contest->best;
+    configuration.before_exchange = !configuration.before_exchange;
+    try_other(contest, &configuration);
     try_realigned(contest);
 }
 
@@ -303,45 +308,45 @@ static void try_ways(struct contest *contest) {
     } ways[] = {{0, 1, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 1}};
     int fusion = (int)contest->request->options.fusion;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct fftnd__choice choice = contest->best;
-        choice.fused = ways[i].fused;
-        choice.tiled = ways[i].tiled;
-        choice.whole = ways[i].whole;
-        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSION_ALWAYS;
+        struct fftnd__configuration configuration = contest->best;
+        configuration.fused = ways[i].fused;
+        configuration.tiled = ways[i].tiled;
+        configuration.untiled = ways[i].whole;
+        int allowed = configuration.fused ? contest->best.fused : fusion != FFTND_FUSION_ALWAYS;
         if (allowed)
-            try_other(contest, &choice);
+            try_other(contest, &configuration);
     }
 }
 
 /* Values of one number of a choice that works in tiles. */
 static void try_values(struct contest *contest, size_t offset, int n, const size_t values[]) {
     for (int i = 0; i < n; i++) {
-        struct fftnd__choice choice = contest->best;
-        memcpy((char *)&choice + offset, &values[i], sizeof values[i]);
-        if (choice.fused || choice.tiled)
-            try_other(contest, &choice);
+        struct fftnd__configuration configuration = contest->best;
+        memcpy((char *)&configuration + offset, &values[i], sizeof values[i]);
+        if (configuration.fused || configuration.tiled)
+            try_other(contest, &configuration);
     }
 }
 
 static void try_stores(struct contest *contest) {
     const size_t streams[] = {1, SIZE_MAX};
-    try_values(contest, offsetof(struct fftnd__choice, nontemporal_bytes), 2, streams);
+    try_values(contest, offsetof(struct fftnd__configuration, nontemporal_bytes), 2, streams);
 }
 
 static void try_tiles(struct contest *contest) {
     size_t cache = fftnd__cache_bytes(), tile = contest->best.tile_bytes;
     const size_t groups[] = {cache / 2, SIZE_MAX};
     const size_t tiles[] = {tile / 2, tile * 2, tile / 4, tile * 4};
-    try_values(contest, offsetof(struct fftnd__choice, group_bytes), 2, groups);
+    try_values(contest, offsetof(struct fftnd__configuration, group_bytes), 2, groups);
     if (contest->patient && contest->request->options.tile_bytes == 0)
-        try_values(contest, offsetof(struct fftnd__choice, tile_bytes), 4, tiles);
+        try_values(contest, offsetof(struct fftnd__configuration, tile_bytes), 4, tiles);
 }
 
 /* Into how many chunks a transform is cut that are sent as they are done, and into how many pieces the next
  * one: first as many of both, since what one gains is often lost without the other. 0 = as it is. */
 static void try_chunks(struct contest *contest) {
     static const struct {
-        int chunks, pieces;
+        int segments, partitions;
     } numbers[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                    {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
     int nranks;
@@ -349,10 +354,12 @@ static void try_chunks(struct contest *contest) {
     if (nranks == 1 || contest->request->options.fusion == FFTND_FUSION_NEVER)
         return;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct fftnd__choice choice = contest->best;
-        choice.chunks = numbers[i].chunks != 0 ? numbers[i].chunks : choice.chunks;
-        choice.pieces = numbers[i].pieces != 0 ? numbers[i].pieces : choice.pieces;
-        try_other(contest, &choice);
+        struct fftnd__configuration configuration = contest->best;
+        configuration.segments =
+            numbers[i].segments != 0 ? numbers[i].segments : configuration.segments;
+        configuration.partitions =
+            numbers[i].partitions != 0 ? numbers[i].partitions : configuration.partitions;
+        try_other(contest, &configuration);
     }
 }
 
@@ -360,7 +367,7 @@ static void try_chunks(struct contest *contest) {
 
 static void measure(struct contest *contest) {
     contest->begin = MPI_Wtime();
-    struct fftnd__choice first = contest->best;
+    struct fftnd__configuration first = contest->best;
     try_choice(contest, &first);
     if (is_on_device(contest->request)) {
         try_grids(contest);
@@ -379,18 +386,19 @@ static int is_verbose(const fftnd_options *options) {
     return options->verbose || (text != NULL && strcmp(text, "0") != 0);
 }
 
-/* The environment's choice, which is rank 0's; for tests, and to have one again. Collective. */
-static int take_dictated(const struct contest *contest, struct fftnd__choice *choice,
+/* The environment's configuration, which is rank 0's; for tests, and to have one again. Collective. */
+static int take_dictated(const struct contest *contest, struct fftnd__configuration *configuration,
                          int *dictated) {
-    char text[FFTND__CHOICE_BYTES] = "";
+    char text[FFTND__CONFIGURATION_BYTES] = "";
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
     if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
         snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
     int code = redist_check_mpi(
-        redist_insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
+        redist_insist(MPI_Bcast(text, FFTND__CONFIGURATION_BYTES, MPI_CHAR, 0, contest->comm)));
     *dictated = text[0] != '\0';
-    if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
+    if (code == REDIST_OK && *dictated &&
+        !fftnd__configuration_scan(text, contest->request, configuration))
         code = redist_fail_in(
             "fftnd_plan_create", REDIST_ERR_ARGUMENT,
             "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform", text);
@@ -399,49 +407,82 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
 
 /* What nothing could be timed of is a guess, which is not to be remembered. */
 static void measure_and_store(struct contest *contest, const char *key,
-                              struct fftnd__choice *choice) {
-    char text[FFTND__CHOICE_BYTES];
+                              struct fftnd__configuration *configuration) {
+    char text[FFTND__CONFIGURATION_BYTES];
     measure(contest);
-    *choice = contest->best;
+    *configuration = contest->best;
     if (contest->best_seconds < 0) {
-        report(contest, choice, -1, "  <- chosen, but nothing could be timed");
+        report(contest, configuration, -1, "  <- chosen, but nothing could be timed");
         return;
     }
-    report(contest, choice, contest->best_seconds, "  <- chosen");
-    fftnd__choice_print(choice, contest->request->ndims, text);
+    report(contest, configuration, contest->best_seconds, "  <- chosen");
+    fftnd__configuration_print(configuration, contest->request->ndims, text);
     redist_wisdom_store(contest->comm, contest->request->options.wisdom_file, key, text);
 }
 
-static int recall_or_measure(struct contest *contest, struct fftnd__choice *choice,
+/* Everything that decides how fast a configuration is. */
+static int make_key(MPI_Comm comm, const struct fftnd__request *request,
+                    char key[FFTND__CONFIGURATION_BYTES]) {
+    const fftnd_options *options = &request->options;
+    int nranks, node_size;
+    int code = redist_node_size(request->comm, &node_size);
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_size(comm, &nranks);
+    key[0] = '\0';
+    fftnd__append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", nranks, node_size,
+                  (int)request->kind, (int)request->precision);
+    for (int i = 0; i < request->ndims; i++)
+        fftnd__append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
+    for (int i = 0; i < request->ndims && options->retained_modes != NULL; i++)
+        fftnd__append(key, "%s%d", i > 0 ? "x" : "/retained=", options->retained_modes[i]);
+    fftnd__append(key, "/grid=%d", options->grid_ndims);
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        fftnd__append(key, "x%d", options->grid[i]);
+    for (int i = 0; i < request->ndims && options->order != NULL; i++)
+        fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
+    if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST)
+        fftnd__append(key, "/cuda");
+    fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
+    fftnd__append(
+        key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
+        options->batch, "fl"[options->batch_position], options -> halved_axis, options -> in_place,
+        options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
+        (int)options -> fusion, (int)options -> local_transpose,
+        options -> method != NULL ? options -> method : "auto");
+    return REDIST_OK;
+}
+
+static int recall_or_measure(struct contest *contest, struct fftnd__configuration *configuration,
                              int *remembered) {
     const char *file = contest->request->options.wisdom_file;
-    char key[FFTND__CHOICE_BYTES], text[FFTND__CHOICE_BYTES] = "";
-    struct fftnd__choice found = contest->best;
-    int code = fftnd__choice_key(contest->comm, contest->request, key);
+    char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES] = "";
+    struct fftnd__configuration found = contest->best;
+    int code = make_key(contest->comm, contest->request, key);
     if (code == REDIST_OK && *remembered)
         code = redist_wisdom_find(contest->comm, file, key, sizeof text, text);
-    *remembered = code == REDIST_OK && fftnd__choice_scan(text, contest->request, &found);
+    *remembered = code == REDIST_OK && fftnd__configuration_scan(text, contest->request, &found);
     if (*remembered) {
-        *choice = found;
-        report(contest, choice, -1, "  <- remembered");
+        *configuration = found;
+        report(contest, configuration, -1, "  <- remembered");
     } else if (code == REDIST_OK)
-        measure_and_store(contest, key, choice);
+        measure_and_store(contest, key, configuration);
     return code;
 }
 
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
-                          struct fftnd__choice *choice, int *remembered) {
+                          struct fftnd__configuration *configuration, int *remembered) {
     const fftnd_options *options = &request->options;
     struct contest contest = {.comm = comm, .request = request, .best_seconds = -1};
     contest.patient = options->effort == FFTND_PATIENT;
     contest.budget = options->plan_seconds;
     contest.verbose = is_verbose(options);
     guess(&contest);
-    *choice = contest.best;
+    *configuration = contest.best;
     int dictated, measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
-    int code = take_dictated(&contest, choice, &dictated);
+    int code = take_dictated(&contest, configuration, &dictated);
     if (code == REDIST_OK && !dictated && measures)
-        return recall_or_measure(&contest, choice, remembered);
+        return recall_or_measure(&contest, configuration, remembered);
     *remembered = 0;
     return code;
 }
