@@ -178,9 +178,10 @@ static int check_kind(const struct fftnd__request *request) {
 
 static int check_space(const struct fftnd__request *request) {
     const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
-    if (library->absent() != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->space = %d has no library here: %s",
-                    (int)request->options.space, library->absent());
+    const char *unavailable = fftnd__serial_unavailable(request->options.space);
+    if (unavailable != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->space = %d has no serial FFT library here: %s",
+                    (int)request->options.space, unavailable);
     if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
     if (library->space != REDIST_SPACE_HOST && request->options.retained_modes != NULL)
@@ -199,9 +200,10 @@ static int check_device(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     const struct fftnd__serial *device = fftnd__serial_for(options->device);
     const struct fftnd__serial *arrays = fftnd__serial_for(options->space);
-    if (device->absent() != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->device = %d has no library here: %s",
-                    (int)options->device, device->absent());
+    const char *unavailable = fftnd__serial_unavailable(options->device);
+    if (unavailable != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->device = %d has no serial FFT library here: %s",
+                    (int)options->device, unavailable);
     if (arrays->space != REDIST_SPACE_HOST && options->device_bytes != 0)
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->device_bytes = %zu, but it is for arrays in host memory",

@@ -3,10 +3,10 @@
 #ifndef FFTND__STEPS_H
 #define FFTND__STEPS_H
 
+#include "backends/serial.h"
 #include "layout.h"
 #include "redist_support.h"
 #include "route.h"
-#include "serial.h"
 #include "team.h"
 
 struct fftnd__tiling;

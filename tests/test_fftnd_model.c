@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../libfftnd/grids.h"
+#include "../libfftnd/planner/grids.h"
 #include "../libredist/planner/model.h"
 #include "harness.h"
 #include "redist_support.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "offload.h"
-#include "planner.h"
+#include "planner/planner.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -200,7 +200,9 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "workspace = %p is not aligned to %d bytes", workspace,
                               (int)alignment);
-    return needed != 0 ? library->check(function, "workspace", workspace, 1) : REDIST_OK;
+    return needed != 0 && library->check != NULL
+               ? library->check(function, "workspace", workspace, 1)
+               : REDIST_OK;
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
@@ -246,9 +248,9 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
-    int asks = !transform->options.skip_agreement || transform->library->space == REDIST_SPACE_HOST;
-    for (int i = 0; i < 2 && code == REDIST_OK && asks;
-         i++) /* a driver may fail on this rank alone */
+    /* a driver may fail on this rank alone */
+    int checks = transform->library->check != NULL && !transform->options.skip_agreement;
+    for (int i = 0; i < 2 && code == REDIST_OK && checks; i++)
         if (arrays[i].bytes != 0)
             code = transform->library->check(function, arrays[i].name, arrays[i].data,
                                              fftnd__element_bytes(transform, 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long a transform's exchanges take by the communication model (Egger, section 2.5.3). */
 #include "predict.h"
-#include "layout.h"
+#include "../layout.h"
 #include "redist_support.h"
 
 #define FAIL(code, ...) redist_fail_in("fftnd_predict", code, __VA_ARGS__)

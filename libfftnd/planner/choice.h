@@ -3,8 +3,8 @@
 #ifndef FFTND__CHOICE_H
 #define FFTND__CHOICE_H
 
-#include "check.h"
-#include "steps.h"
+#include "../check.h"
+#include "../steps.h"
 
 enum { FFTND__CHOICE_BYTES = REDIST_WISDOM_BYTES };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grids.h"
-#include "layout.h"
+#include "../layout.h"
 #include "predict.h"
 #include "redist_support.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FFTW as the serial library, through its guru interface. */
+/* FFTW as the serial library, through its 64-bit guru interface. */
 #include "redist_support.h"
 #include "serial.h"
 
@@ -11,20 +11,29 @@
 /* How FFTW has others run the jobs of a transform: `work` on each of them. */
 typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs, void *data);
 
+static const fftw_r2r_kind kinds[] = {
+    [FFTND_DCT1] = FFTW_REDFT00, [FFTND_DCT2] = FFTW_REDFT10, [FFTND_DCT3] = FFTW_REDFT01,
+    [FFTND_DCT4] = FFTW_REDFT11, [FFTND_DST1] = FFTW_RODFT00, [FFTND_DST2] = FFTW_RODFT10,
+    [FFTND_DST3] = FFTW_RODFT01, [FFTND_DST4] = FFTW_RODFT11};
+
+static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
+                                   [FFTND_MEASURE] = FFTW_MEASURE,
+                                   [FFTND_PATIENT] = FFTW_PATIENT};
+
+/* A problem as FFTW describes it. */
+struct task {
+    enum fftnd_kind kind;
+    int is_backward, sign, naxes, nloops;
+    fftw_iodim64 axes[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
+    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
+};
+
 /* What FFTW calls differently for each precision, as functions of one type. */
 struct precision {
-    void *(*c2c)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, void *, void *, int,
-                 unsigned);
-    void *(*r2c)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, void *, void *, unsigned);
-    void *(*c2r)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, void *, void *, unsigned);
-    void *(*r2r)(int, const fftw_iodim64 *, int, const fftw_iodim64 *, void *, void *,
-                 const fftw_r2r_kind *, unsigned);
-    void (*run_c2c)(void *, void *, void *);
-    void (*run_r2c)(void *, void *, void *);
-    void (*run_c2r)(void *, void *, void *);
-    void (*run_r2r)(void *, void *, void *);
-    void (*destroy)(void *);
-    int (*alignment)(void *);
+    void *(*make)(const struct task *task, void *in, void *out, unsigned flags);
+    void (*run)(const struct task *task, void *plan, void *in, void *out);
+    void (*destroy)(void *plan);
+    int (*alignment)(void *array);
     void (*limit_time)(double seconds); /* of planning */
     void (*make_safe)(void);            /* for planning in several threads */
     int (*init_threads)(void);
@@ -35,35 +44,27 @@ struct precision {
 
 /* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
 #define PRECISION(X)                                                                               \
-    static void *X##_c2c(int rank, const fftw_iodim64 *dims, int nloops,                           \
-                         const fftw_iodim64 *loops, void *in, void *out, int sign,                 \
-                         unsigned flags) {                                                         \
-        return X##_plan_guru64_dft(rank, dims, nloops, loops, in, out, sign, flags);               \
+    static void *X##_make(const struct task *t, void *in, void *out, unsigned flags) {             \
+        if (t->kind == FFTND_C2C)                                                                  \
+            return X##_plan_guru64_dft(t->naxes, t->axes, t->nloops, t->loops, in, out, t->sign,   \
+                                       flags);                                                     \
+        if (t->kind == FFTND_R2R)                                                                  \
+            return X##_plan_guru64_r2r(t->naxes, t->axes, t->nloops, t->loops, in, out, t->r2r,    \
+                                       flags);                                                     \
+        if (t->is_backward)                                                                        \
+            return X##_plan_guru64_dft_c2r(t->naxes, t->axes, t->nloops, t->loops, in, out,        \
+                                           flags);                                                 \
+        return X##_plan_guru64_dft_r2c(t->naxes, t->axes, t->nloops, t->loops, in, out, flags);    \
     }                                                                                              \
-    static void *X##_r2c(int rank, const fftw_iodim64 *dims, int nloops,                           \
-                         const fftw_iodim64 *loops, void *in, void *out, unsigned flags) {         \
-        return X##_plan_guru64_dft_r2c(rank, dims, nloops, loops, in, out, flags);                 \
-    }                                                                                              \
-    static void *X##_c2r(int rank, const fftw_iodim64 *dims, int nloops,                           \
-                         const fftw_iodim64 *loops, void *in, void *out, unsigned flags) {         \
-        return X##_plan_guru64_dft_c2r(rank, dims, nloops, loops, in, out, flags);                 \
-    }                                                                                              \
-    static void *X##_r2r(int rank, const fftw_iodim64 *dims, int nloops,                           \
-                         const fftw_iodim64 *loops, void *in, void *out,                           \
-                         const fftw_r2r_kind *kinds, unsigned flags) {                             \
-        return X##_plan_guru64_r2r(rank, dims, nloops, loops, in, out, kinds, flags);              \
-    }                                                                                              \
-    static void X##_run_c2c(void *plan, void *in, void *out) {                                     \
-        X##_execute_dft(plan, in, out);                                                            \
-    }                                                                                              \
-    static void X##_run_r2c(void *plan, void *in, void *out) {                                     \
-        X##_execute_dft_r2c(plan, in, out);                                                        \
-    }                                                                                              \
-    static void X##_run_c2r(void *plan, void *in, void *out) {                                     \
-        X##_execute_dft_c2r(plan, in, out);                                                        \
-    }                                                                                              \
-    static void X##_run_r2r(void *plan, void *in, void *out) {                                     \
-        X##_execute_r2r(plan, in, out);                                                            \
+    static void X##_run(const struct task *t, void *plan, void *in, void *out) {                   \
+        if (t->kind == FFTND_C2C)                                                                  \
+            X##_execute_dft(plan, in, out);                                                        \
+        else if (t->kind == FFTND_R2R)                                                             \
+            X##_execute_r2r(plan, in, out);                                                        \
+        else if (t->is_backward)                                                                   \
+            X##_execute_dft_c2r(plan, in, out);                                                    \
+        else                                                                                       \
+            X##_execute_dft_r2c(plan, in, out);                                                    \
     }                                                                                              \
     static void X##_destroy(void *plan) {                                                          \
         X##_destroy_plan(plan);                                                                    \
@@ -71,46 +72,25 @@ struct precision {
     static int X##_alignment(void *array) {                                                        \
         return X##_alignment_of(array);                                                            \
     }                                                                                              \
-    static void X##_limit_time(double seconds) {                                                   \
-        X##_set_timelimit(seconds);                                                                \
-    }                                                                                              \
-    static void X##_make_safe(void) {                                                              \
-        X##_make_planner_thread_safe();                                                            \
-    }                                                                                              \
-    static int X##_init(void) {                                                                    \
-        return X##_init_threads();                                                                 \
-    }                                                                                              \
-    static void X##_set_threads(int n) {                                                           \
-        X##_plan_with_nthreads(n);                                                                 \
-    }                                                                                              \
-    static int X##_threads(void) {                                                                 \
-        return X##_planner_nthreads();                                                             \
-    }                                                                                              \
-    static void X##_set_loop(run_loop *loop, void *data) {                                         \
-        X##_threads_set_callback(loop, data);                                                      \
-    }                                                                                              \
-    static const struct precision X##_table = {                                                    \
-        X##_c2c,     X##_r2c,         X##_c2r,     X##_r2r,       X##_run_c2c,    X##_run_r2c,     \
-        X##_run_c2r, X##_run_r2r,     X##_destroy, X##_alignment, X##_limit_time, X##_make_safe,   \
-        X##_init,    X##_set_threads, X##_threads, X##_set_loop};
+    static const struct precision X##_table = {.make = X##_make,                                   \
+                                               .run = X##_run,                                     \
+                                               .destroy = X##_destroy,                             \
+                                               .alignment = X##_alignment,                         \
+                                               .limit_time = X##_set_timelimit,                    \
+                                               .make_safe = X##_make_planner_thread_safe,          \
+                                               .init_threads = X##_init_threads,                   \
+                                               .set_threads = X##_plan_with_nthreads,              \
+                                               .threads = X##_planner_nthreads,                    \
+                                               .set_loop = X##_threads_set_callback};
 PRECISION(fftw)
 PRECISION(fftwf)
 
-static const fftw_r2r_kind kinds[] = {
-    [FFTND_DCT1] = FFTW_REDFT00, [FFTND_DCT2] = FFTW_REDFT10, [FFTND_DCT3] = FFTW_REDFT01,
-    [FFTND_DCT4] = FFTW_REDFT11, [FFTND_DST1] = FFTW_RODFT00, [FFTND_DST2] = FFTW_RODFT10,
-    [FFTND_DST3] = FFTW_RODFT01, [FFTND_DST4] = FFTW_RODFT11};
-
-static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
-                                   [FFTND_MEASURE] = FFTW_MEASURE,
-                                   [FFTND_PATIENT] = FFTW_PATIENT};
-
 struct plan {
     struct fftnd__serial_problem problem;
+    struct task task;
     const struct precision *precision;
     void *aligned;             /* for arrays as aligned as the planner's */
     _Atomic(void *) unaligned; /* for any others; made when first needed */
-    void (*run)(void *plan, void *in, void *out);
 };
 
 /* ---------------------------------------------------------------- threads */
@@ -178,26 +158,18 @@ static void copy_loops(int n, const struct fftnd__loop from[], fftw_iodim64 to[]
         to[i] = (fftw_iodim64){from[i].n, from[i].in, from[i].out};
 }
 
-static void *make(const struct plan *plan, void *in, void *out, unsigned flags) {
-    const struct fftnd__serial_problem *problem = &plan->problem;
-    const struct precision *precision = plan->precision;
-    fftw_iodim64 dims[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
-    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
-    copy_loops(problem->naxes, problem->axes, dims);
-    copy_loops(problem->nloops, problem->loops, loops);
-    switch (problem->kind) {
-    case FFTND_C2C:
-        return precision->c2c(problem->naxes, dims, problem->nloops, loops, in, out,
-                              problem->direction == REDIST_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD,
-                              flags);
-    case FFTND_R2C:
-        return (problem->direction == REDIST_FORWARD ? precision->r2c : precision->c2r)(
-            problem->naxes, dims, problem->nloops, loops, in, out, flags);
-    default:
-        for (int i = 0; i < problem->naxes; i++)
-            r2r[i] = kinds[problem->r2r[i]];
-        return precision->r2r(problem->naxes, dims, problem->nloops, loops, in, out, r2r, flags);
-    }
+static struct task describe(const struct fftnd__serial_problem *problem) {
+    int is_backward = problem->direction == REDIST_BACKWARD;
+    struct task task = {.kind = problem->kind,
+                        .is_backward = is_backward,
+                        .sign = is_backward ? FFTW_BACKWARD : FFTW_FORWARD,
+                        .naxes = problem->naxes,
+                        .nloops = problem->nloops};
+    copy_loops(problem->naxes, problem->axes, task.axes);
+    copy_loops(problem->nloops, problem->loops, task.loops);
+    for (int i = 0; i < problem->naxes && problem->kind == FFTND_R2R; i++)
+        task.r2r[i] = kinds[problem->r2r[i]];
+    return task;
 }
 
 static void make_planners_safe(void) {
@@ -221,7 +193,7 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     int measures = (flags & FFTW_ESTIMATE) == 0; /* else the program's limit can stay */
     if (measures)
         precision->limit_time(plan->problem.seconds);
-    void *made = make(plan, in, out, flags);
+    void *made = precision->make(&plan->task, in, out, flags);
     if (measures)
         precision->limit_time(FFTW_NO_TIMELIMIT);
     if (before != wanted)
@@ -229,18 +201,6 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     pthread_mutex_unlock(&planner);
     end_team(plan);
     return made;
-}
-
-static void (*choose_run(const struct plan *plan))(void *, void *, void *) {
-    const struct precision *precision = plan->precision;
-    switch (plan->problem.kind) {
-    case FFTND_C2C:
-        return precision->run_c2c;
-    case FFTND_R2C:
-        return plan->problem.direction == REDIST_FORWARD ? precision->run_r2c : precision->run_c2r;
-    default:
-        return precision->run_r2r;
-    }
 }
 
 static unsigned keep_flag(const struct fftnd__serial_problem *problem) {
@@ -252,8 +212,8 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
+    plan->task = describe(problem);
     plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
-    plan->run = choose_run(plan);
     plan->aligned = make_locked(plan, in, out, efforts[problem->effort] | keep_flag(problem));
     if (plan->aligned == NULL) {
         redist_release(plan);
@@ -289,7 +249,7 @@ static int execute(void *data, void *in, void *out) {
                                   "FFTW made no plan for unaligned arrays");
     }
     begin_team(plan);
-    plan->run(suited, in, out);
+    plan->precision->run(&plan->task, suited, in, out);
     end_team(plan);
     return REDIST_OK;
 }
@@ -323,19 +283,8 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, doub
     return REDIST_OK;
 }
 
-static const char *absent(void) {
-    return NULL;
-}
-
-static int check(const char *function, const char *name, const void *array, size_t bytes) {
-    (void)function, (void)name, (void)array, (void)bytes;
-    return REDIST_OK;
-}
-
 const struct fftnd__serial fftnd__serial_fftw = {.name = "fftw",
                                                  .space = REDIST_SPACE_HOST,
-                                                 .absent = absent,
-                                                 .check = check,
                                                  .create = create,
                                                  .execute = execute,
                                                  .scale = scale,

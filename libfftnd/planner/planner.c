@@ -4,11 +4,11 @@
  * arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike.
  */
 #include "planner.h"
+#include "../offload.h"
 #include "cache.h"
 #include "choice.h"
 #include "grids.h"
 #include "node_grid.h"
-#include "offload.h"
 
 #include <stdint.h>
 #include <stdio.h>

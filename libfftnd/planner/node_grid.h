@@ -2,8 +2,8 @@
 #ifndef FFTND__NODE_GRID_H
 #define FFTND__NODE_GRID_H
 
-#include "check.h"
-#include "steps.h"
+#include "../check.h"
+#include "../steps.h"
 
 /* Changes the grid of a choice over several nodes, if the user left it open and a rank then sends less to
  * other nodes, but not to dims that exceed the shortest axis. The same on all ranks. */

@@ -3,7 +3,7 @@
 #ifndef FFTND__GRIDS_H
 #define FFTND__GRIDS_H
 
-#include "check.h"
+#include "../check.h"
 
 enum { FFTND__MOST_GRIDS = 256 };
 

@@ -5,16 +5,27 @@
  * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "cuda_arrays.h"
-#include "cuda_streams.h"
-#include "cufft_task.h"
+#include "../cuda_arrays.h"
+#include "../cuda_streams.h"
 #include "redist_support.h"
+#include "serial.h"
 
 #include <cufftXt.h>
 #include <stdint.h>
 
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
+
+enum { MOST_AXES = 3 };
+
+/* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
+struct task {
+    int is_real[2]; /* input, output */
+    int rank;
+    struct fftnd__loop axes[MOST_AXES]; /* decreasing strides, the halved one last */
+    int nloops;
+    struct fftnd__loop loops[REDIST_MAX_NDIMS];
+};
 
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
@@ -56,7 +67,7 @@ static int check_cufft(cufftResult result, const char *what) {
     return redist_fail_in("libfftnd", code, "%s returned cuFFT's error %d", what, (int)result);
 }
 
-static const char *absent(void) {
+static const char *unavailable(void) {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaSuccess && count > 0)
@@ -88,6 +99,131 @@ static int check(const char *function, const char *name, const void *array, size
     return REDIST_OK;
 }
 
+/* ---------------------------------------------------------------- tasks */
+
+enum { COALESCED = 32 };
+
+/* From the slowest to the fastest. */
+static void sort(int n, struct fftnd__loop loops[]) {
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && loops[j].out > loops[j - 1].out; j--) {
+            struct fftnd__loop held = loops[j];
+            loops[j] = loops[j - 1];
+            loops[j - 1] = held;
+        }
+}
+
+static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
+    return inner > 0 && outer % inner == 0 && outer / inner >= n;
+}
+
+/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
+ * which side that one is. */
+static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
+                    const int halved[2]) {
+    redist_index n = inner->n, half = n / 2 + 1;
+    return nests(outer->in, inner->in, halved[0] ? half : n) &&
+           nests(outer->out, inner->out, halved[1] ? half : n);
+}
+
+/* Loops of one element are none, and two that follow each other are one. */
+static void merge_loops(struct task *task) {
+    int n = 0;
+    sort(task->nloops, task->loops);
+    for (int i = 0; i < task->nloops; i++) {
+        struct fftnd__loop *last = &task->loops[n > 0 ? n - 1 : 0], next = task->loops[i];
+        if (next.n == 1)
+            continue;
+        redist_index both;
+        if (n > 0 && last->in == next.n * next.in && last->out == next.n * next.out &&
+            !__builtin_mul_overflow(last->n, next.n, &both))
+            *last = (struct fftnd__loop){both, next.in, next.out};
+        else
+            task->loops[n++] = next;
+    }
+    task->nloops = n;
+}
+
+/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
+static int misaligns(const struct task *task, int loop) {
+    const struct fftnd__loop *at = &task->loops[loop];
+    return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
+}
+
+/* More than one such loop makes cuFFT refuse. */
+static int count_misaligning(const struct task *task) {
+    int n = 0;
+    for (int i = 0; i < task->nloops; i++)
+        n += misaligns(task, i);
+    return n;
+}
+
+/* The loop that cuFFT does: the only one that spoils the alignment, else neighbours in memory if there are
+ * many, else the longest. -1 = there is no loop. */
+static int choose_batch(const struct task *task) {
+    int best = task->nloops - 1, only = count_misaligning(task) == 1;
+    for (int i = 0; i < task->nloops && only; i++)
+        if (misaligns(task, i))
+            return i;
+    if (best >= 0 && task->loops[best].n >= COALESCED)
+        return best;
+    for (int i = task->nloops - 2; i >= 0; i--)
+        if (task->loops[i].n > task->loops[best].n)
+            best = i;
+    return best;
+}
+
+/* The axes to transform: without those of one element, but at least one; a halved one stays last. Returns how
+ * many. */
+static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__loop axes[]) {
+    int halves = problem->kind == FFTND_R2C, n = 0;
+    for (int i = 0; i < problem->naxes - halves; i++)
+        if (problem->axes[i].n > 1)
+            axes[n++] = problem->axes[i];
+    sort(n, axes);
+    if (halves || n == 0)
+        axes[n++] = problem->axes[problem->naxes - 1];
+    return n;
+}
+
+/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
+ * input, and in the output. */
+static int group_size(int n, const struct fftnd__loop axes[], const int halved[2]) {
+    static const int whole[2] = {0, 0};
+    int size = 1;
+    while (size < n && size < MOST_AXES &&
+           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
+        size++;
+    return size;
+}
+
+/* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
+ * -1 = from the input to the output. */
+static struct task make_task(const struct fftnd__serial_problem *problem, int naxes,
+                             const struct fftnd__loop axes[], int first, int last, int side) {
+    int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
+    struct task task = {{halves && side < 0 && !backward, halves && side < 0 && backward},
+                        0,
+                        {{0}},
+                        problem->nloops,
+                        {{0}}};
+    for (int i = 0; i < problem->nloops; i++)
+        task.loops[i] = problem->loops[i];
+    for (int i = 0; i < naxes; i++)
+        if (i >= first && i < last)
+            task.axes[task.rank++] = axes[i];
+        else
+            task.loops[task.nloops++] = axes[i];
+    if (halves && side >= 0)
+        task.loops[task.nloops - 1].n = task.loops[task.nloops - 1].n / 2 + 1;
+    for (int i = 0; side >= 0 && i < task.nloops; i++)
+        task.loops[i].in = task.loops[i].out = side ? task.loops[i].out : task.loops[i].in;
+    for (int i = 0; side >= 0 && i < task.rank; i++)
+        task.axes[i].in = task.axes[i].out = side ? task.axes[i].out : task.axes[i].in;
+    merge_loops(&task);
+    return task;
+}
+
 /* ---------------------------------------------------------------- plans of cuFFT */
 
 static size_t element_bytes(const struct plan *plan, int is_real) {
@@ -104,9 +240,9 @@ static size_t round_up(size_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static int make_handle(const struct plan *plan, const struct fftnd__cufft_task *task,
+static int make_handle(const struct plan *plan, const struct task *task,
                        const struct fftnd__loop *batch, cufftHandle handle, size_t *bytes) {
-    long long n[FFTND__CUFFT_RANK], in[FFTND__CUFFT_RANK], out[FFTND__CUFFT_RANK];
+    long long n[MOST_AXES], in[MOST_AXES], out[MOST_AXES];
     const struct fftnd__loop *axes = task->axes, *last = &axes[task->rank - 1];
     for (int i = 0; i < task->rank; i++) {
         n[i] = axes[i].n;
@@ -123,8 +259,8 @@ static int make_handle(const struct plan *plan, const struct fftnd__cufft_task *
     return code;
 }
 
-static int add_handle(const struct plan *plan, struct pass *pass,
-                      const struct fftnd__cufft_task *task, const struct fftnd__loop *batch) {
+static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
+                      const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
     cudaStream_t stream =
         pass->nhandles > 0 ? plan->streams.streams[pass->nhandles] : plan->problem.stream;
@@ -139,8 +275,8 @@ static int add_handle(const struct plan *plan, struct pass *pass,
 }
 
 /* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
-static int count_streams(const struct plan *plan, const struct pass *pass,
-                         const struct fftnd__cufft_task *task, const struct fftnd__loop *batch) {
+static int count_streams(const struct plan *plan, const struct pass *pass, const struct task *task,
+                         const struct fftnd__loop *batch) {
     size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
     for (int i = 0; i < pass->nouter; i++)
         launches *= (size_t)pass->outer[i].n;
@@ -151,7 +287,7 @@ static int count_streams(const struct plan *plan, const struct pass *pass,
     return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
 }
 
-static int make_handles(struct plan *plan, struct pass *pass, const struct fftnd__cufft_task *task,
+static int make_handles(struct plan *plan, struct pass *pass, const struct task *task,
                         const struct fftnd__loop *batch) {
     int code = add_handle(plan, pass, task, batch);
     int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
@@ -166,7 +302,7 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct fftnd
 }
 
 /* Lines of the real side lie one after the other in the list. */
-static void use_list(struct plan *plan, struct pass *pass, struct fftnd__cufft_task *task,
+static void use_list(struct plan *plan, struct pass *pass, struct task *task,
                      struct fftnd__loop *batch) {
     int to_real = task->is_real[1];
     struct fftnd__loop *axis = &task->axes[0];
@@ -180,11 +316,10 @@ static void use_list(struct plan *plan, struct pass *pass, struct fftnd__cufft_t
     plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
 }
 
-static int add_pass(struct plan *plan, struct fftnd__cufft_task *task, int from_output,
-                    int to_output) {
+static int add_pass(struct plan *plan, struct task *task, int from_output, int to_output) {
     struct pass *pass = &plan->passes[plan->npasses++];
     struct fftnd__loop batch = {1, 1, 1};
-    int odd = -1, chosen = fftnd__cufft_choose_batch(task);
+    int chosen = choose_batch(task);
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
@@ -196,7 +331,7 @@ static int add_pass(struct plan *plan, struct fftnd__cufft_task *task, int from_
                 task->loops[i].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
     if (chosen >= 0)
         batch = task->loops[chosen];
-    if (fftnd__cufft_count_misaligning(task, &odd) > 1)
+    if (count_misaligning(task) > 1)
         use_list(plan, pass, task, &batch);
     return make_handles(plan, pass, task, &batch);
 }
@@ -211,19 +346,17 @@ static int make_passes(struct plan *plan) {
     static const int whole[2] = {0, 0};
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = fftnd__cufft_list_axes(problem, axes),
-        left = n - fftnd__cufft_group_size(n, axes, halved), code = REDIST_OK, odd = -1;
-    struct fftnd__cufft_task main_task = fftnd__cufft_make_task(problem, n, axes, left, n, -1);
-    if (fftnd__cufft_count_misaligning(&main_task, &odd) > 1) {
+    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK;
+    struct task main_task = make_task(problem, n, axes, left, n, -1);
+    if (count_misaligning(&main_task) > 1) {
         left = n - 1;
-        main_task = fftnd__cufft_make_task(problem, n, axes, left, n, -1);
+        main_task = make_task(problem, n, axes, left, n, -1);
     }
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = fftnd__cufft_group_size(left, axes, whole);
-        struct fftnd__cufft_task task =
-            fftnd__cufft_make_task(problem, n, axes, left - size, left, !to_real);
+        int size = group_size(left, axes, whole);
+        struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
     }
@@ -232,7 +365,7 @@ static int make_passes(struct plan *plan) {
 
 /* A problem without axes: the array as it is. */
 static int make_copy(struct plan *plan) {
-    struct fftnd__cufft_task task = fftnd__cufft_make_task(&plan->problem, 0, NULL, 0, 0, -1);
+    struct task task = make_task(&plan->problem, 0, NULL, 0, 0, -1);
     size_t n = task.nloops > 0 ? (size_t)task.loops[0].n : 1;
     if (task.nloops > 1 || (task.nloops == 1 && (task.loops[0].in != 1 || task.loops[0].out != 1)))
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "a copy of an array with gaps");
@@ -293,7 +426,7 @@ static int set_area(void *data, void *area) {
     return code;
 }
 
-static int launch(const struct plan *plan, const struct pass *pass, int number, char *from,
+static int launch(const struct plan *plan, const struct pass *pass, size_t number, char *from,
                   char *to) {
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
@@ -301,7 +434,7 @@ static int launch(const struct plan *plan, const struct pass *pass, int number, 
     if (pass->gathers)
         code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
     if (code == REDIST_OK)
-        code = check_cufft(cufftXtExec(pass->handles[number % pass->nhandles],
+        code = check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
                                        pass->gathers ? list : from, pass->scatters ? list : to,
                                        pass->direction),
                            "cufftXtExec");
@@ -311,7 +444,9 @@ static int launch(const struct plan *plan, const struct pass *pass, int number, 
 }
 
 static int launch_all(const struct plan *plan, const struct pass *pass, char *from, char *to) {
-    int index[REDIST_MAX_NDIMS] = {0}, loop, number = 0, code;
+    redist_index index[REDIST_MAX_NDIMS] = {0};
+    size_t number = 0;
+    int loop, code;
     do {
         code = launch(plan, pass, number++, from, to);
         for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
@@ -399,7 +534,7 @@ static void mark_destroy(void *mark) {
 const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
-    .absent = absent,
+    .unavailable = unavailable,
     .check = check,
     .create = create,
     .area_bytes = area_bytes,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a serial FFT library is: one const table, and one line in FFTND__SERIALS. */
+/* What a serial FFT library is: a file with one const table, and a line in libfftnd/meson.build. */
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
+#include "../team.h"
 #include "fftnd.h"
-#include "team.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
 struct fftnd__loop {
-    int n;
+    redist_index n;
     ptrdiff_t in, out;
 };
 
@@ -36,9 +36,10 @@ struct fftnd__serial {
     const char *name;
     enum redist_space space; /* of the arrays */
 
-    /* Why it is not to be had here; NULL = it is. */
-    const char *(*absent)(void);
-    /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. */
+    /* Why it is unavailable on this machine, NULL = it is available. Without this function it always is. */
+    const char *(*unavailable)(void);
+    /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
+     * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
@@ -69,19 +70,13 @@ struct fftnd__serial {
     void (*mark_destroy)(void *mark);
 };
 
-/* For each space one library. */
-#define FFTND__SERIALS(X)                                                                          \
-    X(HOST, fftw)                                                                                  \
-    X(CUDA, cufft)
-
-#define FFTND__DECLARE_SERIAL(space, name) extern const struct fftnd__serial fftnd__serial_##name;
-FFTND__SERIALS(FFTND__DECLARE_SERIAL)
-#undef FFTND__DECLARE_SERIAL
-
 /* Bytes of a real or complex element. */
 size_t fftnd__item_bytes(enum fftnd_precision precision, int real);
 
-/* The library for arrays in a space; AUTO = host. */
+/* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
+
+/* Why there is no such library, or it is unavailable; NULL = it is available. */
+const char *fftnd__serial_unavailable(enum redist_space space);
 
 #endif
