@@ -54,8 +54,9 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check(array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
+    int code = space->check_array(array);
+    if (code != REDIST_OK || !plan->problem.mapped[side] ||
+        space->export_memory(array, bytes).key != 0)
         return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous

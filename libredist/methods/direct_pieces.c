@@ -77,11 +77,11 @@ static int check_own(struct redist__direct *state, int *reached) {
     int code = REDIST_OK;
     redist__direct_lock();
     if (redist__direct_all_put(state) && state->own == REDIST__WAITS) {
-        code = space->mark_lane(mark, 0);
+        code = space->event_record(mark, space->stream(0));
         state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
     }
     if (state->own == REDIST__RUNS) {
-        code = space->mark_reached(mark, reached);
+        code = space->event_is_reached(mark, reached);
         state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
     }
     *reached = state->own == REDIST__DONE;

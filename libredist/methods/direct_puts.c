@@ -197,7 +197,8 @@ static int issue_turn(struct redist__direct *state) {
         (place == 0 && !begin_round(state)))
         return REDIST_OK;
     int code = copy_round(state, peer);
-    int marked = state->problem->space->mark_lane(mark_of(state, state->turn), 1);
+    int marked = state->problem->space->event_record(mark_of(state, state->turn),
+                                                     state->problem->space->stream(1));
     state->turn++;
     if (state->turn % count_peers(state) == 0)
         release_round(state);
@@ -209,7 +210,7 @@ static int try_to_end(struct redist__direct *state) {
     int reached, code;
     if (state->ended == state->turn)
         return REDIST_OK;
-    code = state->problem->space->mark_reached(mark_of(state, state->ended), &reached);
+    code = state->problem->space->event_is_reached(mark_of(state, state->ended), &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     redist__direct_end_turn(state);

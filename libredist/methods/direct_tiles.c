@@ -82,10 +82,11 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
     int distance = redist__direct_distance(state, peer);
-    if (state->problem->space->asynchronous)
-        return state->problem->space->copy(
-            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
-            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
+    const struct redist__space *space = state->problem->space;
+    int lane = redist__direct_is_queued(state) && distance != 0 ? 1 : distance;
+    if (space->asynchronous)
+        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+                           space->stream(lane));
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -144,7 +145,8 @@ static int finish_lanes(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        int failed = redist__finish_lane(state->problem->space, state->marks[i], i, context);
+        int failed = redist__finish_stream(state->problem->space, state->marks[i],
+                                           state->problem->space->stream(i), context);
         code = code == REDIST_OK ? failed : code;
     }
     return code;

@@ -130,12 +130,7 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     void **scratch = &contest->scratch[side];
     if (is_mapped(contest, side))
         return space->create(contest->problem->schedule->context, bytes, scratch);
-    *scratch = space->allocate(bytes);
-    return redist_agree(
-        contest->comm,
-        *scratch != NULL
-            ? REDIST_OK
-            : redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes));
+    return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
 /* Clears it too, so that pages exist before they are timed. */

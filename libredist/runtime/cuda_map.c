@@ -13,8 +13,86 @@
 #include "cuda_space.h"
 #include "space.h"
 
+#include <cuda.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <string.h>
+
+/* ---------------------------------------------------------------- the driver */
+
+/* What the driver says of an address. A process that has not used CUDA has not loaded the driver, and then no
+ * address of it lies on a device: programs without CUDA pay nothing for being asked. */
+static struct {
+    CUresult (*get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr address);
+    CUresult (*get_range)(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
+} driver;
+
+static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* POSIX lets the result of dlsym become a function by way of its bytes only. */
+static void find_function(void *library, const char *name, void *function) {
+    *(void **)function = dlsym(library, name);
+}
+
+/* How many libraries were loaded so far. */
+static int count_loads(struct dl_phdr_info *info, size_t bytes, void *count) {
+    (void)bytes;
+    *(unsigned long long *)count = info->dlpi_adds;
+    return 1;
+}
+
+/* To look for a library that is not there takes a search of the disk: only after others were loaded. */
+static int has_driver(void) {
+    static unsigned long long looked_at;
+    unsigned long long loads = 0;
+    pthread_mutex_lock(&driver_lock);
+    if (driver.get_range == NULL)
+        dl_iterate_phdr(count_loads, &loads);
+    if (driver.get_range == NULL && loads != looked_at) {
+        looked_at = loads;
+        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+        if (library != NULL) {
+            find_function(library, "cuPointerGetAttribute", &driver.get_attribute);
+            find_function(library, "cuMemGetAddressRange_v2", &driver.get_range);
+        }
+    }
+    int found = driver.get_attribute != NULL && driver.get_range != NULL;
+    pthread_mutex_unlock(&driver_lock);
+    return found;
+}
+
+static int get(void *value, CUpointer_attribute attribute, const void *address) {
+    return driver.get_attribute(value, attribute, (CUdeviceptr)(uintptr_t)address) == CUDA_SUCCESS;
+}
+
+int redist__cuda_is_device(const void *address) {
+    unsigned type = 0;
+    return address != NULL && has_driver() &&
+           get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
+}
+
+static int is_buffer(const void *address, uint64_t buffer) {
+    unsigned long long found = 0;
+    return has_driver() && get(&found, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) && found == buffer;
+}
+
+int redist__cuda_find(const void *address, struct redist__cuda_memory *memory) {
+    CUdeviceptr base = 0;
+    size_t bytes = 0;
+    unsigned long long buffer = 0;
+    if (!redist__cuda_is_device(address) ||
+        !get(&memory->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) ||
+        !get(&buffer, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) ||
+        driver.get_range(&base, &bytes, (CUdeviceptr)(uintptr_t)address) != CUDA_SUCCESS)
+        return 0;
+    memory->base = base;
+    memory->bytes = bytes;
+    memory->buffer = buffer;
+    return 1;
+}
+
+/* ---------------------------------------------------------------- allocations */
 
 /* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
  * allocations out of it. */
@@ -24,7 +102,7 @@ enum { BLOCK_BITS = 21 };
 struct export {
     uint64_t key; /* 0 = it cannot be mapped */
     struct redist__cuda_memory memory;
-    cudaIpcMemHandle_t handle;
+    cudaIpcMemHandle_t ipc;
     struct redist__context *context; /* of redist_alloc_in, else NULL */
     struct export *next;
 };
@@ -32,7 +110,7 @@ struct export {
 /* An allocation of a peer, as one device of this process sees it. Closed, it is off the list and only kept for
  * the mappings that still refer to it. */
 struct import {
-    struct redist__place place; /* that led to it */
+    struct redist__memory_handle handle; /* that led to it */
     int device;
     char *address;  /* NULL = closed */
     int references; /* by mappings */
@@ -45,8 +123,8 @@ struct redist__mapping {
     struct redist__mapping *next;
 };
 
-_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__place *)0)->handle,
-               "a place has room for a handle");
+_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__memory_handle *)0)->ipc,
+               "a memory handle has room for one of CUDA");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct export *exports;
@@ -102,7 +180,7 @@ static struct export *add_export(const struct redist__cuda_memory *memory) {
     if (export == NULL)
         return NULL;
     export->memory = *memory;
-    if (cudaIpcGetMemHandle(&export->handle, (void *)(uintptr_t)memory->base) == cudaSuccess)
+    if (cudaIpcGetMemHandle(&export->ipc, (void *)(uintptr_t)memory->base) == cudaSuccess)
         export->key = next_key();
     else
         (void)cudaGetLastError();
@@ -111,12 +189,12 @@ static struct export *add_export(const struct redist__cuda_memory *memory) {
     return export;
 }
 
-static void describe(const struct export *export, struct redist__place *place) {
-    place->key = export->key;
-    place->owner = *this_process();
-    place->base = export->memory.base;
-    place->bytes = export->memory.bytes;
-    memcpy(place->handle, &export->handle, sizeof export->handle);
+static void describe(const struct export *export, struct redist__memory_handle *handle) {
+    handle->key = export->key;
+    handle->owner = *this_process();
+    handle->base = export->memory.base;
+    handle->bytes = export->memory.bytes;
+    memcpy(handle->ipc, &export->ipc, sizeof export->ipc);
 }
 
 /* An export that is still of the allocation at this address; saves most questions to the driver. */
@@ -125,7 +203,7 @@ static struct export *find_known(const void *array, struct redist__cuda_memory *
     for (struct export *export = exports; export != NULL; export = export->next)
         if (address - export->memory.base < export->memory.bytes) {
             *memory = export->memory;
-            return redist__cuda_is_buffer(array, memory->buffer) ? export : NULL;
+            return is_buffer(array, memory->buffer) ? export : NULL;
         }
     return NULL;
 }
@@ -138,34 +216,35 @@ static struct export *find_or_add(const void *array, struct redist__cuda_memory 
     return export != NULL ? export : add_export(memory);
 }
 
-struct redist__place redist__cuda_place(const void *array, size_t bytes) {
-    struct redist__place place = {0};
+struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes) {
+    struct redist__memory_handle handle = {0};
     struct redist__cuda_memory memory = {0};
     if (array == NULL)
-        return place;
+        return handle;
     pthread_mutex_lock(&lock);
     const struct export *export = find_or_add(array, &memory);
     uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
     if (export != NULL && export->key != 0 && bytes <= memory.bytes - offset) {
-        describe(export, &place);
-        place.offset = offset;
+        describe(export, &handle);
+        handle.offset = offset;
     }
     pthread_mutex_unlock(&lock);
-    return place;
+    return handle;
 }
 
 /* ---------------------------------------------------------------- imports */
 
-typedef int is_chosen(const struct import *import, const struct redist__place *place);
+typedef int is_chosen(const struct import *import, const struct redist__memory_handle *handle);
 
-static int is_of(const struct import *import, const struct redist__place *place) {
-    return import->place.key == place->key && is_same_process(&import->place.owner, &place->owner);
+static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
+    return import->handle.key == handle->key &&
+           is_same_process(&import->handle.owner, &handle->owner);
 }
 
 /* An owner's addresses are its own on whatever devices its allocations are. */
-static int lies_there(const struct import *import, const struct redist__place *place) {
-    return is_same_process(&import->place.owner, &place->owner) &&
-           overlaps(import->place.base, import->place.bytes, place->base, place->bytes);
+static int lies_there(const struct import *import, const struct redist__memory_handle *handle) {
+    return is_same_process(&import->handle.owner, &handle->owner) &&
+           overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
 }
 
 /* On the device that opened it. */
@@ -174,7 +253,7 @@ static void close_import(struct import *import) {
     (void)cudaGetDevice(&current);
     if (current != import->device)
         (void)cudaSetDevice(import->device);
-    redist__cuda_finish();
+    redist__cuda_drain();
     (void)cudaIpcCloseMemHandle(import->address);
     if (current != import->device)
         (void)cudaSetDevice(current);
@@ -183,11 +262,11 @@ static void close_import(struct import *import) {
 }
 
 /* Closes those that are chosen, once for all plans that refer to them. */
-static void close_imports(is_chosen *chosen, const struct redist__place *place) {
+static void close_imports(is_chosen *chosen, const struct redist__memory_handle *handle) {
     struct import **link = &imports;
     while (*link != NULL) {
         struct import *import = *link;
-        if (!chosen(import, place)) {
+        if (!chosen(import, handle)) {
             link = &import->next;
             continue;
         }
@@ -198,27 +277,27 @@ static void close_imports(is_chosen *chosen, const struct redist__place *place) 
     }
 }
 
-static struct import *find_import(const struct redist__place *place, int device) {
+static struct import *find_import(const struct redist__memory_handle *handle, int device) {
     struct import *import = imports;
-    while (import != NULL && !(import->device == device && is_of(import, place)))
+    while (import != NULL && !(import->device == device && is_of(import, handle)))
         import = import->next;
     return import;
 }
 
-static struct import *add_import(const struct redist__place *place, int device) {
+static struct import *add_import(const struct redist__memory_handle *handle, int device) {
     struct import *import = redist_calloc(1, sizeof *import);
     void *address = NULL;
-    cudaIpcMemHandle_t handle;
-    memcpy(&handle, place->handle, sizeof handle);
-    close_imports(lies_there, place);
+    cudaIpcMemHandle_t ipc;
+    memcpy(&ipc, handle->ipc, sizeof ipc);
+    close_imports(lies_there, handle);
     if (import == NULL ||
-        cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+        cudaIpcOpenMemHandle(&address, ipc, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
         (void)cudaGetLastError();
         redist_release(import);
         return NULL;
     }
     *import =
-        (struct import){.place = *place, .device = device, .address = address, .next = imports};
+        (struct import){.handle = *handle, .device = device, .address = address, .next = imports};
     imports = import;
     return import;
 }
@@ -239,8 +318,8 @@ static void drop_reference(struct import *import) {
 /* ---------------------------------------------------------------- what plans have mapped */
 
 /* Goes through the mappings of a plan for one; forgets those that were closed meanwhile. */
-static char *find_mapping(struct redist__mappings *mappings, const struct redist__place *place,
-                          int device) {
+static char *find_mapping(struct redist__mappings *mappings,
+                          const struct redist__memory_handle *handle, int device) {
     struct redist__mapping **link = &mappings->first;
     while (*link != NULL) {
         struct redist__mapping *mapping = *link;
@@ -251,21 +330,21 @@ static char *find_mapping(struct redist__mappings *mappings, const struct redist
             redist_release(mapping);
             continue;
         }
-        if (import->device == device && is_of(import, place))
+        if (import->device == device && is_of(import, handle))
             return import->address;
         link = &mapping->next;
     }
     return NULL;
 }
 
-static char *add_mapping(struct redist__mappings *mappings, const struct redist__place *place,
-                         int device) {
+static char *add_mapping(struct redist__mappings *mappings,
+                         const struct redist__memory_handle *handle, int device) {
     struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
     if (mapping == NULL)
         return NULL;
-    struct import *import = find_import(place, device);
+    struct import *import = find_import(handle, device);
     if (import == NULL)
-        import = add_import(place, device);
+        import = add_import(handle, device);
     if (import == NULL) {
         redist_release(mapping);
         return NULL;
@@ -276,24 +355,25 @@ static char *add_mapping(struct redist__mappings *mappings, const struct redist_
     return import->address;
 }
 
-char *redist__cuda_address(const struct redist__place *place, struct redist__mappings *mappings) {
+char *redist__cuda_map(const struct redist__memory_handle *handle,
+                       struct redist__mappings *mappings) {
     int device = 0;
-    if (place->key == 0 || cudaGetDevice(&device) != cudaSuccess)
+    if (handle->key == 0 || cudaGetDevice(&device) != cudaSuccess)
         return NULL;
-    if (is_same_process(&place->owner, this_process()))
-        return (char *)(uintptr_t)(place->base + place->offset);
+    if (is_same_process(&handle->owner, this_process()))
+        return (char *)(uintptr_t)(handle->base + handle->offset);
     pthread_mutex_lock(&lock);
-    char *base = find_mapping(mappings, place, device);
+    char *base = find_mapping(mappings, handle, device);
     if (base == NULL)
-        base = add_mapping(mappings, place, device);
+        base = add_mapping(mappings, handle, device);
     pthread_mutex_unlock(&lock);
-    return base != NULL ? base + place->offset : NULL;
+    return base != NULL ? base + handle->offset : NULL;
 }
 
 /* What an execution that failed has left under way may still go to the peers' arrays, or come from arrays that
  * the user is about to free. */
-void redist__cuda_close_mappings(struct redist__mappings *mappings) {
-    redist__cuda_finish();
+void redist__cuda_unmap(struct redist__mappings *mappings) {
+    redist__cuda_drain();
     pthread_mutex_lock(&lock);
     while (mappings->first != NULL) {
         struct redist__mapping *mapping = mappings->first;
@@ -325,7 +405,7 @@ static int allocate(struct redist__context *context, size_t bytes, void **array)
     int code = redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc");
     if (code != REDIST_OK)
         return code;
-    redist__cuda_place(*array, bytes);
+    redist__cuda_export(*array, bytes);
     if (note_context(*array, context))
         return REDIST_OK;
     cudaFree(*array);
@@ -361,13 +441,13 @@ static struct export *unlink_export(const void *array) {
 
 /* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. */
 static void close_at_peers(const struct redist__context *context, const struct export *export) {
-    redist__cuda_finish();
+    redist__cuda_drain();
     for (int rank = 0; rank < context->node_size; rank++) {
-        struct redist__place place = {.key = export->key, .owner = *this_process()};
-        (void)redist_insist(MPI_Bcast(&place, sizeof place, MPI_BYTE, rank, context->node));
+        struct redist__memory_handle handle = {.key = export->key, .owner = *this_process()};
+        (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
         pthread_mutex_lock(&lock);
-        if (rank != context->node_rank && place.key != 0)
-            close_imports(is_of, &place);
+        if (rank != context->node_rank && handle.key != 0)
+            close_imports(is_of, &handle);
         pthread_mutex_unlock(&lock);
     }
     (void)redist_insist(MPI_Barrier(context->node));
