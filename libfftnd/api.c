@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "offload.h"
+#include "planner/grids.h"
 #include "planner/planner.h"
 
 #include <stdint.h>
@@ -74,7 +75,8 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
         code = redist_private_comm(comm, &agreed);
     if (code != REDIST_OK)
         return code;
-    struct fftnd__request request = {agreed, ndims, sizes, kind, precision, {0}};
+    struct fftnd__request request = {
+        .comm = agreed, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     code = fftnd__check_request(&request, options, result);
     if (code != REDIST_OK)
         return code;
@@ -287,6 +289,28 @@ int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *outp
     code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;
     return code;
+}
+
+int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist_index sizes[],
+                  enum fftnd_kind kind, enum fftnd_precision precision,
+                  const fftnd_options *options, double *seconds) {
+    const char *null = model == NULL     ? "model"
+                       : options == NULL ? "options"
+                       : seconds == NULL ? "seconds"
+                                         : NULL;
+    if (null != NULL)
+        return redist_fail(REDIST_ERR_NULL, "%s = NULL", null);
+    struct fftnd__request request = {
+        .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    int code = fftnd__check_prediction(&request, options);
+    if (code != REDIST_OK)
+        return code;
+    const int *order = request.options.order;
+    int usual[REDIST_MAX_NDIMS];
+    fftnd__usual_order(ndims, request.halved, usual);
+    *seconds = fftnd__predict(model, nranks, &request, order != NULL ? order : usual,
+                              request.options.grid_ndims, request.options.grid);
+    return REDIST_OK;
 }
 
 int fftnd_plan_free(fftnd_plan **plan) {

@@ -125,16 +125,14 @@ static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
 
 int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,
                               struct fftnd__configuration *configuration) {
-    int nranks, ndims = request->ndims, field = 0;
-    MPI_Comm_size(request->comm, &nranks);
+    int ndims = request->ndims, field = 0;
     int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, configuration->grid);
     if (n > 0)
         configuration->grid_ndims = n;
     int norder = scan_list(&text, "order", ',', ndims, configuration->order);
-    if (n < 0 || (n > 0 && !is_grid(n, configuration->grid, nranks)) ||
+    if (n < 0 || (n > 0 && !is_grid(n, configuration->grid, request->nranks)) ||
         (norder != 0 && norder != ndims) ||
-        !is_order(ndims, configuration->order, fftnd__halved_axis(request),
-                  configuration->grid_ndims))
+        !is_order(ndims, configuration->order, request->halved, configuration->grid_ndims))
         return 0;
     for (; field < NFIELDS; field++) {
         size_t number;

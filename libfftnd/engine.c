@@ -191,9 +191,8 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     struct fftnd__transform *transform = &engine->transform;
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
-        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.retained_modes, fftnd__halved_axis(request),
-                                  transform->configuration.order, transform->grid);
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
+                                  request->halved, transform->configuration.order, transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);

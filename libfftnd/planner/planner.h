@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way to take: grid, tiles or whole arrays, joined or not; measured, agreed, remembered. */
+/* Which configuration a transform takes: dictated, remembered, measured or guessed. */
 #ifndef FFTND__PLANNER_H
 #define FFTND__PLANNER_H
 
