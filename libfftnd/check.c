@@ -65,17 +65,11 @@ static int check_range(const struct fftnd__request *request, const char *name, l
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
-    request->options = defaults;
+    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
     if (options == NULL)
-        options = &defaults;
-    if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->size = %zu, but this library knows sizes up to %zu: start from "
-                    "FFTND_OPTIONS_DEFAULT",
-                    options->size, sizeof request->options);
-    memcpy(&request->options, options, options->size);
-    return REDIST_OK;
+        return REDIST_OK;
+    return redist_struct_read(request->function, "options", options, &request->options,
+                              sizeof request->options);
 }
 
 static int check_options(const struct fftnd__request *request) {
