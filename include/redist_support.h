@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap
- * memory, memory spaces with their streams and events, structures of other versions, and the check that a handle
- * is alive. This header is not installed, and what it declares is not stable: it changes with any release.
+ * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
+ * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
+ * This header is not installed, and what it declares is not stable: it changes with any version.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
