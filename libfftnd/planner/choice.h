@@ -4,7 +4,7 @@
 #define FFTND__CHOICE_H
 
 #include "../check.h"
-#include "../steps.h"
+#include "../program.h"
 
 enum { FFTND__CHOICE_BYTES = REDIST_WISDOM_BYTES };
 

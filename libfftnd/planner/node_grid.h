@@ -3,7 +3,7 @@
 #define FFTND__NODE_GRID_H
 
 #include "../check.h"
-#include "../steps.h"
+#include "../program.h"
 
 /* Changes the grid of a choice over several nodes, if the user left it open and a rank then sends less to
  * other nodes, but not to dims that exceed the shortest axis. The same on all ranks. */
