@@ -64,8 +64,9 @@ static const char *const places[] = {"first", "last", NULL};
 struct request {
     bench_settings settings;
     bench_list grid, order;
-    int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
-    int batch, batch_place, threads;
+    int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
+        tile_bytes;
+    int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable;
     const char *wisdom;
@@ -94,7 +95,7 @@ static const bench_program *describe(struct request *request) {
          .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
         {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
-        {.name = "realign", .kind = BENCH_CHOICE, .value = &request->realign, .words = fusions,
+        {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
          .help = "turn the axes in memory between transforms (auto)"},
         {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
@@ -105,7 +106,7 @@ static const bench_program *describe(struct request *request) {
          .help = "which direction divides by the size (none)"},
         {.name = "batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
          .help = "fields at once (1)", .minimum = 1},
-        {.name = "batch-place", .kind = BENCH_CHOICE, .value = &request->batch_place,
+        {.name = "batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
          .words = places, .help = "place of the batch index (first)"},
         {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
          .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
@@ -144,7 +145,7 @@ static bench_problem make_problem(const struct request *request) {
                              .precision = (enum fftnd_precision)request->precision,
                              .effort = (enum fftnd_effort)request->effort,
                              .batch = request->batch,
-                             .batch_place = (enum fftnd_batch_place)request->batch_place,
+                             .batch_position = (enum fftnd_batch_position)request->batch_position,
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
@@ -171,11 +172,11 @@ static fftnd_options plan_options(const struct request *request, const char *met
         options.scaling = FFTND_SCALE_UNITARY;
     options.plan_seconds = request->plan_seconds;
     options.fusion = (enum fftnd_fusion)request->fusion;
-    options.realign = (enum fftnd_realign)request->realign;
+    options.local_transpose = (enum fftnd_local_transpose)request->local_transpose;
     options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
-    options.batch_place = (enum fftnd_batch_place)request->batch_place;
+    options.batch_position = (enum fftnd_batch_position)request->batch_position;
     options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
@@ -364,8 +365,9 @@ static int check_request(const bench_program *program, const struct request *req
         return bench_refuse(program, "--space %s: %s", problem->space->name, absent);
     if (problem->space != bench_space_at(0) &&
         (problem->kind == FFTND_R2R || request->compare ||
-         (problem->batch > 1 && problem->batch_place != FFTND_BATCH_FIRST)))
-        return bench_refuse(program, "--space %s is not for r2r, --compare or --batch-place last",
+         (problem->batch > 1 && problem->batch_position != FFTND_BATCH_FIRST)))
+        return bench_refuse(program,
+                            "--space %s is not for r2r, --compare or --batch-position last",
                             problem->space->name);
     if (request->order.count != 0 && request->order.count != problem->ndims)
         return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,

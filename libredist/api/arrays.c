@@ -89,15 +89,15 @@ static int find_reachable(const struct redist__request *request,
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->schedule->context;
     const redist_options *options = &request->options;
-    const enum redist_later later[2] = {options->later_a, options->later_b};
+    const enum redist_binding later[2] = {options->bind_a, options->bind_b};
     int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->schedule->side[side].bytes;
         struct redist__place place = problem->space->place(request->arrays[side], own);
-        mapped[side] = later[side] == REDIST_LATER_MAPPED ||
-                       (later[side] == REDIST_NOW && (own == 0 || place.key != 0));
-        mapped[2] &= later[side] == REDIST_LATER || mapped[side];
+        mapped[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
+                       (later[side] == REDIST_BIND_AT_PLAN && (own == 0 || place.key != 0));
+        mapped[2] &= later[side] == REDIST_BIND_AT_EXECUTION || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
     int code = find_reachable(request, problem, mapped);

@@ -20,17 +20,18 @@
 #include "../runtime/segment.h"
 
 static const struct redist__traits traits[] = {
-    {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
+    {"nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
     {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-stream", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
+    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
     {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 0},
     {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
     {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
     {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
     {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
 };
-static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", "engines",
-                                       "kernel", "paced",  "lockstep",    NULL};
+static const char *const variants[] = {"nontemporal", "cached",   "push-nontemporal",
+                                       "push-cached", "engines",  "kernel",
+                                       "paced",       "lockstep", NULL};
 
 /* ---------------------------------------------------------------- what it can serve */
 
@@ -85,7 +86,7 @@ static int preference(const struct redist__problem *problem, int variant) {
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
     size_t share =
-        problem->stream_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
+        problem->nontemporal_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
     return 1 + (streams == (problem->largest_bytes > share));
 }
 
@@ -147,8 +148,8 @@ static int tell_boxes(const struct redist__problem *problem, const struct redist
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
-        told[peer].start = mine->parts[peer].start[problem->piece_axis];
-        told[peer].extent = mine->extent[problem->piece_axis];
+        told[peer].start = mine->parts[peer].start[problem->partition_axis];
+        told[peer].extent = mine->extent[problem->partition_axis];
         for (int i = 0; i < schedule->ndims; i++)
             told[peer].stride[i] = mine->stride[i];
     }

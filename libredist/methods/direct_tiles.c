@@ -26,7 +26,7 @@ void redist__direct_open(void *data, void *array) {
     if (redist__direct_is_queued(state))
         redist__direct_open_puts(state);
     else if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, problem->pieces);
+        redist__direct_tell_pieces(state, problem->partitions);
 }
 
 /* The array that exists and the strides in it, of a peer or of this rank itself. */
@@ -63,7 +63,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     const int *from = part->start, *extent = part->count;
     int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
-    if (last - first < state->problem->pieces) {
+    if (last - first < state->problem->partitions) {
         redist__direct_pieces(state, peer, first, last, piece_start, piece_count);
         from = piece_start, extent = piece_count;
     }
@@ -100,7 +100,7 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i), 0,
-                                        state->problem->pieces);
+                                        state->problem->partitions);
     }
     return code;
 }
@@ -110,7 +110,7 @@ static void note_copied(struct redist__direct *state, const struct redist__tile 
     redist__direct_lock();
     redist__direct_note_tile(state, tile);
     if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, state->problem->pieces);
+        redist__direct_tell_pieces(state, state->problem->partitions);
     redist__direct_unlock();
 }
 
@@ -122,14 +122,14 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
         return;
     int code = copy_parts(state, tile);
     redist__direct_note(state, code);
-    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->pieces > 1))
+    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->partitions > 1))
         redist__stream_fence(); /* a thread has to do this for its own stores */
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
     if (redist__direct_is_queued(state)) {
         redist__enter(problem->watch, REDIST__COMMUNICATE);
         redist__direct_note(state, redist__direct_add_put(state, tile));
-    } else if (problem->pieces > 1)
+    } else if (problem->partitions > 1)
         note_copied(state, tile);
 }
 
@@ -157,6 +157,6 @@ void redist__direct_close(void *data) {
     if (redist__direct_is_queued(state))
         redist__direct_close_puts(state);
     redist__direct_note(state, finish_lanes(state));
-    redist__direct_tell_pieces(state, state->problem->pieces);
+    redist__direct_tell_pieces(state, state->problem->partitions);
     redist__direct_finish(state);
 }

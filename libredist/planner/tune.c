@@ -67,7 +67,7 @@ static void drop_by_name(struct contest *contest) {
 }
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->pieces > 1 && method->arrived == NULL)
+    if (problem->partitions > 1 && method->arrived == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method %s cannot tell which pieces have arrived",
                             method->name);
     if (problem->tiles == REDIST_WHOLE ||

@@ -11,13 +11,13 @@ set -uo pipefail
 suppressions=$PWD/tests/suppressions
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
-slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|kept|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
+slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retained|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
-slowed_more+='fftnd_(calls|failures|kept|random))'
+slowed_more+='fftnd_(calls|failures|retained|random))'
 # Tests of what copies.
-copies='^test_(redist_(copy|exchange|plans|boxes|tiles|pieces)|fftnd_(transform|memory|random|kept|pieces))'
+copies='^test_(redist_(copy|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
-emulated='^test_(redist_((copy|turns|join)-1|(exchange|tiles|pieces)-(2|4)|boxes-2)|fftnd_(random|pieces|calls)-2)$'
+emulated='^test_(redist_((copy|turns|join)-1|(exchange|tiles|partitions)-(2|4)|boxes-2)|fftnd_(random|partitions|calls)-2)$'
 # On up to four ranks, and without what takes long beside what it finds: threads under other thread
 # levels, installations, and most short benchmarks.
 quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'

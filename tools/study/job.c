@@ -227,7 +227,7 @@ static void set_defaults(study_job *job) {
     for (int choice = 0; choice < STUDY_CHOICES; choice++)
         job->choices[choice].count = 1;
     job->choices[STUDY_KIND].values[0] = FFTND_R2C;
-    job->choices[STUDY_FUSION].values[0] = FFTND_FUSE_NEVER;
+    job->choices[STUDY_FUSION].values[0] = FFTND_FUSION_NEVER;
     job->choices[STUDY_DIRECTION] = (bench_list){2, {REDIST_FORWARD, REDIST_BACKWARD}};
 }
 

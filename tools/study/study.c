@@ -83,9 +83,9 @@ static double work(const struct study *study, const study_config *config) {
 
 /* The one place where a layout becomes an option of the library. */
 static void set_layout(int layout, fftnd_options *options) {
-    static const enum fftnd_realign realign[] = {FFTND_REALIGN_NEVER, FFTND_REALIGN_ALWAYS,
-                                                 FFTND_REALIGN_AUTO};
-    options->realign = realign[layout];
+    static const enum fftnd_local_transpose local_transpose[] = {
+        FFTND_LOCAL_TRANSPOSE_NEVER, FFTND_LOCAL_TRANSPOSE_ALWAYS, FFTND_LOCAL_TRANSPOSE_AUTO};
+    options->local_transpose = local_transpose[layout];
 }
 
 static fftnd_options plan_options(const struct study *study, const study_config *config) {

@@ -15,9 +15,9 @@
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static void keep(fft_case *given, const int kept[]) {
+static void retain(fft_case *given, const int retained[]) {
     given->drops_modes = 1;
-    memcpy(given->kept, kept, sizeof(kept[0]) * (size_t)given->ndims);
+    memcpy(given->retained, retained, sizeof(retained[0]) * (size_t)given->ndims);
 }
 
 /* ---------------------------------------------------------------- values */
@@ -28,7 +28,7 @@ START_TEST(random_cases) {
         fft_random_kept(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -38,15 +38,15 @@ START_TEST(random_cases_on_one_rank_each) {
         fft_random_kept(&given);
         fft_check_once(MPI_COMM_SELF, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
 START_TEST(every_grid) {
-    static const int kept[][3] = {{4, 5, 6}, {7, 2, 5}, {6, 6, 7}, {1, 3, 2}};
+    static const int retained[][3] = {{4, 5, 6}, {7, 2, 5}, {6, 6, 7}, {1, 3, 2}};
     for (int i = 0; i < NKINDS * 4; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 7, 6, 9);
-        keep(&given, kept[i / NKINDS]);
+        retain(&given, retained[i / NKINDS]);
         fft_check_all_grids(given);
     }
 }
@@ -59,10 +59,10 @@ START_TEST(every_number_of_modes) {
         for (int modes = 1; modes <= n; modes++) {
             for (int i = 0; i < NKINDS; i++) {
                 fft_case given = FFT_CASE(kinds[i], 3, 9 - n, n);
-                keep(&given, (const int[]){2, 9 - n, modes});
+                retain(&given, (const int[]){2, 9 - n, modes});
                 fft_check_once(MPI_COMM_WORLD, &given);
                 given = FFT_CASE(kinds[i], n, 5, n);
-                keep(&given, (const int[]){modes, 4, modes});
+                retain(&given, (const int[]){modes, 4, modes});
                 fft_check_once(MPI_COMM_WORLD, &given);
             }
         }
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(in_place_and_on_other_arrays) {
     for (int i = 0; i < NKINDS * 8; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 8, 9, 10);
-        keep(&given, (const int[]){6, 6, i / NKINDS % 2 == 0 ? 6 : 10});
+        retain(&given, (const int[]){6, 6, i / NKINDS % 2 == 0 ? 6 : 10});
         given.options.in_place = i / NKINDS / 2 % 2;
         given.options.overwrite_input = !given.options.in_place;
         given.options.alignment = (enum fftnd_alignment)(i / NKINDS / 4);
@@ -93,8 +93,8 @@ START_TEST(joined_with_exchanges) {
     }
     for (int i = 0; i < NKINDS * 6; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 17, 18, 20);
-        keep(&given, (const int[]){12, 11, 12});
-        given.options.fusion = FFTND_FUSE_ALWAYS;
+        retain(&given, (const int[]){12, 11, 12});
+        given.options.fusion = FFTND_FUSION_ALWAYS;
         given.options.method = methods[i / NKINDS % 3];
         given.options.tile_bytes = 3000;
         given.options.alignment = (enum fftnd_alignment)(i / NKINDS / 3);
@@ -133,11 +133,11 @@ START_TEST(remembered_for_these_modes_only) {
     given.options.plan_seconds = 0.2;
     given.options.wisdom_file = path;
     fft_check_once(MPI_COMM_WORLD, &given);
-    keep(&given, (const int[]){10, 6, 7});
+    retain(&given, (const int[]){10, 6, 7});
     fft_check_once(MPI_COMM_WORLD, &given);
     fft_check_once(MPI_COMM_WORLD, &given);
     check_all(count_in_file(path, "sizes=14x9x11") == 2, "not one line for each");
-    check_all(count_in_file(path, "kept=10x6x7") == 1, "not one line with these modes");
+    check_all(count_in_file(path, "retained=10x6x7") == 1, "not one line with these modes");
     if (harness_rank == 0) {
         remove(path);
     }
@@ -146,19 +146,19 @@ END_TEST
 
 START_TEST(measured_plans) {
     fft_case given = FFT_CASE(FFTND_R2C, 12, 9, 10);
-    keep(&given, (const int[]){8, 6, 6});
+    retain(&given, (const int[]){8, 6, 6});
     given.options.effort = FFTND_MEASURE;
     given.options.plan_seconds = 0.2;
     fft_check_once(MPI_COMM_WORLD, &given);
     given.drops_modes = 0;
     fft_check_once(MPI_COMM_WORLD, &given);
     given.options.effort = FFTND_PATIENT;
-    keep(&given, (const int[]){8, 9, 5});
+    retain(&given, (const int[]){8, 9, 5});
     fft_check_once(MPI_COMM_WORLD, &given);
 }
 END_TEST
 
-/* ---------------------------------------------------------------- all modes kept */
+/* ---------------------------------------------------------------- all modes retained */
 
 static void *transform_noise(fft_case *given, size_t *bytes) {
     fft_run run;
@@ -179,7 +179,7 @@ START_TEST(keeping_all_is_the_same_as_no_choice) {
         fft_case given = FFT_CASE(kinds[i], 6, 8, 10);
         size_t bytes[2];
         void *without = transform_noise(&given, &bytes[0]);
-        keep(&given, given.sizes);
+        retain(&given, given.sizes);
         void *with = transform_noise(&given, &bytes[1]);
         check_all(bytes[0] == bytes[1] && memcmp(without, with, bytes[0]) == 0,
                   "the results differ");
@@ -191,12 +191,12 @@ END_TEST
 
 /* ---------------------------------------------------------------- refused */
 
-static void check_refusal(const int kept[], int code, const char *words, int rank) {
+static void check_refusal(const int retained[], int code, const char *words, int rank) {
     fft_case given = FFT_CASE(FFTND_R2C, 6, 7, 8);
     fftnd_plan *plan = NULL;
     char where[32];
     snprintf(where, sizeof(where), "(rank %d)", rank);
-    keep(&given, kept);
+    retain(&given, retained);
     given.options.grid_ndims = 0;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), code);
     check_all(plan == NULL, "a plan was made");
@@ -206,16 +206,16 @@ static void check_refusal(const int kept[], int code, const char *words, int ran
 }
 
 START_TEST(numbers_of_modes_that_do_not_fit) {
-    check_refusal((const int[]){6, 7, 0}, REDIST_ERR_SIZE, "options->kept[2] = 0", 0);
-    check_refusal((const int[]){7, 7, 8}, REDIST_ERR_SIZE, "options->kept[0] = 7", 0);
-    check_refusal((const int[]){6, -2, 8}, REDIST_ERR_SIZE, "options->kept[1] = -2", 0);
+    check_refusal((const int[]){6, 7, 0}, REDIST_ERR_SIZE, "options->retained_modes[2] = 0", 0);
+    check_refusal((const int[]){7, 7, 8}, REDIST_ERR_SIZE, "options->retained_modes[0] = 7", 0);
+    check_refusal((const int[]){6, -2, 8}, REDIST_ERR_SIZE, "options->retained_modes[1] = -2", 0);
     const int last = harness_nranks - 1;
     const int is_last = harness_rank == last;
-    check_refusal((const int[]){6, is_last ? 9 : 7, 8}, REDIST_ERR_SIZE, "options->kept[1] = 9",
-                  last);
+    check_refusal((const int[]){6, is_last ? 9 : 7, 8}, REDIST_ERR_SIZE,
+                  "options->retained_modes[1] = 9", last);
     if (harness_nranks > 1) {
-        check_refusal((const int[]){6, 7, is_last ? 5 : 4}, REDIST_ERR_DISAGREE, "options->kept[2]",
-                      last);
+        check_refusal((const int[]){6, 7, is_last ? 5 : 4}, REDIST_ERR_DISAGREE,
+                      "options->retained_modes[2]", last);
     }
 }
 END_TEST
@@ -232,5 +232,5 @@ int main(int argc, char **argv) {
                                   keeping_all_is_the_same_as_no_choice,
                                   numbers_of_modes_that_do_not_fit,
                                   NULL};
-    return harness_run(argc, argv, "test_fftnd_kept", tests);
+    return harness_run(argc, argv, "test_fftnd_retained", tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms in chunks that are sent in turns, and received in pieces: compared with serial FFTW. */
+/* Transforms in chunks that are sent in turns, and received in partitions: compared with serial FFTW. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,14 +11,14 @@ static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct"};
 enum { NKINDS = 3, NMETHODS = 3 };
 
-static void dictate(int group, int chunks, int pieces, int early, int realigned) {
+static void dictate(int group, int chunks, int partitions, int early, int realigned) {
     char text[200];
     snprintf(
         text, sizeof text,
         " fused=0 tiled=0 tile=1000 group=%d stream=%d chunks=%d early=%d realigned=%d whole=0 "
         "pieces=%d",
-        group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, pieces);
-    setenv("FFTND_CHOICE", text, 1);
+        group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, partitions);
+    setenv("FFTND_CONFIGURATION", text, 1);
 }
 
 static void choose_sizes(int ndims, int sizes[]) {
@@ -50,7 +50,7 @@ static fft_case random_case(int i) {
     given.options.method = methods[i / NKINDS % NMETHODS];
     given.options.scaling = (enum fftnd_scaling)random_between(0, 3);
     given.options.batch = random_chance(70) ? 1 : random_between(2, 4);
-    given.options.batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
     given.options.in_place = random_chance(20);
     given.options.overwrite_input = !given.options.in_place && random_chance(20);
     given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
@@ -79,15 +79,15 @@ START_TEST(random_cases) {
         else
             fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     check_all(refused <= n / 2, "%d of %d cases were refused", refused, n);
 }
 END_TEST
 
-static fftnd_plan_info plan_and_ask(const fft_case *given, int pieces) {
+static fftnd_plan_info plan_and_ask(const fft_case *given, int partitions) {
     fftnd_plan *plan = NULL;
     fftnd_plan_info info;
-    dictate(1 << 30, 4, pieces, 0, 0);
+    dictate(1 << 30, 4, partitions, 0, 0);
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));
@@ -107,18 +107,18 @@ START_TEST(work_arrays) {
         given.options.in_place = lean == 1;
         given.options.overwrite_input = lean == 2;
         fftnd_plan_info without = plan_and_ask(&given, 1), with = plan_and_ask(&given, 5);
-        check_all(without.pieces == 1 && with.pieces == (lean == 1 ? 1 : 5), "%d and %d pieces",
-                  without.pieces, with.pieces);
+        check_all(without.partitions == 1 && with.partitions == (lean == 1 ? 1 : 5),
+                  "%d and %d partitions", without.partitions, with.partitions);
         check_all(lean ? with.workspace_bytes == without.workspace_bytes
                        : with.workspace_bytes > without.workspace_bytes,
-                  "%zu bytes with pieces, %zu without", with.workspace_bytes,
+                  "%zu bytes with partitions, %zu without", with.workspace_bytes,
                   without.workspace_bytes);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {random_cases, work_arrays, NULL};
-    return harness_run(argc, argv, "test_fftnd_pieces", tests);
+    return harness_run(argc, argv, "test_fftnd_partitions", tests);
 }

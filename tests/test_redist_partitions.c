@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tiles that wait for their turns, and arrays that are completed piece by piece meanwhile. */
+/* Tiles that wait for their turns, and arrays that are completed partition by partition meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,21 +7,21 @@
 #include "exchanges.h"
 #include "harness.h"
 
-enum { MOST_PIECES = 7 };
+enum { MOST_PARTITIONS = 7 };
 
 /* One exchange and what of array B was there when it was said to be */
 struct job {
     const exchange *given;
     test_array arrays[2];
-    int pieces, axis;
+    int partitions, axis;
     redist_plan *plan;
     uint64_t sequence; /* of this rank's own choices */
-    int seen;          /* pieces that were said to be complete */
+    int seen;          /* partitions that were said to be complete */
     char *copy;        /* of these, and else of B as it was */
     int backwards;     /* how often there were fewer than before */
 };
 
-/* ---------------------------------------------------------------- pieces */
+/* ---------------------------------------------------------------- partitions */
 
 static int extent_of(const exchange *given, int side, int axis) {
     const redist_box *box = &given->boxes[side][given->rank];
@@ -35,11 +35,11 @@ static void count_around(const exchange *given, int side, int axis, size_t *oute
         *(i < axis ? outer : inner) *= i == axis ? 1 : (size_t)extent_of(given, side, i);
 }
 
-static void copy_piece(struct job *job, int piece) {
+static void copy_partition(struct job *job, int partition) {
     const exchange *given = job->given;
     int count, start, extent = extent_of(given, 1, job->axis);
     size_t outer, inner;
-    redist_decompose(extent, job->pieces, piece, &count, &start);
+    redist_decompose(extent, job->partitions, partition, &count, &start);
     count_around(given, 1, job->axis, &outer, &inner);
     inner *= given->element->extent;
     for (size_t i = 0; i < outer && count > 0; i++) {
@@ -49,12 +49,12 @@ static void copy_piece(struct job *job, int piece) {
 }
 
 static int look(struct job *job) {
-    if (job->pieces == 1)
+    if (job->partitions == 1)
         return redist_plan_put_progress(job->plan);
-    int pieces = -1, code = redist_plan_put_arrived(job->plan, &pieces);
-    job->backwards += pieces < job->seen;
-    for (; job->seen < pieces; job->seen++)
-        copy_piece(job, job->seen);
+    int partitions = -1, code = redist_plan_put_arrived(job->plan, &partitions);
+    job->backwards += partitions < job->seen;
+    for (; job->seen < partitions; job->seen++)
+        copy_partition(job, job->seen);
     return code;
 }
 
@@ -90,31 +90,31 @@ static int put_all(struct job *job) {
     return failed;
 }
 
-/* All pieces arrive before the execution is closed, and what has arrived is final. */
+/* All partitions arrive before the execution is closed, and what has arrived is final. */
 static void execute(struct job *job, uint64_t salt, char text[512], size_t *wrong, int *failed) {
     exchange_prepare(job->given, job->arrays, REDIST_FORWARD, salt);
     memcpy(job->copy, job->arrays[1].data, job->arrays[1].bytes);
     job->seen = 0;
     *failed |= redist_plan_put_begin(job->plan, job->arrays[1].data);
     *failed |= put_all(job);
-    while (job->pieces > 1 && job->seen < job->pieces && !*failed)
+    while (job->partitions > 1 && job->seen < job->partitions && !*failed)
         *failed |= look(job);
     *failed |= redist_plan_put_end(job->plan);
-    if (job->pieces == 1)
-        copy_piece(job, 0);
+    if (job->partitions == 1)
+        copy_partition(job, 0);
     *wrong += exchange_wrong(job->given, job->arrays, REDIST_FORWARD, salt, text);
     for (size_t i = 0; i < job->arrays[1].bytes; i++)
         *wrong += job->copy[i] != job->arrays[1].data[i];
 }
 
-static int plan_pieces(struct job *job, const char *method, enum redist_tiles tiles) {
+static int plan_partitions(struct job *job, const char *method, enum redist_tiles tiles) {
     const exchange *given = job->given;
     const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.tiles = tiles;
-    options.pieces = job->pieces;
-    options.piece_axis = job->axis;
+    options.partitions = job->partitions;
+    options.partition_axis = job->axis;
     options.tune_seconds = 1e-4;
     if (given->axes[0] < 0)
         return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
@@ -126,7 +126,7 @@ static int plan_pieces(struct job *job, const char *method, enum redist_tiles ti
 
 static struct job begin_job(const exchange *given) {
     static const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_SHARED};
-    struct job job = {.given = given, .pieces = random_between(1, MOST_PIECES)};
+    struct job job = {.given = given, .partitions = random_between(1, MOST_PARTITIONS)};
     job.axis = random_between(0, given->ndims - 1);
     job.sequence = random_bits() ^ random_hash((uint64_t)given->rank);
     exchange_arrays(given, memory, job.arrays);
@@ -140,23 +140,26 @@ static void end_job(struct job *job) {
     free(job->copy);
 }
 
-static void try_pieces(const exchange *given, const char *method, int rounds) {
+static void try_partitions(const exchange *given, const char *method, int rounds) {
     struct job job = begin_job(given);
     const exchange_way way = {method, {MEMORY_PLAIN, MEMORY_SHARED}, USE_EXECUTE};
-    char text[512] = "a piece changed after it had arrived";
+    char text[512] = "a partition changed after it had arrived";
     size_t wrong = 0;
     int failed = 0;
     exchange_say(given, &way);
-    check_ok(plan_pieces(&job, method, REDIST_PUT));
+    check_ok(plan_partitions(&job, method, REDIST_PUT));
     for (int round = 0; round < rounds; round++)
         execute(&job, random_bits(), text, &wrong, &failed);
-    check_all(!failed, "%d pieces along axis %d: %s", job.pieces, job.axis, redist_error_message());
-    check_all(wrong == 0, "%d pieces along axis %d: %s", job.pieces, job.axis, text);
-    check_all(job.backwards == 0, "%d times there were fewer pieces than before", job.backwards);
+    check_all(!failed, "%d partitions along axis %d: %s", job.partitions, job.axis,
+              redist_error_message());
+    check_all(wrong == 0, "%d partitions along axis %d: %s", job.partitions, job.axis, text);
+    check_all(job.backwards == 0, "%d times there were fewer partitions than before",
+              job.backwards);
     end_job(&job);
 }
 
-static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct:stream", "direct"};
+static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct:nontemporal",
+                                      "direct"};
 enum { NMETHODS = 4 };
 
 START_TEST(between_axes) {
@@ -166,7 +169,7 @@ START_TEST(between_axes) {
         random_sizes(ndims, 1, 12, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
                                                (axis + random_between(1, ndims - 1)) % ndims);
-        try_pieces(&given, methods[i % NMETHODS], 3);
+        try_partitions(&given, methods[i % NMETHODS], 3);
         element_free(&element);
     }
 }
@@ -187,7 +190,7 @@ START_TEST(between_boxes) {
                         given.is_complete = 0;
                     }
             }
-        try_pieces(&given, methods[i % NMETHODS], 2);
+        try_partitions(&given, methods[i % NMETHODS], 2);
         element_free(&element);
     }
 }
@@ -195,31 +198,32 @@ END_TEST
 
 START_TEST(wrong_use) {
     const int sizes[] = {9, 10, 4};
-    int pieces;
+    int partitions;
     test_element element = element_create(2);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
     struct job job = begin_job(&given);
-    job.pieces = 3;
-    check_code(plan_pieces(&job, "direct", REDIST_WHOLE), REDIST_ERR_ARGUMENT);
-    check_all(strstr(redist_error_message(), "pieces = 3") != NULL, "%s", redist_error_message());
+    job.partitions = 3;
+    check_code(plan_partitions(&job, "direct", REDIST_WHOLE), REDIST_ERR_ARGUMENT);
+    check_all(strstr(redist_error_message(), "partitions = 3") != NULL, "%s",
+              redist_error_message());
     job.axis = 3;
-    check_code(plan_pieces(&job, "direct", REDIST_PUT), REDIST_ERR_AXIS);
-    check_all(strstr(redist_error_message(), "piece_axis = 3") != NULL, "%s",
+    check_code(plan_partitions(&job, "direct", REDIST_PUT), REDIST_ERR_AXIS);
+    check_all(strstr(redist_error_message(), "partition_axis = 3") != NULL, "%s",
               redist_error_message());
     job.axis = 0;
-    check_code(plan_pieces(&job, "p2p", REDIST_PUT), REDIST_ERR_METHOD);
+    check_code(plan_partitions(&job, "p2p", REDIST_PUT), REDIST_ERR_METHOD);
     if (harness_nranks > 1) {
-        job.pieces = 3 + (harness_rank == 0);
-        check_code(plan_pieces(&job, "direct", REDIST_PUT), REDIST_ERR_DISAGREE);
+        job.partitions = 3 + (harness_rank == 0);
+        check_code(plan_partitions(&job, "direct", REDIST_PUT), REDIST_ERR_DISAGREE);
     }
-    job.pieces = 1;
-    check_ok(plan_pieces(&job, "direct", REDIST_PUT));
-    check_code(redist_plan_put_arrived(job.plan, &pieces), REDIST_ERR_STATE);
+    job.partitions = 1;
+    check_ok(plan_partitions(&job, "direct", REDIST_PUT));
+    check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
     check_ok(redist_plan_put_begin(job.plan, job.arrays[1].data));
-    check_code(redist_plan_put_arrived(job.plan, &pieces), REDIST_ERR_STATE);
+    check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
     check_ok(redist_plan_free(&job.plan));
-    job.pieces = 3;
-    check_ok(plan_pieces(&job, "direct", REDIST_PUT));
+    job.partitions = 3;
+    check_ok(plan_partitions(&job, "direct", REDIST_PUT));
     check_ok(redist_plan_put_begin(job.plan, job.arrays[1].data));
     check_code(redist_plan_put_arrived(job.plan, NULL), REDIST_ERR_NULL);
     check_ok(redist_plan_put_end(job.plan));
@@ -229,5 +233,5 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {between_axes, between_boxes, wrong_use, NULL};
-    return harness_run(argc, argv, "test_redist_pieces", tests);
+    return harness_run(argc, argv, "test_redist_partitions", tests);
 }

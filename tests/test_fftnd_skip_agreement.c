@@ -9,27 +9,27 @@
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 enum { NKINDS = 3 };
 
-static fft_case direct_case(enum fftnd_kind kind, int trusted) {
+static fft_case direct_case(enum fftnd_kind kind, int skip_agreement) {
     fft_case given = FFT_CASE(kind, 9, 8, 10);
     given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
     given.options.method = "direct";
     given.options.mapped_arrays = 1;
-    given.options.trusted = trusted;
+    given.options.skip_agreement = skip_agreement;
     return given;
 }
 
 /* Exchanges by `direct` make no collective call, so that what is left is the agreement. */
 START_TEST(collectives_of_a_transform) {
     for (int i = 0; i < NKINDS * 4; i++) {
-        int trusted = i % 2;
-        fft_case given = direct_case(kinds[i / 4], trusted);
+        int skip_agreement = i % 2;
+        fft_case given = direct_case(kinds[i / 4], skip_agreement);
         fft_run run;
-        given.options.fusion = i / 2 % 2 ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
-        harness_case("%s, trusted %d", fft_case_text(&given), trusted);
+        given.options.fusion = i / 2 % 2 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
+        harness_case("%s, skip_agreement %d", fft_case_text(&given), skip_agreement);
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         fft_run_round_trip(&run);
         fft_run_load(&run, FFTND_PHYSICAL, 1);
-        long expected = trusted || harness_nranks == 1 ? 0 : 1, before = collectives;
+        long expected = skip_agreement || harness_nranks == 1 ? 0 : 1, before = collectives;
         int code = fft_run_execute(&run, FFTND_PHYSICAL);
         long taken = collectives - before;
         check_ok(code);
@@ -60,7 +60,7 @@ END_TEST
 /* A program that was built before there was the option */
 START_TEST(earlier_options) {
     fft_case given = direct_case(FFTND_R2C, 1);
-    given.options.size = offsetof(fftnd_options, trusted);
+    given.options.size = offsetof(fftnd_options, skip_agreement);
     fft_run run;
     fft_run_create(MPI_COMM_WORLD, &given, &run);
     fft_run_round_trip(&run);
@@ -90,5 +90,5 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {collectives_of_a_transform, right, earlier_options, refused,
                                   NULL};
-    return harness_run(argc, argv, "test_fftnd_trusted", tests);
+    return harness_run(argc, argv, "test_fftnd_skip_agreement", tests);
 }
