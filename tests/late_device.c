@@ -2,13 +2,14 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
-#include "../libfftnd/device.h"
-#include "../libfftnd/serial.h"
+#include "../libfftnd/backends/serial.h"
 #include "redist_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct fftnd__serial fftnd__serial_fftw;
 
 enum { STREAMS = 64, FREE_BYTES = 1 << 17 };
 
@@ -193,8 +194,9 @@ static int stream_follow(void *stream, void *mark) {
     return REDIST_OK;
 }
 
-const struct fftnd__device fftnd__device_cuda = {
-    .space = REDIST_SPACE_CUDA,
+static const redist__space device = {
+    .name = "late",
+    .id = REDIST_SPACE_CUDA,
     .find_free = find_free,
     .allocate = allocate,
     .release = free,
@@ -208,6 +210,11 @@ const struct fftnd__device fftnd__device_cuda = {
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
 };
+
+#undef redist_space_at
+const redist__space *late_space_at(enum redist_space space) {
+    return space == REDIST_SPACE_CUDA ? &device : redist_space_at(space);
+}
 
 int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],
@@ -225,15 +232,6 @@ int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int
 }
 
 /* ---------------------------------------------------------------- its serial library */
-
-static const char *absent(void) {
-    return NULL;
-}
-
-static int check(const char *function, const char *name, const void *array, size_t bytes) {
-    (void)function, (void)name, (void)array, (void)bytes;
-    return REDIST_OK;
-}
 
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = malloc(sizeof(*plan));
@@ -299,11 +297,9 @@ static int mark_wait(void *data) {
     return REDIST_OK;
 }
 
-const struct fftnd__serial fftnd__serial_cufft = {
+const struct fftnd__serial fftnd__serial_late = {
     .name = "late",
     .space = REDIST_SPACE_CUDA,
-    .absent = absent,
-    .check = check,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,

@@ -7,7 +7,7 @@ from rows_of_study import PHASES, best, group, size_key, size_text
 PHASE_NAMES = ["transforms", "packing", "first message in", "communication", "unpacking",
                "own part", "rest"]
 MOST_BARS = 14
-HOPELESS = 2.0  # libfftnd/grids.c leaves out grids whose prediction is so many times the best one
+HOPELESS = 2.0  # libfftnd/planner/grids.c leaves out grids whose prediction is so many times the best one
 
 
 def pair_of_plots(title, curves, alone=()):
