@@ -2,7 +2,7 @@
 /**
  * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
  * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
- * This header is not installed, and what it declares is not stable: it changes with any version.
+ * This header is not installed, and what it declares is not stable: it changes with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "offload.h"
+#include "planner/grids.h"
 #include "planner/planner.h"
 
 #include <pthread.h>
@@ -93,18 +94,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
-    struct fftnd__choice choice;
+    struct fftnd__configuration configuration;
     int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &choice, &remembered);
+    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
     if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &choice);
+        code = fftnd__engine_create(&plan->engine, request, &configuration);
     if (code == REDIST_OK || !remembered)
         return code;
     fftnd__engine_destroy(&plan->engine);
     plan->engine = (struct fftnd__engine){0};
     remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &choice, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &choice) : code;
+    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
 }
 
 int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -116,7 +117,8 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
         code = redist_private_comm(comm, &agreed);
     if (code != REDIST_OK)
         return code;
-    struct fftnd__request request = {agreed, ndims, sizes, kind, precision, {0}};
+    struct fftnd__request request = {
+        .comm = agreed, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     code = fftnd__check_request(&request, options, result);
     if (code != REDIST_OK)
         return code;
@@ -247,29 +249,29 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     int code = check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
-    const struct fftnd__choice *choice = &plan->engine.transform.choice;
+    const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
     fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
                            .method = plan->engine.method,
                            .workspace_bytes = fftnd__engine_work(&plan->engine),
-                           .scale_forward = plan->engine.scale[REDIST_FORWARD],
-                           .scale_backward = plan->engine.scale[REDIST_BACKWARD],
+                           .scale_forward = plan->engine.directions[REDIST_FORWARD].scale,
+                           .scale_backward = plan->engine.directions[REDIST_BACKWARD].scale,
                            .serial_seconds = plan->engine.seconds[0],
                            .exchange_seconds = plan->engine.seconds[1],
                            .fused = plan->engine.is_fused,
-                           .tiled = plan->engine.is_fused || choice->tiled,
+                           .tiled = plan->engine.is_fused || configuration->tiled,
                            .threads = plan->engine.transform.options.threads,
                            .halved_axis = plan->engine.transform.chain.halved,
-                           .segments = plan->engine.is_fused ? 1 : choice->chunks,
-                           .partitions = fftnd__engine_pieces(&plan->engine),
-                           .locally_transposed =
-                               plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
-    memcpy(own.order, choice->order, sizeof own.order);
+                           .segments = plan->engine.is_fused ? 1 : configuration->segments,
+                           .partitions = fftnd__engine_partitions(&plan->engine),
+                           .locally_transposed = plan->engine.directions[0].program.transposed &&
+                                                 !plan->engine.is_fused};
+    memcpy(own.order, configuration->order, sizeof own.order);
     if (plan->engine.transform.offload != NULL) {
         own.device_bytes = plan->engine.transform.offload->bytes;
         own.buffered = plan->engine.transform.offload->buffered;
     }
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    own.tile_bytes = own.tiled ? choice->tile_bytes : 0;
+    own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
         code = redist_grid_get(plan->engine.transform.grid, &own.grid_ndims, own.grid, NULL);
     return code == REDIST_OK ? redist_struct_write(__func__, "info", &own, sizeof own, info) : code;
@@ -448,6 +450,27 @@ int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *outp
     code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;
     return code;
+}
+
+int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist_index sizes[],
+                  enum fftnd_kind kind, enum fftnd_precision precision,
+                  const fftnd_options *options, double *seconds) {
+    redist_model own = REDIST_MODEL_DEFAULT;
+    struct fftnd__request request = {
+        .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    int usual[REDIST_MAX_NDIMS];
+    int code = redist_struct_read(__func__, "model", model, &own, sizeof own);
+    if (code == REDIST_OK && (options == NULL || seconds == NULL))
+        code = redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
+    if (code == REDIST_OK)
+        code = fftnd__check_prediction(&request, options);
+    if (code != REDIST_OK)
+        return code;
+    fftnd__usual_order(ndims, request.halved, usual);
+    const int *order = request.options.order != NULL ? request.options.order : usual;
+    *seconds = fftnd__predict(&own, nranks, &request, order, request.options.grid_ndims,
+                              request.options.grid);
+    return REDIST_OK;
 }
 
 int fftnd_plan_free(fftnd_plan **plan) {

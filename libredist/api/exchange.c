@@ -16,7 +16,7 @@ enum { KEPT = 8 };
 /* What ranks agree on by a bitwise and: the plans that suit, and how the last execution ended. */
 enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
 
-/* The arguments of this rank, and what its choice of a method rests on. */
+/* The arguments of this rank, and what its candidate of a method rests on. */
 struct key {
     int axes[2];
     int sizes[2][REDIST_MAX_NDIMS];

@@ -86,8 +86,8 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
 /* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.choice.method->start(plan->transport.state, direction, arrays[direction],
-                                         arrays[!direction]);
+    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
+                                            arrays[!direction]);
     redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
@@ -146,14 +146,14 @@ int redist_plan_wait(redist_plan *plan) {
     if (code != REDIST_OK)
         return code;
     plan->started = 0;
-    return end_execution(plan, plan->transport.choice.method->wait);
+    return end_execution(plan, plan->transport.candidate.method->wait);
 }
 
 /* ---------------------------------------------------------------- tiles */
 
 static void open_method(redist_plan *plan, void *array) {
     redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.choice.method->open(plan->transport.state, array);
+    plan->transport.candidate.method->open(plan->transport.state, array);
     redist__timer_end(plan->problem.timer);
     plan->opened = 1;
     plan->polls = 0;
@@ -205,7 +205,7 @@ int redist__close_tiles(const char *function, redist_plan *plan, enum redist_til
     if (code != REDIST_OK)
         return code;
     plan->opened = 0;
-    return end_execution(plan, plan->transport.choice.method->close);
+    return end_execution(plan, plan->transport.candidate.method->close);
 }
 
 int redist_plan_put_begin(redist_plan *plan, void *destination) {
@@ -220,7 +220,7 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
  * has to allow. */
 static int allows_threads(const redist_plan *plan) {
     int level;
-    if (!plan->problem.concurrent || plan->transport.choice.method->concurrent)
+    if (!plan->problem.concurrent || plan->transport.candidate.method->concurrent)
         return plan->problem.concurrent;
     MPI_Query_thread(&level);
     return level >= MPI_THREAD_SERIALIZED;
@@ -230,7 +230,7 @@ typedef void move_tile(void *state, const struct redist__tile *tile);
 
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
+    int alone = plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     if (!plan->problem.concurrent)
         plan->polls = 0;
@@ -248,19 +248,19 @@ int redist_plan_put(redist_plan *plan, const int start[], const int count[], con
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.choice.method->put, &put) : code;
+    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
 }
 
 int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
+    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
 }
 
 /* Who asks again and again waits for something: so others get a chance, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
-    const struct redist__method *method = plan->transport.choice.method;
+    const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     redist__timer_begin(timer, 0);
     if (partitions != NULL)
@@ -310,7 +310,7 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
         return code;
     const redist_plan_info own = {
         .method = plan->method_name,
-        .workspace_bytes = plan->transport.choice.method->workspace(plan->transport.state),
+        .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
         .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
         .space = plan->problem.space->id,
         .concurrent = allows_threads(plan)};

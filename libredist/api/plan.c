@@ -70,7 +70,7 @@ static int complete_plan(struct redist_plan *plan, const redist_options *options
         redist__plan_destroy(plan);
         return code;
     }
-    redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
+    redist__candidate_name(&plan->transport.candidate, sizeof plan->method_name, plan->method_name);
     *result = plan;
     return REDIST_OK;
 }

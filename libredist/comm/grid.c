@@ -69,7 +69,7 @@ static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_n
         "dims[6]",  "dims[7]",  "dims[8]",  "dims[9]", "dims[10]", "dims[11]",
         "dims[12]", "dims[13]", "dims[14]", "dims[15]"};
     redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
-        {"ndims", ndims}, {"the choice of redist_grid_create_by_node", by_node}};
+        {"ndims", ndims}, {"the candidate of redist_grid_create_by_node", by_node}};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[2 + i] =
             (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};

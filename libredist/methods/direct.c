@@ -52,7 +52,7 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
     if (!problem->space->asynchronous && traits[variant].push && !puts && !(mapped[0] && mapped[1]))
         return redist__fail(
             REDIST_ERR_METHOD,
-            "method direct:%s is a choice only if both arrays are from redist_alloc",
+            "method direct:%s is a candidate only if both arrays are from redist_alloc",
             variants[variant]);
     if (problem->tiles == REDIST_PUT && !mapped[1] && !alone)
         return redist__fail(REDIST_ERR_METHOD,
@@ -60,9 +60,10 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
     return REDIST_OK;
 }
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
-    const struct redist__traits *chosen = &traits[choice->variant];
+    const struct redist__traits *chosen = &traits[candidate->variant];
     int code = redist__check_copyable(problem->transfer, "direct");
     if (code == REDIST_OK && context->node_size != context->size)
         code =
@@ -74,13 +75,14 @@ static int applies(const struct redist__problem *problem, const struct redist__c
         redist_space_at(chosen->space) != problem->space)
         code = redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
                             chosen->name, problem->space->name);
-    return code == REDIST_OK ? check_mapped(problem, choice->variant) : code;
+    return code == REDIST_OK ? check_mapped(problem, candidate->variant) : code;
 }
 
 /* Staging whole arrays costs less than MPI's own copies, staging tiles does not. In host memory pacing is there
  * for tests only. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
-    const struct redist__traits *chosen = &traits[choice->variant];
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    const struct redist__traits *chosen = &traits[candidate->variant];
     if (problem->space->asynchronous)
         return 1 + (chosen->paced > 1);
     if (chosen->paced)
@@ -128,14 +130,14 @@ static void prepare_steps(struct redist__direct *state) {
     state->steps.ahead = whole ? paced - 1 : paced == 0 || size == 2;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct redist__direct *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method direct");
     size_t size = (size_t)problem->context->size;
     state->problem = problem;
-    state->traits = &traits[choice->variant];
+    state->traits = &traits[candidate->variant];
     state->advance = problem->tiles == REDIST_WHOLE ? redist__direct_advance_copies
                                                     : redist__direct_advance_tiles;
     prepare_steps(state);

@@ -30,8 +30,9 @@ struct state {
     struct redist__node_messages *messages; /* for NODES, in place of `between` */
 };
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    int variant = choice->variant;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    int variant = candidate->variant;
     int code = redist__check_copyable(problem->transfer, "hier");
     if (code == REDIST_OK && problem->space->asynchronous &&
         (variant == NODES || (!problem->mapped[0] && !problem->mapped[1])))
@@ -44,18 +45,19 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 }
 
 /* On one node it is direct. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
-    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - choice->variant;
+    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - candidate->variant;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
     state->problem = problem;
-    state->variant = (enum variant)choice->variant;
+    state->variant = (enum variant)candidate->variant;
     return REDIST_OK;
 }
 
@@ -88,19 +90,21 @@ static void take_part(struct share *share, const struct redist__transfer *whole,
     }
 }
 
-/* The choice that a method makes for itself. */
-static int choose(const struct share *share, const char *method, struct redist__choice *choice) {
-    struct redist__choice choices[REDIST__MOST_CHOICES];
-    int n = redist__choices(method, REDIST__MOST_CHOICES, choices), found = 0, reason = REDIST_OK;
+/* The most promising one of the candidates that a name covers. */
+static int choose(const struct share *share, const char *method,
+                  struct redist__candidate *candidate) {
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
+    int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), found = 0,
+        reason = REDIST_OK;
     for (int i = 0, most = 0; i < n; i++) {
-        const struct redist__method *one = choices[i].method;
-        int code = one->applies(&share->problem, &choices[i]);
+        const struct redist__method *one = candidates[i].method;
+        int code = one->applies(&share->problem, &candidates[i]);
         reason = reason == REDIST_OK ? code : reason;
         if (code != REDIST_OK)
             continue;
-        int likes = one->preference != NULL ? one->preference(&share->problem, &choices[i]) : 0;
+        int likes = one->preference != NULL ? one->preference(&share->problem, &candidates[i]) : 0;
         if (!found || likes > most) {
-            *choice = choices[i];
+            *candidate = candidates[i];
             most = likes;
         }
         found = 1;
@@ -110,11 +114,12 @@ static int choose(const struct share *share, const char *method, struct redist__
 
 /* Collective on the share's communicator. */
 static int connect_share(struct share *share, const char *method) {
-    struct redist__choice choice = {NULL, 0};
-    int code = choose(share, method, &choice);
+    struct redist__candidate candidate = {NULL, 0};
+    int code = choose(share, method, &candidate);
     code = redist_agree(share->problem.context->comm, code);
-    return code == REDIST_OK ? redist__transport_create(&share->problem, &choice, &share->transport)
-                             : code;
+    return code == REDIST_OK
+               ? redist__transport_create(&share->problem, &candidate, &share->transport)
+               : code;
 }
 
 static int connect_inside(struct state *state) {
@@ -158,11 +163,11 @@ static int connect(void *data) {
 
 static void start_share(struct share *share, int direction, const void *source, void *destination) {
     struct redist__transport *transport = &share->transport;
-    transport->choice.method->start(transport->state, direction, source, destination);
+    transport->candidate.method->start(transport->state, direction, source, destination);
 }
 
 static void wait_share(struct share *share) {
-    share->transport.choice.method->wait(share->transport.state);
+    share->transport.candidate.method->wait(share->transport.state);
 }
 
 /* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the
@@ -191,7 +196,7 @@ static void wait(void *data) {
 
 static size_t share_workspace(const struct share *share) {
     const struct redist__transport *transport = &share->transport;
-    return transport->state != NULL ? transport->choice.method->workspace(transport->state) : 0;
+    return transport->state != NULL ? transport->candidate.method->workspace(transport->state) : 0;
 }
 
 static size_t workspace(const void *data) {

@@ -46,8 +46,9 @@ static int radix_of(int variant) {
     return atoi(variants[variant]);
 }
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    (void)choice;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
     int code = redist__check_copyable(problem->transfer, "kway");
     return code == REDIST_OK ? redist__check_counts(problem->transfer, "kway", 0) : code;
 }
@@ -55,8 +56,9 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 /* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
  * are the same. Among ranks that map each other's arrays nothing is gained by fewer messages. Where
  * nothing is measured, it is the smallest k with two stages. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
-    int variant = choice->variant;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    int variant = candidate->variant;
     const struct redist__context *context = problem->context;
     int k = radix_of(variant), ranks = context->size;
     int smaller = variant > 0 ? radix_of(variant - 1) : 1;
@@ -97,7 +99,7 @@ static int create_messages(struct state *state) {
     return code;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
@@ -105,7 +107,7 @@ static int create(const struct redist__problem *problem, const struct redist__ch
     state->element = MPI_DATATYPE_NULL;
     state->shape.problem = problem;
     state->shape.wire = problem->staged ? &redist__space_host : problem->space;
-    describe_stages(&state->shape, radix_of(choice->variant));
+    describe_stages(&state->shape, radix_of(candidate->variant));
     for (int direction = 0; direction < 2; direction++)
         redist__own_copy_prepare(&state->own[direction], problem->transfer, direction);
     return create_messages(state);

@@ -45,8 +45,8 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
             redist__note(problem, call);                                                           \
     } while (0)
 
-/* A preference for choices that are so slow, or so like others, that only those get them who name
- * them. Lower ones rank what a name stands for that covers several. */
+/* The preference of candidates that are so slow, or so like others, that they are used by name only. Lower
+ * values order the candidates that one name covers. */
 enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
@@ -57,7 +57,7 @@ struct redist__tile {
 };
 
 /* A candidate: a method and one of its variants. */
-struct redist__choice {
+struct redist__candidate {
     const struct redist__method *method;
     int variant;
 };
@@ -71,15 +71,17 @@ struct redist__method {
 
     /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
      * as message. Touches nothing, allocates nothing, communicates nothing. */
-    int (*applies)(const struct redist__problem *problem, const struct redist__choice *choice);
+    int (*applies)(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate);
 
     /* How promising the method is when nothing is measured: the largest wins, the order of the
      * register decides between equals. The same on all ranks. NULL = 0. */
-    int (*preference)(const struct redist__problem *problem, const struct redist__choice *choice);
+    int (*preference)(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate);
 
     /* What the method keeps for a plan. Not collective; sets *state also when it fails half way, so
      * that `destroy` can clean up. The problem outlives the state. */
-    int (*create)(const struct redist__problem *problem, const struct redist__choice *choice,
+    int (*create)(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **state);
 
     /* Called on all ranks once `create` succeeded on all; collective, the same result on all ranks;
@@ -133,24 +135,24 @@ REDIST__METHODS(REDIST__DECLARE_METHOD)
 
 extern const struct redist__method *const redist__methods[];
 
-/* The choices that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
+/* The candidates that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
  * most `most`. 0 = no such method. */
-int redist__choices(const char *request, int most, struct redist__choice choices[]);
+int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
 /* Writes "method" or "method:variant". */
-void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]);
+void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]);
 
-enum { REDIST__MOST_CHOICES = 64, REDIST__NAME_BYTES = 64 };
+enum { REDIST__MOST_CANDIDATES = 64, REDIST__NAME_BYTES = 64 };
 
 /* A method at work on a problem. */
 struct redist__transport {
-    struct redist__choice choice;
+    struct redist__candidate candidate;
     void *state;
 };
 
 /* Collective, the same result on all ranks; on failure nothing is left behind. */
 int redist__transport_create(const struct redist__problem *problem,
-                             const struct redist__choice *choice,
+                             const struct redist__candidate *candidate,
                              struct redist__transport *transport);
 void redist__transport_execute(struct redist__transport *transport, int direction,
                                const void *source, void *destination);

@@ -55,9 +55,10 @@ struct state {
 
 /* ---------------------------------------------------------------- what they can serve */
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    const struct kind *kind = choice->method->kind;
-    const char *name = choice->method->name;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    const struct kind *kind = candidate->method->kind;
+    const char *name = candidate->method->name;
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
     int code =
         !as_types || problem->staged ? redist__check_copyable(problem->transfer, name) : REDIST_OK;
@@ -71,8 +72,9 @@ static int applies(const struct redist__problem *problem, const struct redist__c
 
 /* MPI copies each contiguous run of a type on a device by itself, which is extremely slow. In host memory
  * p2p-streams has nothing that p2p lacks. */
-static int preference(const struct redist__problem *problem, const struct redist__choice *choice) {
-    const struct kind *kind = choice->method->kind;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    const struct kind *kind = candidate->method->kind;
     int device = problem->space->asynchronous;
     int slow =
         kind->layout == REDIST__AS_IN_ARRAY ? device && !problem->staged : kind->streams && !device;
@@ -119,14 +121,14 @@ static int create_side(struct state *state, int side) {
                              : code;
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", choice->method->name);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method %s", candidate->method->name);
     state->problem = problem;
     state->transfer = problem->transfer;
-    state->kind = choice->method->kind;
+    state->kind = candidate->method->kind;
     state->segments = problem->tiles == REDIST_WHOLE ? 1 : SEGMENTS;
     int code = allocate(state);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)

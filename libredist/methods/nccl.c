@@ -46,8 +46,9 @@ struct state {
     struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
 
-static int applies(const struct redist__problem *problem, const struct redist__choice *choice) {
-    (void)choice;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
     if (!problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
     return redist__check_copyable(problem->transfer, "nccl");
@@ -245,9 +246,9 @@ static int create_stream(cudaStream_t *stream) {
                               "cudaStreamCreateWithPriority");
 }
 
-static int create(const struct redist__problem *problem, const struct redist__choice *choice,
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
-    (void)choice;
+    (void)candidate;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");

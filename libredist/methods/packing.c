@@ -43,7 +43,7 @@ static void choose_in_array(struct redist__packing *packing,
 
 /* Gives each message its position, and returns the bytes of the buffer. */
 static size_t position_messages(struct redist__packing *packing,
-                             const struct redist__transfer *transfer) {
+                                const struct redist__transfer *transfer) {
     size_t bytes = 0;
     if (packing->layout == REDIST__AS_IN_ARRAY)
         return packing->all_in_array ? 0 : packing->side->bytes;

@@ -9,7 +9,7 @@
 struct redist__problem;
 struct redist__transport;
 
-/* Chooses among the methods that options->method names and sets one up. Collective, the same choice
+/* Chooses among the methods that options->method names and sets one up. Collective, the same candidate
  * and result on all ranks; what was measured is remembered. */
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport);

@@ -16,7 +16,7 @@ enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
 static const double default_seconds = 1.0;
 
 struct candidate {
-    struct redist__choice choice;
+    struct redist__candidate candidate;
     double best;        /* seconds of a round; < 0 = never timed */
     const char *failed; /* what failed, the same on all ranks; NULL = nothing */
 };
@@ -27,7 +27,7 @@ struct contest {
     MPI_Comm comm;
     int verbose;
     int count;
-    struct candidate candidates[REDIST__MOST_CHOICES];
+    struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
     void *array[2]; /* within scratch */
 };
@@ -35,9 +35,10 @@ struct contest {
 /* ---------------------------------------------------------------- candidates */
 
 static int preference(const struct contest *contest, int i) {
-    const struct redist__choice *choice = &contest->candidates[i].choice;
-    return choice->method->preference != NULL ? choice->method->preference(contest->problem, choice)
-                                              : 0;
+    const struct redist__candidate *candidate = &contest->candidates[i].candidate;
+    return candidate->method->preference != NULL
+               ? candidate->method->preference(contest->problem, candidate)
+               : 0;
 }
 
 /* What tiles cost shows in the transforms that use them, so a measurement here would mislead: what the
@@ -76,20 +77,20 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
     return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
 }
 
-/* Keeps the choices that apply on all ranks. With one request and no candidate left, the reason is
+/* Keeps the candidates that apply on all ranks. With one request and no candidate left, the reason is
  * the message. */
 static int collect(struct contest *contest) {
-    struct redist__choice choices[REDIST__MOST_CHOICES];
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
     const char *request = contest->options->method;
-    int n = redist__choices(request, REDIST__MOST_CHOICES, choices);
+    int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
     if (n == 0)
         return redist_agree(contest->comm, redist__fail(REDIST_ERR_METHOD,
                                                         "method = \"%s\" is not known", request));
-    int refused[REDIST__MOST_CHOICES] = {0}, reason = REDIST_OK;
+    int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
-        int code = can_tile(contest->problem, choices[i].method);
+        int code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
-            code = choices[i].method->applies(contest->problem, &choices[i]);
+            code = candidates[i].method->applies(contest->problem, &candidates[i]);
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
@@ -97,7 +98,7 @@ static int collect(struct contest *contest) {
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
     for (int i = 0; i < n && code == REDIST_OK; i++)
         if (!refused[i])
-            contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0, NULL};
+            contest->candidates[contest->count++] = (struct candidate){candidates[i], -1.0, NULL};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
     if (code == REDIST_OK)
@@ -163,7 +164,7 @@ static void free_scratch(struct contest *contest) {
 /* The whole array as one tile. */
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__method *method = transport->choice.method;
+    const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
@@ -233,7 +234,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
     struct redist__problem problem = *contest->problem;
     problem.failure = &failure;
-    if (redist__transport_create(&problem, &candidate->choice, &transport) != REDIST_OK) {
+    if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
         candidate->failed = "could not be set up";
         return;
     }
@@ -273,7 +274,7 @@ static void report(const struct contest *contest, int winner) {
         fprintf(stderr, "redist: messages over MPI go through host memory\n");
     for (int i = 0; i < contest->count; i++) {
         char name[REDIST__NAME_BYTES];
-        redist__choice_name(&contest->candidates[i].choice, sizeof name, name);
+        redist__candidate_name(&contest->candidates[i].candidate, sizeof name, name);
         const struct candidate *candidate = &contest->candidates[i];
         if (candidate->failed != NULL)
             fprintf(stderr, "redist: %-20s %s\n", name, candidate->failed);
@@ -305,7 +306,7 @@ static int choose_measured(struct contest *contest, int *measured) {
 static int find_by_name(const struct contest *contest, const char *name) {
     for (int i = 0; i < contest->count; i++) {
         char own[REDIST__NAME_BYTES];
-        redist__choice_name(&contest->candidates[i].choice, sizeof own, own);
+        redist__candidate_name(&contest->candidates[i].candidate, sizeof own, own);
         if (strcmp(own, name) == 0)
             return i;
     }
@@ -347,7 +348,7 @@ static int choose(struct contest *contest, int *winner) {
                                                           : choose_measured(contest, &measured);
     if (!measured)
         return REDIST_OK;
-    redist__choice_name(&contest->candidates[*winner].choice, sizeof name, name);
+    redist__candidate_name(&contest->candidates[*winner].candidate, sizeof name, name);
     return redist_wisdom_store(contest->comm, file, key, name);
 }
 
@@ -365,7 +366,7 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
     int first = REDIST_OK;
     for (;;) {
         struct candidate *candidate = &contest->candidates[winner];
-        int code = redist__transport_create(contest->problem, &candidate->choice, transport);
+        int code = redist__transport_create(contest->problem, &candidate->candidate, transport);
         if (code == REDIST_OK)
             return REDIST_OK;
         if (first == REDIST_OK) {
@@ -374,8 +375,8 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
         }
         candidate->failed = "could not be set up";
         if (contest->verbose && contest->problem->context->rank == 0)
-            fprintf(stderr, "redist: %s could not be set up: %s\n", candidate->choice.method->name,
-                    redist_error_message());
+            fprintf(stderr, "redist: %s could not be set up: %s\n",
+                    candidate->candidate.method->name, redist_error_message());
         if (!has_alternative(contest, code))
             break;
         winner = fastest(contest) >= 0 ? fastest(contest) : estimate(contest);

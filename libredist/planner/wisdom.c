@@ -3,7 +3,7 @@
  * What was chosen before. Rank 0 of each communicator remembers, and reads and writes the file; the others get
  * what it found.
  *
- * The file is text: a heading, then one line "key name" for each choice; lines are only appended, the last one
+ * The file is text: a heading, then one line "key name" for each candidate; lines are only appended, the last one
  * counts. A plan does not depend on the file, so nothing about it is an error, and nothing waits for long: what is
  * wrong is printed to stderr, once for each file and process.
  */

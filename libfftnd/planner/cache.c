@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cache sizes from hwloc. */
 #include "cache.h"
 
+#ifdef FFTND__HWLOC
 #include <hwloc.h>
 #include <pthread.h>
 
@@ -18,9 +18,26 @@ static void read_topology(void) {
     hwloc_topology_destroy(topology);
 }
 
-/* Read once, by one thread: it takes milliseconds. */
-size_t fftnd__cache_bytes(void) {
+/* Once, by one thread: it takes milliseconds. */
+static size_t find_bytes(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_topology);
-    return bytes != 0 ? bytes : (size_t)1 << 20;
+    return bytes;
+}
+#else
+#include <unistd.h>
+
+static size_t find_bytes(void) {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? (size_t)bytes : 0;
+#else
+    return 0;
+#endif
+}
+#endif
+
+size_t fftnd__cache_bytes(void) {
+    size_t found = find_bytes();
+    return found != 0 ? found : (size_t)1 << 20;
 }
