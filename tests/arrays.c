@@ -205,7 +205,7 @@ struct cursor {
 };
 
 static int local_extent(const redist_box *box, int axis) {
-    return box->extent[axis] ? box->extent[axis] : box->count[axis];
+    return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
 
 size_t place_elements(const test_place *place) {
@@ -220,9 +220,9 @@ static void cursor_locate(struct cursor *cursor, const test_place *place) {
     cursor->in_box = 1;
     cursor->global_number = 0;
     for (int i = 0; i < place->ndims; i++) {
-        int in_box = cursor->index[i] - box->offset[i];
+        redist_index in_box = cursor->index[i] - box->offset[i];
         cursor->in_box &= in_box >= 0 && in_box < box->count[i];
-        cursor->global_index[i] = box->start[i] + in_box;
+        cursor->global_index[i] = (int)(box->start[i] + in_box);
         cursor->global_number =
             cursor->global_number * (uint64_t)place->sizes[i] + (uint64_t)cursor->global_index[i];
     }
@@ -358,12 +358,12 @@ size_t array_wrong(const test_array *array, const test_place *place, enum test_c
 void box_text(int ndims, const redist_box *box, size_t text_bytes, char text[]) {
     size_t used = (size_t)snprintf(text, text_bytes, "[");
     for (int i = 0; i < ndims && used < text_bytes; i++)
-        used += (size_t)snprintf(text + used, text_bytes - used, "%s%d+%d", i ? ", " : "",
-                                 box->start[i], box->count[i]);
+        used += (size_t)snprintf(text + used, text_bytes - used, "%s%lld+%lld", i ? ", " : "",
+                                 (long long)box->start[i], (long long)box->count[i]);
     for (int i = 0; i < ndims && used < text_bytes; i++)
         if (box->extent[i])
-            used += (size_t)snprintf(text + used, text_bytes - used, " axis %d: %d of %d", i,
-                                     box->offset[i], box->extent[i]);
+            used += (size_t)snprintf(text + used, text_bytes - used, " axis %d: %lld of %lld", i,
+                                     (long long)box->offset[i], (long long)box->extent[i]);
     if (used < text_bytes)
         snprintf(text + used, text_bytes - used, "]");
 }

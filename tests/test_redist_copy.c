@@ -22,19 +22,19 @@ static void fill(void) {
 }
 
 /* Byte by byte, along the first axis */
-static void copy_plainly(int ndims, const int count[], size_t item, const unsigned char *from,
-                         const ptrdiff_t from_stride[], unsigned char *to,
-                         const ptrdiff_t to_stride[]) {
+static void copy_plainly(int ndims, const redist_index count[], size_t item,
+                         const unsigned char *from, const ptrdiff_t from_stride[],
+                         unsigned char *to, const ptrdiff_t to_stride[]) {
     if (ndims == 0) {
         memcpy(to, from, item);
         return;
     }
-    for (int i = 0; i < count[0]; i++)
+    for (redist_index i = 0; i < count[0]; i++)
         copy_plainly(ndims - 1, count + 1, item, from + i * from_stride[0], from_stride + 1,
                      to + i * to_stride[0], to_stride + 1);
 }
 
-static void check_copy(int ndims, const int count[], size_t item, size_t from,
+static void check_copy(int ndims, const redist_index count[], size_t item, size_t from,
                        const ptrdiff_t from_stride[], size_t to, const ptrdiff_t to_stride[],
                        int stream) {
     static int turn;
@@ -53,11 +53,11 @@ static void check_copy(int ndims, const int count[], size_t item, size_t from,
     check_all(first == 0, "byte %zu of the destination at %zu is wrong", first, to);
 }
 
-static void try_row(int bytes) {
+static void try_row(redist_index bytes) {
     const ptrdiff_t stride[1] = {1};
     size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
     int stream = random_chance(70);
-    harness_case("%d bytes from %zu to %zu, stream %d", bytes, from, to, stream);
+    harness_case("%lld bytes from %zu to %zu, stream %d", (long long)bytes, from, to, stream);
     fill();
     check_copy(1, &bytes, 1, from, stride, to, stride, stream);
 }
@@ -74,12 +74,12 @@ END_TEST
 /* Rows whose destinations lie alike in their cache lines are copied side by side. */
 START_TEST(aligned_rows) {
     for (int i = 0; harness_another(i, 12); i++) {
-        const int count[2] = {random_between(1, 20), random_between(200, 3000)};
+        const redist_index count[2] = {random_between(1, 20), random_between(200, 3000)};
         const ptrdiff_t from_stride[2] = {count[1] + random_between(0, 70), 1};
         const ptrdiff_t to_stride[2] = {(count[1] + random_between(0, 130) + 63) / 64 * 64, 1};
         size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
-        harness_case("%d rows of %d bytes from %zu to %zu, stride %td", count[0], count[1], from,
-                     to, to_stride[0]);
+        harness_case("%lld rows of %lld bytes from %zu to %zu, stride %td", (long long)count[0],
+                     (long long)count[1], from, to, to_stride[0]);
         fill();
         check_copy(2, count, 1, from, from_stride, to, to_stride, i % 4 != 0);
     }
@@ -89,7 +89,8 @@ END_TEST
 /* Several rows with room between them */
 START_TEST(boxes) {
     for (int i = 0; harness_another(i, 20); i++) {
-        int ndims = random_between(1, 4), count[4];
+        int ndims = random_between(1, 4);
+        redist_index count[4];
         size_t item = (size_t)random_between(1, 24);
         ptrdiff_t from_stride[4], to_stride[4];
         ptrdiff_t from_extent = (ptrdiff_t)item, to_extent = (ptrdiff_t)item;
@@ -104,8 +105,8 @@ START_TEST(boxes) {
             to_extent += random_chance(50) ? random_between(0, 20) : 0;
         }
         int stream = random_chance(70);
-        harness_case("%d axes, %d x ... x %d items of %zu bytes, stream %d", ndims, count[0],
-                     count[ndims - 1], item, stream);
+        harness_case("%d axes, %lld x ... x %lld items of %zu bytes, stream %d", ndims,
+                     (long long)count[0], (long long)count[ndims - 1], item, stream);
         if (from_extent < SPACE - 2 * GUARD && to_extent < SPACE - 2 * GUARD)
             check_copy(ndims, count, item, (size_t)random_between(0, 99), from_stride,
                        GUARD + (size_t)random_between(0, 99), to_stride, stream);
@@ -116,13 +117,15 @@ END_TEST
 /* A transposition: the last axis is contiguous on one side only. */
 START_TEST(transpositions) {
     for (int i = 0; harness_another(i, 10); i++) {
-        const int count[3] = {random_between(1, 12), random_between(1, 12), random_between(1, 12)};
+        const redist_index count[3] = {random_between(1, 12), random_between(1, 12),
+                                       random_between(1, 12)};
         const size_t item = (size_t)random_between(1, 17);
         const ptrdiff_t bytes = (ptrdiff_t)item;
         const ptrdiff_t from_stride[3] = {count[1] * count[2] * bytes, count[2] * bytes, bytes};
         const ptrdiff_t to_stride[3] = {bytes, count[0] * bytes, count[0] * count[1] * bytes};
         fill();
-        harness_case("%dx%dx%d items of %zu bytes", count[0], count[1], count[2], item);
+        harness_case("%lldx%lldx%lld items of %zu bytes", (long long)count[0], (long long)count[1],
+                     (long long)count[2], item);
         check_copy(3, count, item, 5, from_stride, GUARD, to_stride, i % 2);
         check_copy(3, count, item, 5, to_stride, GUARD + 1, from_stride, i % 2);
     }
