@@ -5,6 +5,7 @@
 #include "once.h"
 #include "options.h"
 #include "pattern.h"
+#include "redist_model.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static const bench_program *describe(struct exchange *exchange) {
     static bench_option options[17];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&exchange->settings),
-        {.name = "--axes",
+        {.name = "axes",
          .kind = BENCH_LIST,
          .value = &exchange->axes,
          .argument = "A:B",
@@ -86,25 +87,25 @@ static const bench_program *describe(struct exchange *exchange) {
          .least = 2,
          .most = 2,
          .separators = ":"},
-        {.name = "--type",
+        {.name = "type",
          .kind = BENCH_CHOICE,
          .value = &exchange->type,
          .words = types,
          .help = "of one element (c128)"},
         BENCH_METHOD_OPTION(&exchange->settings),
-        {.name = "--unchecked",
+        {.name = "unchecked",
          .kind = BENCH_FLAG,
          .value = &exchange->unchecked,
-         .help = "do not check the contents, which takes long for\nlarge arrays; wrong is -1"},
-        {.name = "--model",
+         .help = "do not check the contents, which takes long for large arrays; wrong is -1"},
+        {.name = "model",
          .kind = BENCH_FLAG,
          .value = &exchange->model,
-         .help = "fit the communication model to each method and\nprint what it predicts"},
-        {.name = "--calls",
+         .help = "fit the communication model to each method and print what it predicts"},
+        {.name = "calls",
          .kind = BENCH_NUMBER,
          .value = &exchange->calls,
          .argument = "N",
-         .help = "exchanges in a row in each round; times are\nthose of one (1)",
+         .help = "exchanges in a row in each round; times are those of one (1)",
          .minimum = 1},
         BENCH_COMMON_OPTIONS(&exchange->settings),
     };
@@ -215,7 +216,7 @@ static int make_plan(const struct exchange *exchange, struct entry *entry) {
     entry->plan_ms = 1e3 * (MPI_Wtime() - begin);
     if (code != REDIST_OK)
         return code;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (redist_plan_get_info(entry->plan, &info) != REDIST_OK)
         bench_abort("%s", redist_error_message());
     entry->workspace_bytes = most_of_ranks((long long)info.workspace_bytes);
@@ -288,7 +289,7 @@ static void check(const struct exchange *exchange, struct entry *entry) {
 }
 
 static const char *chosen(const struct entry *entry) {
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (entry->run != NULL)
         return "-";
     return redist_plan_get_info(entry->plan, &info) == REDIST_OK ? info.method : "unknown";

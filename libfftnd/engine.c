@@ -58,9 +58,9 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     if (request->ndims == 1)
         return redist_private_comm(request->comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
-    memcpy(dims, transform->choice.grid, sizeof dims);
+    memcpy(dims, transform->configuration.grid, sizeof dims);
     int code = (request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
-        request->comm, transform->choice.grid_ndims, dims, &transform->grid);
+        request->comm, transform->configuration.grid_ndims, dims, &transform->grid);
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 
@@ -69,16 +69,18 @@ static int is_on_device(const struct fftnd__transform *transform) {
 }
 
 /* What such a transform cannot choose: it works in tiles, and joins as many axes as the device has room for. */
-static void adjust_to_device(const struct fftnd__offload *offload, struct fftnd__choice *choice) {
-    choice->tiled = choice->chunks = 1;
-    choice->realigned = choice->early = 0; /* transfers move rows, not single elements */
-    choice->whole = 0;
-    choice->group_bytes = offload->limit / SHARE_OF_AXES;
-    if (choice->group_bytes > MOST_AXES_BYTES)
-        choice->group_bytes = MOST_AXES_BYTES;
-    choice->row_bytes = SHORT_ROW;
-    choice->tile_bytes =
-        choice->group_bytes < MOST_TILE_BYTES ? choice->group_bytes : MOST_TILE_BYTES;
+static void adjust_to_device(const struct fftnd__offload *offload,
+                             struct fftnd__configuration *configuration) {
+    configuration->tiled = configuration->segments = 1;
+    configuration->transposed = configuration->before_exchange =
+        0; /* transfers move rows, not single elements */
+    configuration->untiled = 0;
+    configuration->group_bytes = offload->limit / SHARE_OF_AXES;
+    if (configuration->group_bytes > MOST_AXES_BYTES)
+        configuration->group_bytes = MOST_AXES_BYTES;
+    configuration->row_bytes = SHORT_ROW;
+    configuration->tile_bytes =
+        configuration->group_bytes < MOST_TILE_BYTES ? configuration->group_bytes : MOST_TILE_BYTES;
 }
 
 /* Collective. */
@@ -87,7 +89,7 @@ static int create_offload(struct fftnd__transform *transform) {
         return REDIST_OK;
     int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
     if (code == REDIST_OK)
-        adjust_to_device(transform->offload, &transform->choice);
+        adjust_to_device(transform->offload, &transform->configuration);
     return code;
 }
 
@@ -104,9 +106,8 @@ static int create_transform(struct fftnd__transform *transform,
         return code;
     code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
-        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.retained_modes, fftnd__halved_axis(request),
-                                  transform->choice.order, transform->grid);
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
+                                  request->halved, transform->configuration.order, transform->grid);
     return redist_agree(transform->comm, code);
 }
 
@@ -240,7 +241,7 @@ static int insists_on_fusion(const struct fftnd__engine *engine) {
 
 static int wants_fusion(const struct fftnd__transform *transform) {
     int wants = transform->options.fusion == FFTND_FUSION_AUTO
-                    ? transform->choice.fused
+                    ? transform->configuration.fused
                     : transform->options.fusion == FFTND_FUSION_ALWAYS;
     return wants && !is_on_device(transform);
 }
@@ -289,7 +290,7 @@ static void find_method(struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
     strcpy(engine->method, "none");
     for (int i = program->nsteps; i >= 1; i--) {
-        redist_plan_info info;
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
         if (program->steps[i].exchange != NULL &&
             redist_plan_get_info(program->steps[i].exchange, &info) == REDIST_OK)
             strncpy(engine->method, info.method, sizeof engine->method - 1);
@@ -386,13 +387,13 @@ static int take_workspace(struct fftnd__engine *engine) {
 
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
-                         const struct fftnd__choice *choice) {
+                         const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){0};
     transform->kind = request->kind;
     transform->precision = request->precision;
     transform->options = request->options;
-    transform->choice = *choice;
+    transform->configuration = *configuration;
     transform->library = fftnd__serial_for(request->options.space);
     transform->space = redist_space_at(transform->library->space);
     transform->batch = fftnd__batch_of(&request->options, request->ndims);
@@ -464,7 +465,7 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
         for (int i = 1; i <= engine->directions[direction].program.nsteps; i++)
             if (engine->directions[direction].program.steps[i].by_partitions)
-                return engine->transform.choice.pieces;
+                return engine->transform.configuration.partitions;
     return 1;
 }
 

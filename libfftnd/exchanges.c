@@ -30,7 +30,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.verbose = transform->options.verbose;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
-    options.nontemporal_bytes = transform->choice.nontemporal_bytes;
+    options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;
@@ -43,7 +43,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
 static redist_box batched_box(const struct fftnd__alignment *alignment,
                               const struct fftnd__transform *transform, redist_index sizes[]) {
     const struct fftnd__batch *batch = &transform->batch;
-    redist_box box = {0};
+    redist_box box = REDIST_BOX_DEFAULT;
     for (int axis = 0; axis < transform->chain.ndims; axis++) {
         box.start[axis + batch->shift] = alignment->start[axis];
         box.count[axis + batch->shift] = alignment->count[axis];
@@ -90,7 +90,7 @@ static int plan_exchange(struct fftnd__step *step, const struct fftnd__transform
     options.bind_b = destination->binding;
     options.tiles = tiles[step->fused_with];
     if (step->by_partitions) {
-        options.partitions = transform->choice.pieces;
+        options.partitions = transform->configuration.partitions;
         options.partition_axis = find_position(after, step[1].cut);
     }
     if (step->grid_dim < 0)

@@ -93,7 +93,7 @@ static int move_parts(const struct fftnd__block *block, const struct fftnd__side
 
 /* Whether several threads may move pieces at once. */
 static int is_concurrent(const struct end *end) {
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     return end->exchange == NULL ||
            (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
 }

@@ -60,7 +60,7 @@ static int uses_second_work(const struct fftnd__program *program) {
 /* Exchanges into mapped arrays that follow a transform can be done by it, segment by segment. */
 static void push_exchanges(struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
-    for (int i = 2; i < program->nsteps && transform->choice.chunks > 1; i++) {
+    for (int i = 2; i < program->nsteps && transform->configuration.segments > 1; i++) {
         struct fftnd__step *step = &program->steps[i];
         if (is_exchange(step) && step[-1].naxes > 0 && !step[-1].truncates)
             step->fused_with = FFTND__PUSHED;
@@ -79,7 +79,8 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
         MPI_Allreduce(MPI_IN_PLACE, least, ndims, MPI_LONG_LONG, MPI_MIN, transform->comm)));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
-    step->cut = fftnd__choose_axis(ndims, step->local.order, extents, transform->choice.pieces);
+    step->cut =
+        fftnd__choose_axis(ndims, step->local.order, extents, transform->configuration.partitions);
     return code;
 }
 
@@ -90,7 +91,7 @@ static int receive_by_partitions(struct fftnd__program *program,
     int code = REDIST_OK;
     for (int i = 1; i < program->nsteps && code == REDIST_OK; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
-        if (transform->choice.pieces == 1 || step->fused_with != FFTND__PUSHED ||
+        if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
             is_exchange(next) || next->naxes == 0 || next->truncates)
             continue;
         code = choose_cut(transform, next);
@@ -135,7 +136,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
         code = redist_agree(transform->comm,
                             fftnd__list_steps(program, transform, direction, transposed, split));
         find_last_steps(program);
-        if (code == REDIST_OK && transform->choice.chunks > 1)
+        if (code == REDIST_OK && transform->configuration.segments > 1)
             code = find_room(program, transform);
         push_exchanges(program, transform);
         if (code == REDIST_OK)
@@ -149,7 +150,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
 int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int direction) {
     const fftnd_options *options = &transform->options;
-    int transposed = transform->choice.realigned, found;
+    int transposed = transform->configuration.transposed, found;
     int lean = must_be_lean(transform) && options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     int code = find_steps(program, transform, direction, transposed, &found);
     if (code == REDIST_OK && transposed && (!found || (lean && uses_second_work(program))))
@@ -165,7 +166,7 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 static void cut_freely(const struct fftnd__program *program,
                        const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__partition *partition) {
-    const struct fftnd__cut cut = {.bytes = transform->choice.tile_bytes};
+    const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
     fftnd__cut_tiles(partition, transform, step, program->direction, &cut);
 }
 

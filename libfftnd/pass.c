@@ -19,7 +19,7 @@ enum { LONG_ROW = 32 << 10 };
 
 int fftnd__is_nontemporal(const struct fftnd__transform *transform,
                           const struct fftnd__step *step) {
-    return fftnd__step_bytes(transform, step) > transform->choice.nontemporal_bytes;
+    return fftnd__step_bytes(transform, step) > transform->configuration.nontemporal_bytes;
 }
 
 /* How large tiles may be: with several threads, such that there are some for each. */
@@ -85,7 +85,7 @@ static void cut_segments(struct fftnd__partition *partition,
                          const struct fftnd__transform *transform, const struct fftnd__step *step) {
     redist_index extents[REDIST_MAX_NDIMS];
     int by_partitions = step[-1].by_partitions;
-    int n = by_partitions ? transform->choice.pieces : transform->choice.chunks;
+    int n = by_partitions ? transform->configuration.partitions : transform->configuration.segments;
     fftnd__list_cuttable(transform, step, extents);
     int axis = by_partitions ? step->cut
                              : fftnd__choose_axis(partition->ndims, step->local.order, extents, n);
@@ -106,7 +106,7 @@ static struct fftnd__cut cut_of(const struct fftnd__program *program,
                                 const struct fftnd__step *step) {
     int fused = program->fused;
     return (struct fftnd__cut){
-        transform->choice.tile_bytes, !fused || step[-1].fused_with != FFTND__PULLED,
+        transform->configuration.tile_bytes, !fused || step[-1].fused_with != FFTND__PULLED,
         !fused || step[1].fused_with != FFTND__PUSHED, !fftnd__is_nontemporal(transform, step)};
 }
 
@@ -128,14 +128,14 @@ static int may_be_whole(const struct fftnd__step *step) {
 static enum setting setting_of(const struct fftnd__program *program,
                                const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
-    const struct fftnd__choice *choice = &transform->choice;
+    const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
     if (program->fused)
-        return choice->whole && may_be_whole(step) ? WHOLE : TILES;
+        return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
     if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
         return SEGMENTS;
-    int tiled = choice->tiled && step->naxes > 0 && !is_coarse(program, transform, step);
+    int tiled = configuration->tiled && step->naxes > 0 && !is_coarse(program, transform, step);
     return step->truncates || tiled ? TILES : WHOLE;
 }
 

@@ -3,7 +3,7 @@
 #ifndef REDIST__MODEL_H
 #define REDIST__MODEL_H
 
-#include "redist.h"
+#include "redist_model.h"
 
 /* The link without a start for which the relative errors of latency + bytes[i] / bandwidth, beside seconds[i], have the
  * least sum of squares; neither is negative. n >= 2, seconds above 0, bytes different. */
