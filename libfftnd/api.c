@@ -108,7 +108,7 @@ static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__
     return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
 }
 
-int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
     MPI_Comm agreed;
