@@ -2,7 +2,7 @@
 /**
  * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
  * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
- * This header is not installed, and what it declares is not stable: it changes with any version.
+ * This header is not installed, and what it declares is not stable: it changes with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
@@ -161,7 +161,7 @@ struct redist__memory_handle;
  * engines; these also for copies between host and device. */
 enum redist__copier {
     REDIST__KERNEL,
-    REDIST__STREAMING,
+    REDIST__NONTEMPORAL,
     REDIST__ENGINES,
     REDIST__LINK,
     REDIST__CACHED = REDIST__KERNEL

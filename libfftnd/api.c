@@ -37,22 +37,22 @@ void fftnd_version(int *major, int *minor, int *patch) {
 }
 
 int fftnd_options_init(fftnd_options *options, size_t size) {
-    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    static const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
     return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
 }
 
 int fftnd_layout_init(fftnd_layout *layout, size_t size) {
-    const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    static const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
     return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
 }
 
 int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
-    const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    static const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
     return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
 }
 
 int fftnd_phases_init(fftnd_phases *phases, size_t size) {
-    const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    static const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
     return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../libfftnd/planner/grids.h"
-#include "../libredist/planner/model.h"
+#include "../libredist/planner/planner.h"
 #include "harness.h"
 #include "redist_support.h"
 

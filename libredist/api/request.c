@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every check of a plan's arguments; messages name the argument and its value. */
-#include "request.h"
-#include "../comm/error.h"
-#include "../runtime/space.h"
+#include "api.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One table: code, name, sentence; and the message of this thread's last failure. */
-#include "error.h"
+#include "comm.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
