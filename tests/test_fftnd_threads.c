@@ -296,7 +296,7 @@ END_TEST
 
 START_TEST(many_plans_leave_no_threads) {
     let_library_choose();
-    static const int sizes[] = {8, 6, 10};
+    static const redist_index sizes[] = {8, 6, 10};
     const int before = count_threads();
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.effort = FFTND_ESTIMATE;
@@ -315,9 +315,9 @@ END_TEST
 /* ---------------------------------------------------------------- what methods allow */
 
 static int is_concurrent(const char *method, enum redist_tiles tiles, int wanted) {
-    int sizes_a[2] = {8, 0};
-    int sizes_b[2] = {0, 8};
-    int start;
+    redist_index sizes_a[2] = {8, 0};
+    redist_index sizes_b[2] = {0, 8};
+    redist_index start;
     redist_plan *plan = NULL;
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     redist_options options = REDIST_OPTIONS_DEFAULT;
