@@ -58,7 +58,7 @@ static const struct bench_fit *find_fit(bench_predictions *predictions,
 double bench_predict(bench_predictions *predictions, const bench_job *job,
                      const bench_config *config, const fftnd_plan *plan) {
     const struct bench_fit *fit = job->model ? find_fit(predictions, config) : NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     int nranks;
     double seconds;
     if (!fit || !fit->good || fftnd_plan_get_info(plan, &info) != REDIST_OK)

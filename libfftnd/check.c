@@ -25,12 +25,10 @@ static int copy_options(struct fftnd__request *request, const fftnd_options *opt
     request->options = defaults;
     if (options == NULL)
         options = &defaults;
-    if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->size = %zu, but this library knows sizes up to %zu: start from "
-                    "FFTND_OPTIONS_DEFAULT",
-                    options->size, sizeof request->options);
-    memcpy(&request->options, options, options->size);
+    int code = redist_struct_read("fftnd_plan_create", "options", options, &request->options,
+                                  sizeof request->options);
+    if (code != REDIST_OK)
+        return code;
     if (request->options.plan_seconds == 0)
         request->options.plan_seconds = request->options.effort == FFTND_PATIENT ? 30 : 3;
     return REDIST_OK;

@@ -226,7 +226,7 @@ static void find_method(struct fftnd__engine *engine) {
     const struct fftnd__pipeline *pipeline = steps_of(engine, REDIST_FORWARD);
     strcpy(engine->method, "none");
     for (int i = pipeline->nsteps; i >= 1; i--) {
-        redist_plan_info info;
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
         if (pipeline->steps[i].exchange != NULL &&
             redist_plan_get_info(pipeline->steps[i].exchange, &info) == REDIST_OK)
             strncpy(engine->method, info.method, sizeof engine->method - 1);

@@ -15,7 +15,7 @@ void fftnd__usual_order(int ndims, int halved, int order[]) {
 
 static int align(const redist_grid *grid, int ndims, const int sizes[], const int split[],
                  struct fftnd__alignment *alignment) {
-    redist_box box = {0};
+    redist_box box = REDIST_BOX_DEFAULT;
     memcpy(box.count, sizes, (size_t)ndims * sizeof *sizes);
     int code = grid != NULL ? redist_grid_box(grid, ndims, sizes, split, &box) : REDIST_OK;
     memcpy(alignment->size, sizes, (size_t)ndims * sizeof *sizes);

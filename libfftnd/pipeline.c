@@ -125,7 +125,7 @@ struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, in
 static redist_box batched_box(const struct fftnd__alignment *alignment,
                               const struct fftnd__transform *transform, int sizes[]) {
     const struct fftnd__batch *batch = &transform->batch;
-    redist_box box = {0};
+    redist_box box = REDIST_BOX_DEFAULT;
     for (int axis = 0; axis < transform->chain.ndims; axis++) {
         box.start[axis + batch->shift] = alignment->start[axis];
         box.count[axis + batch->shift] = alignment->count[axis];

@@ -13,6 +13,36 @@ struct fftnd_plan {
     char *method, *wisdom_file; /* own copies of the user's options */
 };
 
+/* ---------------------------------------------------------------- versions */
+
+void fftnd_version(int *major, int *minor, int *patch) {
+    const int version[3] = {FFTND_VERSION_MAJOR, FFTND_VERSION_MINOR, FFTND_VERSION_PATCH};
+    int *const wanted[3] = {major, minor, patch};
+    for (int i = 0; i < 3; i++)
+        if (wanted[i] != NULL)
+            *wanted[i] = version[i];
+}
+
+int fftnd_options_init(fftnd_options *options, size_t size) {
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
+}
+
+int fftnd_layout_init(fftnd_layout *layout, size_t size) {
+    const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
+}
+
+int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
+    const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
+}
+
+int fftnd_phases_init(fftnd_phases *phases, size_t size) {
+    const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
+}
+
 /* ---------------------------------------------------------------- making a plan */
 
 static void destroy_plan(fftnd_plan *plan) {
@@ -109,8 +139,6 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
     int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && layout == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "layout = NULL");
     if (code == REDIST_OK && side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
         code = redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
                            (int)side);
@@ -120,65 +148,59 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     int direction = side == FFTND_PHYSICAL ? REDIST_FORWARD : REDIST_BACKWARD;
     const struct fftnd__step *step = fftnd__engine_input(&plan->engine, direction);
     const struct fftnd__batch *batch = &transform->batch;
-    *layout = (fftnd_layout){.ndims = transform->chain.ndims};
-    for (int axis = 0; axis < layout->ndims; axis++) {
-        layout->size[axis] = step->alignment.size[axis];
-        layout->start[axis] = step->alignment.start[axis];
-        layout->count[axis] = step->alignment.count[axis];
-        layout->stride[axis] = step->local.stride[axis + batch->shift];
+    fftnd_layout own = {.ndims = transform->chain.ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        own.sizes[axis] = step->alignment.size[axis];
+        own.start[axis] = step->alignment.start[axis];
+        own.count[axis] = step->alignment.count[axis];
+        own.stride[axis] = step->local.stride[axis + batch->shift];
     }
-    layout->batch_stride =
+    own.batch_stride =
         batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
-    layout->element_bytes = fftnd__element_bytes(transform, step->real);
-    layout->bytes = fftnd__engine_bytes(&plan->engine, direction);
-    return REDIST_OK;
+    own.element_bytes = fftnd__element_bytes(transform, step->real);
+    own.bytes = fftnd__engine_bytes(&plan->engine, direction);
+    return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && info == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
     const struct fftnd__choice *choice = &plan->engine.transform.choice;
-    *info = (fftnd_plan_info){.nexchanges = fftnd__engine_exchanges(&plan->engine),
-                              .method = plan->engine.method,
-                              .workspace_bytes = fftnd__engine_work(&plan->engine),
-                              .scale_forward = plan->engine.scale[REDIST_FORWARD],
-                              .scale_backward = plan->engine.scale[REDIST_BACKWARD],
-                              .serial_seconds = plan->engine.seconds[0],
-                              .exchange_seconds = plan->engine.seconds[1],
-                              .fused = plan->engine.is_fused,
-                              .tiled = plan->engine.is_fused || choice->tiled,
-                              .threads = plan->engine.transform.options.threads,
-                              .segments = plan->engine.is_fused ? 1 : choice->chunks,
-                              .partitions = fftnd__engine_pieces(&plan->engine),
-                              .locally_transposed =
-                                  plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
-    memcpy(info->order, choice->order, sizeof info->order);
+    fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
+                           .method = plan->engine.method,
+                           .workspace_bytes = fftnd__engine_work(&plan->engine),
+                           .scale_forward = plan->engine.scale[REDIST_FORWARD],
+                           .scale_backward = plan->engine.scale[REDIST_BACKWARD],
+                           .serial_seconds = plan->engine.seconds[0],
+                           .exchange_seconds = plan->engine.seconds[1],
+                           .fused = plan->engine.is_fused,
+                           .tiled = plan->engine.is_fused || choice->tiled,
+                           .threads = plan->engine.transform.options.threads,
+                           .halved_axis = plan->engine.transform.chain.halved,
+                           .segments = plan->engine.is_fused ? 1 : choice->chunks,
+                           .partitions = fftnd__engine_pieces(&plan->engine),
+                           .locally_transposed =
+                               plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
+    memcpy(own.order, choice->order, sizeof own.order);
     if (plan->engine.transform.offload != NULL) {
-        info->device_bytes = plan->engine.transform.offload->bytes;
-        info->buffered = plan->engine.transform.offload->buffered;
+        own.device_bytes = plan->engine.transform.offload->bytes;
+        own.buffered = plan->engine.transform.offload->buffered;
     }
-    info->transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
+    own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
+    own.tile_bytes = own.tiled ? choice->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
-        code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);
-    return code;
+        code = redist_grid_get(plan->engine.transform.grid, &own.grid_ndims, own.grid, NULL);
+    return code == REDIST_OK ? redist_struct_write(__func__, "info", &own, sizeof own, info) : code;
 }
 
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
     int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && phases == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
-    if (code == REDIST_OK && phases->size != sizeof *phases)
-        code = redist_fail(REDIST_ERR_ARGUMENT,
-                           "phases->size = %zu, but this library knows the size %zu: start from "
-                           "FFTND_PHASES_DEFAULT",
-                           phases->size, sizeof *phases);
-    if (code == REDIST_OK)
-        fftnd__engine_phases(&plan->engine, phases);
-    return code;
+    if (code != REDIST_OK)
+        return code;
+    fftnd_phases own;
+    fftnd__engine_phases(&plan->engine, &own);
+    return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }
 
 /* ---------------------------------------------------------------- work space */

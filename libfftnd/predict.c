@@ -109,14 +109,16 @@ static int check_grid(int nranks, int ndims, const fftnd_options *options) {
 int fftnd_predict(const redist_model *model, int nranks, int ndims, const int sizes[],
                   enum fftnd_kind kind, enum fftnd_precision precision,
                   const fftnd_options *options, double *seconds) {
-    const char *null = model == NULL     ? "model"
-                       : sizes == NULL   ? "sizes"
-                       : options == NULL ? "options"
-                       : seconds == NULL ? "seconds"
-                                         : NULL;
-    if (null != NULL)
-        return FAIL(REDIST_ERR_NULL, "%s = NULL", null);
-    int code = check_shape(ndims, sizes, kind, options);
+    redist_model own_model = REDIST_MODEL_DEFAULT;
+    fftnd_options own = FFTND_OPTIONS_DEFAULT;
+    int code = redist_struct_read(__func__, "model", model, &own_model, sizeof own_model);
+    if (code == REDIST_OK)
+        code = redist_struct_read(__func__, "options", options, &own, sizeof own);
+    if (code == REDIST_OK && (sizes == NULL || seconds == NULL))
+        code = FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : "seconds");
+    options = &own;
+    if (code == REDIST_OK)
+        code = check_shape(ndims, sizes, kind, options);
     if (code == REDIST_OK)
         code = check_grid(nranks, ndims, options);
     if (code == REDIST_OK)
@@ -125,7 +127,7 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const int si
         return code;
     int usual[REDIST_MAX_NDIMS];
     fftnd__usual_order(ndims, find_halved(ndims, kind, options), usual);
-    *seconds = fftnd__predict(model, nranks, ndims, sizes, kind, precision, options,
+    *seconds = fftnd__predict(&own_model, nranks, ndims, sizes, kind, precision, options,
                               options->order != NULL ? options->order : usual, options->grid_ndims,
                               options->grid);
     return REDIST_OK;

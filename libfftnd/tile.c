@@ -451,7 +451,7 @@ static int take_tiles(void *data, int thread) {
 }
 
 int fftnd__end_is_shared(const struct fftnd__end *end) {
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     return end->exchange == NULL ||
            (redist_plan_get_info(end->exchange, &info) == REDIST_OK && info.concurrent);
 }

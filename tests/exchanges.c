@@ -11,6 +11,11 @@ enum { TEXT_BYTES = 512 };
 
 /* ---------------------------------------------------------------- description */
 
+void exchange_empty(exchange *given, int side) {
+    for (int rank = 0; rank < given->nranks; rank++)
+        given->boxes[side][rank] = (redist_box)REDIST_BOX_DEFAULT;
+}
+
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
                                 const int sizes[]) {
     exchange made = {.comm = comm, .element = element, .ndims = ndims, .axes = {-1, -1}};
@@ -18,6 +23,8 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
     MPI_Comm_rank(comm, &made.rank);
     for (int i = 0; i < ndims; i++)
         made.sizes[i] = sizes[i];
+    for (int side = 0; side < 2; side++)
+        exchange_empty(&made, side);
     return made;
 }
 

@@ -37,6 +37,9 @@ exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int 
 /** Puts a box of three dimensions somewhere into a larger local array. */
 void exchange_pad(redist_box *box);
 
+/** Makes all boxes of a side empty. */
+void exchange_empty(exchange *given, int side);
+
 /** Random global extents between low and high, but not more than `most` elements in all. */
 void random_sizes(int ndims, int low, int high, int most, int sizes[]);
 

@@ -86,7 +86,7 @@ END_TEST
 
 static fftnd_plan_info plan_and_ask(const fft_case *given, int partitions) {
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     dictate(1 << 30, 4, partitions, 0, 0);
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));

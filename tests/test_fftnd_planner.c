@@ -39,7 +39,7 @@ static void count_lines(const char *name, const char *start, int *count) {
 
 static fftnd_plan_info plan_and_ask(const fft_case *given) {
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info = {0};
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));

@@ -377,7 +377,7 @@ static void check_info(const exchange *given, const char *method) {
     exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
     test_array arrays[2];
     redist_plan *plan;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     exchange_say(given, &way);
     exchange_arrays(given, way.memory, arrays);
     check_ok(exchange_plan(given, &way, arrays, &plan));

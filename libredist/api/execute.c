@@ -306,28 +306,40 @@ int redist_plan_get_end(redist_plan *plan) {
 
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && info == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
-    *info = (redist_plan_info){
+    const redist_plan_info own = {
         .method = plan->method_name,
         .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
         .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
+        .space = plan->problem.space->id,
         .concurrent = allows_threads(plan)};
-    return REDIST_OK;
+    return redist_struct_write(__func__, "info", &own, sizeof own, info);
+}
+
+int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && comm == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    if (code == REDIST_OK)
+        *comm = plan->context->comm;
+    return code;
+}
+
+int redist_plan_get_method(const redist_plan *plan, const char **method) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && method == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "method = NULL");
+    if (code == REDIST_OK)
+        *method = plan->method_name;
+    return code;
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
     int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && phases == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
-    if (code == REDIST_OK && phases->size != sizeof *phases)
-        code = redist_fail(REDIST_ERR_ARGUMENT,
-                           "phases->size = %zu, but this library knows the size %zu: start from "
-                           "REDIST_PHASES_DEFAULT",
-                           phases->size, sizeof *phases);
-    if (code == REDIST_OK)
-        redist__timer_read(&plan->timer, phases);
-    return code;
+    redist_phases own;
+    if (code != REDIST_OK)
+        return code;
+    redist__timer_read(&plan->timer, &own);
+    return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }

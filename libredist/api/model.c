@@ -2,8 +2,6 @@
 /* redist_model_fit: measures the communication model with the library's own exchanges. */
 #include "../planner/planner.h"
 
-#include <string.h>
-
 enum { POINTS = 6, ROUNDS = 7, LEAST_ELEMENTS = 8, GROWTH = 8 };
 
 /* Of a local array while measuring, and of a size's rounds. */
@@ -174,40 +172,33 @@ static int measure_both(const struct redist__context *context, const redist_opti
 
 /* ---------------------------------------------------------------- the public function */
 
-static int check_model(const redist_options *options, const redist_model *model) {
+static int read_arguments(const redist_options *options, redist_options *own_options,
+                          const redist_model *model, redist_model *own) {
     const char *function = "redist_model_fit";
-    if (model == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "model = NULL");
-    if (model->size != sizeof *model)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "model->size = %zu, but this library knows the size %zu: start from "
-                              "REDIST_MODEL_DEFAULT",
-                              model->size, sizeof *model);
-    if (options != NULL && options->size > sizeof *options)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "options->size = %zu is larger than the %zu that this library knows",
-                              options->size, sizeof *options);
-    return REDIST_OK;
+    int code = redist_struct_read(function, "model", model, own, sizeof *own);
+    if (code == REDIST_OK && options != NULL)
+        code = redist_struct_read(function, "options", options, own_options, sizeof *own_options);
+    return code;
 }
 
 int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model *model) {
     struct redist__context *context;
     redist_options own = REDIST_OPTIONS_DEFAULT;
+    redist_model fitted = REDIST_MODEL_DEFAULT;
     int code = redist_check_comm(comm);
     if (code == REDIST_OK)
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = redist_agree(context->comm, check_model(options, model));
+    code = redist_agree(context->comm, read_arguments(options, &own, model, &fitted));
     if (code == REDIST_OK) {
-        if (options != NULL)
-            memcpy(&own, options, options->size);
-        own.size = sizeof own;
         own.bind_a = own.bind_b = REDIST_BIND_AT_PLAN;
         own.phases = 0;
         own.tiles = REDIST_WHOLE;
-        code = measure_both(context, &own, model);
+        code = measure_both(context, &own, &fitted);
     }
+    if (code == REDIST_OK)
+        code = redist_struct_write(__func__, "model", &fitted, sizeof fitted, model);
     redist__context_release(context);
     return code;
 }

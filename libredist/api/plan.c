@@ -188,34 +188,39 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
     return redist__array_bytes(request->ndims, extent, request->item);
 }
 
-static int check_boxes(const struct redist__request *request, const int sizes[],
-                       const redist_box *const boxes[2]) {
+/* Reads the caller's boxes too. */
+static int check_boxes(const struct redist__request *request, const redist_index sizes[],
+                       const redist_box *const given[2], redist_box boxes[2]) {
     static const char *const names[2] = {"box_a", "box_b"};
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        int code = redist__check_box(request, sizes, names[side], boxes[side]);
+        boxes[side] = (redist_box)REDIST_BOX_DEFAULT;
+        int code = redist_struct_read(request->function, names[side], given[side], &boxes[side],
+                                      sizeof boxes[side]);
+        if (code == REDIST_OK)
+            code = redist__check_box(request, sizes, names[side], &boxes[side]);
         if (code != REDIST_OK)
             return code;
-        bytes[side] = box_bytes(request, boxes[side]);
+        bytes[side] = box_bytes(request, &boxes[side]);
     }
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
 /* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
-static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+static int gather_boxes(const struct redist__request *request, const redist_box boxes[2],
                         redist_box all[]) {
     const struct redist__context *context = request->context;
     int code = REDIST_OK;
     for (int side = 0; side < 2; side++) {
-        int result = redist_insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
-                                                 all + side * context->size, sizeof **boxes,
+        int result = redist_insist(MPI_Allgather(&boxes[side], sizeof *boxes, MPI_BYTE,
+                                                 all + side * context->size, sizeof *boxes,
                                                  MPI_BYTE, context->comm));
         redist__note_mpi(&code, result);
     }
     return code;
 }
 
-static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
     const struct redist__context *context = request->context;
     int code =
@@ -232,12 +237,13 @@ static int describe_boxes(const struct redist__request *request, const redist_bo
     return redist_agree(context->comm, code);
 }
 
-static int plan_boxes(struct redist__request *request, const int sizes[],
-                      const redist_box *const boxes[2], const redist_options *options,
+static int plan_boxes(struct redist__request *request, const redist_index sizes[],
+                      const redist_box *const given[2], const redist_options *options,
                       redist_plan **result) {
+    redist_box boxes[2];
     int code = check_common(request, options, 1, result);
     if (code == REDIST_OK)
-        code = check_boxes(request, sizes, boxes);
+        code = check_boxes(request, sizes, given, boxes);
     code = redist__agree_request(request, code, -1, -1, sizes);
     if (code != REDIST_OK)
         return code;

@@ -12,13 +12,10 @@ int redist__check_options(struct redist__request *request, const redist_options 
     request->options = (redist_options)REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
-    if (options->size < offsetof(redist_options, method) + sizeof options->method ||
-        options->size > sizeof request->options)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->size = %zu, but this library knows sizes up to %zu: start from "
-                    "REDIST_OPTIONS_DEFAULT",
-                    options->size, sizeof request->options);
-    memcpy(&request->options, options, options->size);
+    int code = redist_struct_read(request->function, "options", options, &request->options,
+                                  sizeof request->options);
+    if (code != REDIST_OK)
+        return code;
     if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
                     (int)request->options.effort);
@@ -37,7 +34,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
         staging != REDIST_STAGING_NEVER)
         return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
                     (int)staging);
-    int code = redist__space_check(request->function, request->options.space);
+    code = redist__space_check(request->function, request->options.space);
     if (code != REDIST_OK)
         return code;
     if (tiles == REDIST_PUT) /* the array need not exist */

@@ -407,14 +407,11 @@ int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
 
 /* ---------------------------------------------------------------- boxes of a grid */
 
-static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
-                       const redist_box *box) {
+static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[]) {
     const char *function = "redist_grid_box";
-    if (sizes == NULL || axes == NULL || box == NULL)
+    if (sizes == NULL || axes == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              sizes == NULL  ? "sizes"
-                              : axes == NULL ? "axes"
-                                             : "box");
+                              sizes == NULL ? "sizes" : "axes");
     if (ndims < 1 || ndims > REDIST_MAX_NDIMS)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "ndims = %d is not in 1..%d", ndims,
                               REDIST_MAX_NDIMS);
@@ -441,14 +438,14 @@ int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[], const
                     redist_box *box) {
     int code = check_grid(__func__, grid);
     if (code == REDIST_OK)
-        code = check_split(grid, ndims, sizes, axes, box);
+        code = check_split(grid, ndims, sizes, axes);
     if (code != REDIST_OK)
         return code;
-    *box = (redist_box){0};
-    memcpy(box->count, sizes, (size_t)ndims * sizeof *sizes);
+    redist_box own = REDIST_BOX_DEFAULT;
+    memcpy(own.count, sizes, (size_t)ndims * sizeof *sizes);
     const struct redist__grid_entry *entry = grid->entry;
     for (int i = 0; i < entry->ndims; i++)
-        redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &box->count[axes[i]],
-                         &box->start[axes[i]]);
-    return REDIST_OK;
+        redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &own.count[axes[i]],
+                         &own.start[axes[i]]);
+    return redist_struct_write(__func__, "box", &own, sizeof own, box);
 }

@@ -91,10 +91,12 @@ static double rank_seconds(const redist_model *model, int rank, int nparts, int 
 double redist_model_seconds(const redist_model *model, int nranks, int nparts, int stride,
                             double bytes) {
     double slowest = 0;
-    if (model == NULL || nparts < 1 || stride < 1 || nranks < 1 || nranks / stride % nparts != 0)
+    redist_model own = REDIST_MODEL_DEFAULT;
+    if (redist_struct_read(__func__, "model", model, &own, sizeof own) != REDIST_OK || nparts < 1 ||
+        stride < 1 || nranks < 1 || nranks / stride % nparts != 0)
         return 0;
     for (int rank = 0; rank < nranks; rank++) {
-        double seconds = rank_seconds(model, rank, nparts, stride, bytes / nparts);
+        double seconds = rank_seconds(&own, rank, nparts, stride, bytes / nparts);
         slowest = seconds > slowest ? seconds : slowest;
     }
     return slowest;

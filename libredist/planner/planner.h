@@ -4,6 +4,7 @@
 #define REDIST__PLANNER_H
 
 #include "../comm/comm.h"
+#include "redist_model.h"
 
 struct redist__problem;
 struct redist__transport;
