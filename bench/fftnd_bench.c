@@ -6,7 +6,6 @@
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
-#include "study.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,8 +68,8 @@ struct request {
         tile_bytes;
     int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
-    int device, device_mib, pageable, seconds;
-    const char *wisdom, *job, *out;
+    int device, device_mib, pageable;
+    const char *wisdom;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
@@ -79,64 +78,56 @@ static const bench_program *describe(struct request *request) {
     static bench_option options[40];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
+        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
          .help = "r2r: DCT-II, backward DCT-III (r2c)"},
-        {.name = "--precision", .kind = BENCH_CHOICE, .value = &request->precision,
+        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
          .words = precisions, .help = "of all numbers (double)"},
-        {.name = "--grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
+        {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
          .help = "process grid; 0 = choose, 0x0 = choose two dimensions (0)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = "x,"},
-        {.name = "--order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
+        {.name = "order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
          .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = ","},
         BENCH_METHOD_OPTION(&request->settings),
-        {.name = "--effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
+        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
          .help = "of all planners (measure)"},
-        {.name = "--plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
+        {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
          .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
-        {.name = "--fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
+        {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
-        {.name = "--local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
+        {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
          .help = "turn the axes in memory between transforms (auto)"},
-        {.name = "--tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
+        {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
-        {.name = "--alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
+        {.name = "alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
          .words = alignments,
          .help = "of the spectral side: as the chain ends, or carried back (chain)"},
-        {.name = "--scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
+        {.name = "scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
          .help = "which direction divides by the size (none)"},
-        {.name = "--batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
+        {.name = "batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
          .help = "fields at once (1)", .minimum = 1},
-        {.name = "--batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
+        {.name = "batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
          .words = places, .help = "place of the batch index (first)"},
-        {.name = "--threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
+        {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
          .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
-        {.name = "--in-place", .kind = BENCH_FLAG, .value = &request->in_place,
+        {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place,
          .help = "both sides in one array"},
-        {.name = "--overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
+        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
          .help = "the input may serve as work space"},
-        {.name = "--compare", .kind = BENCH_FLAG, .value = &request->compare,
+        {.name = "compare", .kind = BENCH_FLAG, .value = &request->compare,
          .help = "with FFTW-MPI too"},
-        {.name = "--device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
-         .help = "where arrays of the host are transformed, tile by\n"
+        {.name = "device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
+         .help = "where arrays of the host are transformed, tile by "
                  "tile (same)"},
-        {.name = "--device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
-         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank;\n"
+        {.name = "device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
+         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank; "
                                   "0 = as the library thinks (0)"},
-        {.name = "--pageable", .kind = BENCH_FLAG, .value = &request->pageable,
+        {.name = "pageable", .kind = BENCH_FLAG, .value = &request->pageable,
          .help = "arrays go to a device through buffers"},
-        {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
+        {.name = "fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
-        {.name = "--unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
-         .help = "do not check the results, which takes long for\nlarge arrays"},
-        {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
-         .help = "run the study of a JSON file; of the other options only\n"
-                 "--out and --seconds count (docs/study.md)"},
-        {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
-         .help = "where the rows of --job go (.)"},
-        {.name = "--seconds", .kind = BENCH_NUMBER, .value = &request->seconds, .argument = "N",
-         .help = "--job begins nothing after so long; start it again to\n"
-                 "go on; 0 = it ends when all is measured (0)"},
+        {.name = "unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
+         .help = "do not check the results, which takes long for large arrays"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -397,21 +388,14 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,
-                              .grid = {1, {0}},
-                              .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE,
-                              .batch = 1,
-                              .threads = 1,
-                              .out = "."};
+    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
-    if (request.job)
-        return bench_study(program, request.job, request.out, request.seconds);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

@@ -47,7 +47,7 @@ int fftnd__choose_cut(const struct fftnd__transform *transform, const struct fft
         extents[i] = INT_MAX; /* who has nothing can cut it anyhow */
     int code = redist_check_mpi(redist_insist(MPI_Allreduce(
         MPI_IN_PLACE, extents, step->local.ndims, MPI_INT, MPI_MIN, transform->comm)));
-    *axis = choose_axis(&step->local, extents, transform->choice.pieces);
+    *axis = choose_axis(&step->local, extents, transform->configuration.partitions);
     return code;
 }
 
@@ -79,7 +79,7 @@ static int choose_chunks(const struct fftnd__transform *transform, const struct 
                          const struct fftnd__step *step, int *n) {
     int extents[REDIST_MAX_NDIMS];
     list_extents(transform, before, step, extents);
-    *n = before->pieced ? transform->choice.pieces : transform->choice.chunks;
+    *n = before->pieced ? transform->configuration.partitions : transform->configuration.segments;
     int axis = before->pieced ? step->cut : choose_axis(&step->local, extents, *n);
     int extent = axis >= 0 ? step->local.extent[axis] : 1;
     *n = extent < *n ? extent : *n;

@@ -49,9 +49,9 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     if (request->ndims == 1)
         return redist_private_comm(request->comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
-    memcpy(dims, transform->choice.grid, sizeof dims);
+    memcpy(dims, transform->configuration.grid, sizeof dims);
     int code = (request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
-        request->comm, transform->choice.grid_ndims, dims, &transform->grid);
+        request->comm, transform->configuration.grid_ndims, dims, &transform->grid);
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 
@@ -170,8 +170,8 @@ static int build_fused(struct fftnd__engine *engine) {
     enum fftnd_fusion fusion = transform->options.fusion;
     if (is_on_device(transform))
         return REDIST_OK;
-    engine->may_fuse =
-        fusion == FFTND_FUSION_AUTO ? transform->choice.fused : fusion == FFTND_FUSION_ALWAYS;
+    engine->may_fuse = fusion == FFTND_FUSION_AUTO ? transform->configuration.fused
+                                                   : fusion == FFTND_FUSION_ALWAYS;
     for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
         code =
             fftnd__fused_build(&engine->fused[direction], transform, direction, &engine->may_fuse);
@@ -191,9 +191,8 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     struct fftnd__transform *transform = &engine->transform;
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
-        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.retained_modes, fftnd__halved_axis(request),
-                                  transform->choice.order, transform->grid);
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
+                                  request->halved, transform->configuration.order, transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
@@ -347,19 +346,19 @@ static int create_offload(struct fftnd__transform *transform) {
         return REDIST_OK;
     int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
     if (code == REDIST_OK)
-        fftnd__offload_adjust(transform->offload, &transform->choice);
+        fftnd__offload_adjust(transform->offload, &transform->configuration);
     return code;
 }
 
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
-                         const struct fftnd__choice *choice) {
+                         const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){0};
     transform->kind = request->kind;
     transform->precision = request->precision;
     transform->options = request->options;
-    transform->choice = *choice;
+    transform->configuration = *configuration;
     transform->library = fftnd__serial_for(request->options.space);
     transform->batch = fftnd__batch_of(&request->options, request->ndims);
     set_r2r(transform, request);
@@ -479,6 +478,6 @@ int fftnd__engine_pieces(const struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2 && !engine->is_fused; direction++)
         for (int i = 1; i <= engine->pipelines[direction].nsteps; i++)
             if (engine->pipelines[direction].steps[i].pieced)
-                return engine->transform.choice.pieces;
+                return engine->transform.configuration.partitions;
     return 1;
 }

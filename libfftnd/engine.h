@@ -23,11 +23,11 @@ struct fftnd__engine {
     char method[64];
 };
 
-/* Makes an engine of the request's transform. A choice that the shapes do not allow (`fused`) is not
+/* Makes an engine of the request's transform. A configuration that the shapes do not allow (`fused`) is not
  * taken, unless the user insists. Collective on the request's communicator; what is there after a
  * failure goes with fftnd__engine_destroy. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
-                         const struct fftnd__choice *choice);
+                         const struct fftnd__configuration *configuration);
 void fftnd__engine_destroy(struct fftnd__engine *engine);
 
 /* Plans the exchanges with the user's work space. Collective. */

@@ -163,7 +163,7 @@ static int is_empty(const struct fftnd__step *step) {
 static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transform *transform,
                           int *suits) {
     const struct fftnd__step *steps = fused->list.steps;
-    const struct fftnd__cut cut = {.bytes = transform->choice.tile_bytes};
+    const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
     for (int i = 1; i <= fused->list.nsteps; i++) {
         if (is_exchange(&steps[i]))
             continue;
@@ -177,7 +177,7 @@ static void shape_tilings(struct fftnd__fused *fused, const struct fftnd__transf
 static int is_whole(const struct fftnd__fused *fused, const struct fftnd__transform *transform,
                     int i) {
     const struct fftnd__step *step = &fused->list.steps[i];
-    return transform->choice.whole && !is_exchange(step) && !step->truncates &&
+    return transform->configuration.untiled && !is_exchange(step) && !step->truncates &&
            !step->hop.ruins_source && fused->join[i - 1] != FFTND__PULL &&
            fused->join[i + 1] != FFTND__PUSH;
 }
@@ -211,7 +211,7 @@ static int create_tilings(struct fftnd__fused *fused, const struct fftnd__transf
         if (is_exchange(&steps[i]) || is_whole(fused, transform, i))
             continue;
         const struct fftnd__cut cut = {
-            transform->choice.tile_bytes, fused->join[i - 1] != FFTND__PULL,
+            transform->configuration.tile_bytes, fused->join[i - 1] != FFTND__PULL,
             fused->join[i + 1] != FFTND__PUSH, !fftnd__is_streamed(transform, &steps[i])};
         code = fftnd__tiling_create(&fused->tilings[i], transform, &steps[i - 1], &steps[i],
                                     fused->list.direction, &cut);

@@ -3,7 +3,7 @@
 #ifndef FFTND__LINES_H
 #define FFTND__LINES_H
 
-#include "serial.h"
+#include "backends/serial.h"
 
 struct fftnd__lines {
     void *line,

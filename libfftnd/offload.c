@@ -158,15 +158,18 @@ static int reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_
 
 /* ---------------------------------------------------------------- tiles */
 
-void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__choice *choice) {
-    choice->tiled = choice->chunks = 1;
-    choice->realigned = choice->early = 0; /* transfers move rows, not single elements */
-    choice->whole = 0;
-    choice->group_bytes = offload->limit / SHARE_OF_AXES;
-    if (choice->group_bytes > MOST_AXES_BYTES)
-        choice->group_bytes = MOST_AXES_BYTES;
-    choice->row_bytes = SHORT_ROW;
-    choice->tile_bytes = choice->group_bytes < MOST_BYTES ? choice->group_bytes : MOST_BYTES;
+void fftnd__offload_adjust(const struct fftnd__offload *offload,
+                           struct fftnd__configuration *configuration) {
+    configuration->tiled = configuration->segments = 1;
+    configuration->transposed = configuration->before_exchange =
+        0; /* transfers move rows, not single elements */
+    configuration->untiled = 0;
+    configuration->group_bytes = offload->limit / SHARE_OF_AXES;
+    if (configuration->group_bytes > MOST_AXES_BYTES)
+        configuration->group_bytes = MOST_AXES_BYTES;
+    configuration->row_bytes = SHORT_ROW;
+    configuration->tile_bytes =
+        configuration->group_bytes < MOST_BYTES ? configuration->group_bytes : MOST_BYTES;
 }
 
 /* Bytes of the smallest tile, all of whose rows are repeated until they are long. */

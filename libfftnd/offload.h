@@ -51,7 +51,8 @@ void fftnd__offload_free(struct fftnd__offload *offload);
 
 /* What such a transform cannot choose: it works in tiles, and joins as many axes as the device has room
  * for. */
-void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__choice *choice);
+void fftnd__offload_adjust(const struct fftnd__offload *offload,
+                           struct fftnd__configuration *configuration);
 
 /* Lets the device reach an array if it can; one array of each kind, the last. */
 void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which, void *array,

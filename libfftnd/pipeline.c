@@ -25,7 +25,7 @@ int fftnd__plan_whole(const struct fftnd__step *before, struct fftnd__step *step
 
 static struct fftnd__cut cut_of(const struct fftnd__step *step,
                                 const struct fftnd__transform *transform) {
-    return (struct fftnd__cut){transform->choice.tile_bytes, 1, 1,
+    return (struct fftnd__cut){transform->configuration.tile_bytes, 1, 1,
                                !fftnd__is_streamed(transform, step)};
 }
 
@@ -65,7 +65,7 @@ static int plan_serial(const struct fftnd__step *before, struct fftnd__step *ste
     if (step[1].joined || before->pieced)
         return plan_chunks(before, step, transform, direction, scratch);
     if (step->truncates || (transform->offload != NULL && step->naxes > 0) ||
-        (transform->choice.tiled && step->naxes > 0 &&
+        (transform->configuration.tiled && step->naxes > 0 &&
          !is_coarse(before, step, transform, direction)))
         return plan_tiles(before, step, transform, direction);
     return fftnd__plan_whole(before, step, transform, direction, scratch);
@@ -103,7 +103,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.bind_b = destination->later;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
-    options.nontemporal_bytes = transform->choice.nontemporal_bytes;
+    options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;
@@ -166,7 +166,7 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          struct fftnd__place destination, enum redist_tiles tiles) {
     redist_options options = exchange_options(transform, &source, &destination, tiles);
     if (tiles == REDIST_PUT && step->pieced) {
-        options.partitions = transform->choice.pieces;
+        options.partitions = transform->configuration.partitions;
         options.partition_axis = find_place(&step->local, step[1].cut);
     }
     if (step->grid_dim < 0)

@@ -39,7 +39,7 @@ static void join_exchanges(struct fftnd__pipeline *pipeline,
                            const struct fftnd__transform *transform) {
     for (int i = 2; i < pipeline->nsteps; i++) {
         struct fftnd__step *step = &pipeline->steps[i];
-        join(step, transform->choice.chunks > 1 && step->hop.type == FFTND__EXCHANGE &&
+        join(step, transform->configuration.segments > 1 && step->hop.type == FFTND__EXCHANGE &&
                        pipeline->steps[i - 1].naxes > 0 && !pipeline->steps[i - 1].truncates);
     }
 }
@@ -55,8 +55,8 @@ static int piece_exchanges(struct fftnd__pipeline *pipeline,
     int code = REDIST_OK;
     for (int i = 1; i < pipeline->nsteps && code == REDIST_OK; i++) {
         struct fftnd__step *step = &pipeline->steps[i], *next = step + 1;
-        if (transform->choice.pieces == 1 || !step->joined || next->hop.type == FFTND__EXCHANGE ||
-            next->naxes == 0 || next->truncates)
+        if (transform->configuration.partitions == 1 || !step->joined ||
+            next->hop.type == FFTND__EXCHANGE || next->naxes == 0 || next->truncates)
             continue;
         code = fftnd__choose_cut(transform, step, next, &next->cut);
         piece(step, next->cut >= 0);
@@ -124,7 +124,7 @@ static int find_steps(struct fftnd__pipeline *pipeline, const struct fftnd__tran
         code = redist_agree(transform->comm,
                             fftnd__list_steps(pipeline, transform, direction, realigned, parting));
         find_last_steps(pipeline);
-        if (code == REDIST_OK && transform->choice.chunks > 1)
+        if (code == REDIST_OK && transform->configuration.segments > 1)
             code = find_room(pipeline, transform);
         join_exchanges(pipeline, transform);
         if (code == REDIST_OK)
@@ -139,7 +139,7 @@ static int find_steps(struct fftnd__pipeline *pipeline, const struct fftnd__tran
 int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
     const fftnd_options *options = &transform->options;
-    int realigned = transform->choice.realigned, found;
+    int realigned = transform->configuration.transposed, found;
     int lean = (options->in_place || options->overwrite_input) &&
                options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     int code = find_steps(pipeline, transform, direction, realigned, &found);

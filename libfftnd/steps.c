@@ -134,7 +134,8 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
                        int halved_apart, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     size_t item = fftnd__element_bytes(transform, 0);
-    size_t row = transform->choice.row_bytes > item ? transform->choice.row_bytes : item;
+    size_t row =
+        transform->configuration.row_bytes > item ? transform->configuration.row_bytes : item;
     size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
     int n = 0;
     bounds[0] = stage->naxes;
@@ -142,7 +143,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
         int axis = stage->axes[i];
         size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
         int alone = halved_apart && i == stage->naxes - 2;
-        if (i + 1 < bounds[n] && (alone || bytes * size > transform->choice.group_bytes)) {
+        if (i + 1 < bounds[n] && (alone || bytes * size > transform->configuration.group_bytes)) {
             bounds[++n] = i + 1;
             bytes = row;
         }
@@ -253,8 +254,9 @@ static void list_steps(struct fftnd__pipeline *pipeline, const struct fftnd__tra
             int late = backward ? stage + 1 : stage;
             add_exchange(pipeline, transform, &chain->stages[late - 1], &chain->stages[late]);
         }
-        const struct fftnd__stage at =
-            backward && transform->choice.early ? early_stage(chain, stage) : chain->stages[stage];
+        const struct fftnd__stage at = backward && transform->configuration.before_exchange
+                                           ? early_stage(chain, stage)
+                                           : chain->stages[stage];
         add_stage(pipeline, transform, &at, i == chain->nstages - 1, parting);
     }
     if (!backward)

@@ -3,10 +3,11 @@
 #ifndef FFTND__STEPS_H
 #define FFTND__STEPS_H
 
+#include "backends/serial.h"
+#include "configuration.h"
 #include "layout.h"
 #include "redist_support.h"
 #include "route.h"
-#include "serial.h"
 #include "team.h"
 
 struct fftnd__tiling;
@@ -42,33 +43,12 @@ struct fftnd__pipeline {
         steps[FFTND__MOST_HOPS + 2]; /* steps[0] is the input, and the last one is never used */
 };
 
-/* How a plan does its work: what a planner may try. */
-struct fftnd__choice {
-    int grid_ndims;
-    int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
-    int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
-    int early; /* backward transforms an axis before an exchange if it is whole before and after it */
-    int realigned; /* transforms over whole arrays turn the axes, so that lines are contiguous */
-    int fused;     /* transforms and exchanges are joined in tiles */
-    int whole;     /* joined: transforms between arrays of this rank work on whole arrays */
-    int tiled;     /* transforms that are not joined work in tiles too */
-    size_t tile_bytes; /* of a tile, at most, where the axes allow */
-    size_t
-        group_bytes; /* axes are transformed at once as long as their lines together have no more */
-    size_t nontemporal_bytes; /* stores into arrays larger than this bypass the caches */
-    size_t
-        row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
-                         at least; 0 = of no interest */
-    int chunks; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
-    int pieces; /* and the one after that exchange in so many, each of which begins as it arrives */
-};
-
 /* What both directions of a plan share. */
 struct fftnd__transform {
     enum fftnd_kind kind;
     enum fftnd_precision precision;
     fftnd_options options;
-    struct fftnd__choice choice;
+    struct fftnd__configuration configuration;
     enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
     redist_grid *grid;                       /* NULL for one rank without a grid */
     MPI_Comm comm;

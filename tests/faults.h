@@ -2,7 +2,7 @@
 /**
  * Fault injection: a chosen call of this rank fails. MPI calls fail through MPI's profiling interface
  * (faults.c defines MPI_Isend and its like, which call PMPI_Isend), allocations through counters.h, serial
- * transforms through the libfftnd of faulty_serial.h. A call that fails does nothing: it leaves its requests
+ * transforms through the libfftnd of test_fftnd_faults. A call that fails does nothing: it leaves its requests
  * and results as they are, and returns MPI_ERR_OTHER, NULL or REDIST_ERR_SERIAL.
  */
 #ifndef TESTS_FAULTS_H

@@ -2,12 +2,14 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
-#include "../libfftnd/serial.h"
+#include "../libfftnd/backends/serial.h"
 #include "redist_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct fftnd__serial fftnd__serial_fftw;
 
 enum { STREAMS = 64, FREE_BYTES = 1 << 17 };
 
@@ -231,15 +233,6 @@ int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int
 
 /* ---------------------------------------------------------------- its serial library */
 
-static const char *absent(void) {
-    return NULL;
-}
-
-static int check(const char *function, const char *name, const void *array, size_t bytes) {
-    (void)function, (void)name, (void)array, (void)bytes;
-    return REDIST_OK;
-}
-
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = malloc(sizeof(*plan));
     *plan = (struct plan){.area_bytes = choose(2) * (1 + choose(1000)), .stream = problem->stream};
@@ -304,11 +297,9 @@ static int mark_wait(void *data) {
     return REDIST_OK;
 }
 
-const struct fftnd__serial fftnd__serial_cufft = {
+const struct fftnd__serial fftnd__serial_late = {
     .name = "late",
     .space = REDIST_SPACE_CUDA,
-    .absent = absent,
-    .check = check,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,

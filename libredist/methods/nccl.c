@@ -10,7 +10,7 @@
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "../comm/comm.h"
-#include "../runtime/cuda_space.h"
+#include "../runtime/cuda_device.h"
 #include "messages.h"
 #include "method.h"
 #include "packing.h"

@@ -29,8 +29,9 @@ static void check_ways(fft_case given) {
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
         char text[160];
         snprintf(text, sizeof(text),
-                 " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 "
-                 "whole=0 pieces=%d",
+                 " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+                 "transposed=0 "
+                 "untiled=0 partitions=%d",
                  SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
         setenv("FFTND_CONFIGURATION", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -102,8 +103,8 @@ static fft_case choose_case(int nranks) {
 static void choose_chunks(void) {
     char text[160];
     snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d "
-             "realigned=%d whole=0 pieces=%d",
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             "transposed=%d untiled=0 partitions=%d",
              SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
              random_between(1, 6));
     if (random_chance(60)) {

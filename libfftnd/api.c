@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public plan of a transform. */
+#include "offload.h"
+#include "planner/grids.h"
+#include "planner/planner.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, MESSAGE_BYTES = 512 };
+
+/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
+struct started {
+    int is_started, has_thread;
+    int direction, code;
+    void *in, *out;
+    pthread_t thread;
+    char message[MESSAGE_BYTES]; /* of the thread */
+};
+
+struct fftnd_plan {
+    struct fftnd__engine engine;
+    struct started started;
+    char *method, *wisdom_file; /* own copies of the user's options */
+};
+
+/* ---------------------------------------------------------------- versions */
+
+void fftnd_version(int *major, int *minor, int *patch) {
+    const int version[3] = {FFTND_VERSION_MAJOR, FFTND_VERSION_MINOR, FFTND_VERSION_PATCH};
+    int *const wanted[3] = {major, minor, patch};
+    for (int i = 0; i < 3; i++)
+        if (wanted[i] != NULL)
+            *wanted[i] = version[i];
+}
+
+int fftnd_options_init(fftnd_options *options, size_t size) {
+    static const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
+}
+
+int fftnd_layout_init(fftnd_layout *layout, size_t size) {
+    static const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
+}
+
+int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
+    static const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
+}
+
+int fftnd_phases_init(fftnd_phases *phases, size_t size) {
+    static const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
+}
+
+/* ---------------------------------------------------------------- making a plan */
+
+static void destroy_plan(fftnd_plan *plan) {
+    if (plan == NULL)
+        return;
+    fftnd__engine_destroy(&plan->engine);
+    redist_handle_remove(plan);
+    redist_release(plan->method);
+    redist_release(plan->wisdom_file);
+    redist_release(plan);
+}
+
+/* The plan keeps its own copy of a text: exchanges may be planned later. */
+static int keep_text(const char **text, char **copy) {
+    if (*text == NULL)
+        return 1;
+    *copy = redist_calloc(strlen(*text) + 1, 1);
+    if (*copy != NULL)
+        strcpy(*copy, *text);
+    *text = *copy;
+    return *copy != NULL;
+}
+
+static fftnd_plan *allocate_plan(struct fftnd__request *request) {
+    fftnd_plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return NULL;
+    int kept = keep_text(&request->options.method, &plan->method) &&
+               keep_text(&request->options.wisdom_file, &plan->wisdom_file);
+    if (kept && redist_handle_add(plan, REDIST_HANDLE_FFT))
+        return plan;
+    destroy_plan(plan);
+    return NULL;
+}
+
+/* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
+ * Collective. */
+static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
+    struct fftnd__configuration configuration;
+    int remembered = 1;
+    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+    if (code == REDIST_OK)
+        code = fftnd__engine_create(&plan->engine, request, &configuration);
+    if (code == REDIST_OK || !remembered)
+        return code;
+    fftnd__engine_destroy(&plan->engine);
+    plan->engine = (struct fftnd__engine){0};
+    remembered = 0;
+    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
+}
+
+int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+                      enum fftnd_precision precision, const fftnd_options *options,
+                      fftnd_plan **result) {
+    MPI_Comm agreed;
+    int code = redist_check_comm(comm);
+    if (code == REDIST_OK)
+        code = redist_private_comm(comm, &agreed);
+    if (code != REDIST_OK)
+        return code;
+    struct fftnd__request request = {
+        .comm = agreed, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    code = fftnd__check_request(&request, options, result);
+    if (code != REDIST_OK)
+        return code;
+    fftnd_plan *plan = allocate_plan(&request);
+    code = plan != NULL
+               ? REDIST_OK
+               : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory for a plan");
+    code = redist_agree(agreed, code);
+    request.comm = comm;
+    if (code == REDIST_OK)
+        code = complete_plan(plan, agreed, &request);
+    if (code != REDIST_OK) {
+        destroy_plan(plan);
+        return code;
+    }
+    plan->engine.transform.options.grid = NULL; /* the user's arrays may go now */
+    plan->engine.transform.options.r2r = NULL;
+    plan->engine.transform.options.retained_modes = NULL;
+    plan->engine.transform.options.order = NULL;
+    *result = plan;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- questions */
+
+static int check_plan(const char *function, const fftnd_plan *plan) {
+    if (!redist_handle_is(plan, REDIST_HANDLE_FFT))
+        return redist_fail_in(function, REDIST_ERR_STATE, "plan is %s",
+                              plan == NULL ? "NULL" : "not a plan, or already freed");
+    return redist_check_comm_in(function, plan->engine.transform.comm);
+}
+
+/* What a transform changes is not for others until it is complete. No communication: the transform may be
+ * communicating. */
+static int check_idle(const char *function, const fftnd_plan *plan) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && plan->started.is_started)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "a transform of the plan is under way: complete it with fftnd_wait");
+    return code;
+}
+
+static int check_result(const char *function, const fftnd_plan *plan, const char *name,
+                        const void *result) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && result == NULL)
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    return code;
+}
+
+int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm) {
+    int code = check_result(__func__, plan, "comm", comm);
+    if (code == REDIST_OK)
+        *comm = plan->engine.transform.comm;
+    return code;
+}
+
+int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid) {
+    int code = check_result(__func__, plan, "grid", grid);
+    if (code == REDIST_OK)
+        *grid = plan->engine.transform.grid;
+    return code;
+}
+
+int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
+    int code = check_result(__func__, plan, "method", method);
+    if (code == REDIST_OK)
+        *method = plan->engine.method;
+    return code;
+}
+
+/* Of element `n` of an axis of the spectral side. */
+static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
+    static const double lowest[] = {
+        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
+        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5};
+    if (transform->kind == FFTND_R2R)
+        return lowest[transform->r2r[REDIST_FORWARD][axis]] + (double)n;
+    redist_index modes = transform->chain.kept[axis];
+    int is_negative = axis != transform->chain.halved && n >= (modes + 1) / 2;
+    return (double)(is_negative ? n - modes : n);
+}
+
+int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
+    int code = check_plan(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    int ndims = plan->engine.transform.chain.ndims;
+    if (axis < 0 || axis >= ndims)
+        return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
+    const struct fftnd__alignment *part =
+        &fftnd__engine_input(&plan->engine, REDIST_BACKWARD)->alignment;
+    if (k == NULL && part->count[axis] > 0)
+        return redist_fail(REDIST_ERR_NULL,
+                           "k = NULL, but this rank has %lld elements along axis %d",
+                           (long long)part->count[axis], axis);
+    for (redist_index i = 0; i < part->count[axis]; i++)
+        k[i] = wavenumber(&plan->engine.transform, axis, part->start[axis] + i);
+    return REDIST_OK;
+}
+
+int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
+        code = redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
+                           (int)side);
+    if (code != REDIST_OK)
+        return code;
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    int direction = side == FFTND_PHYSICAL ? REDIST_FORWARD : REDIST_BACKWARD;
+    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, direction);
+    const struct fftnd__batch *batch = &transform->batch;
+    fftnd_layout own = {.ndims = transform->chain.ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        own.sizes[axis] = step->alignment.size[axis];
+        own.start[axis] = step->alignment.start[axis];
+        own.count[axis] = step->alignment.count[axis];
+        own.stride[axis] = step->local.stride[axis + batch->shift];
+    }
+    own.batch_stride =
+        batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
+    own.element_bytes = fftnd__element_bytes(transform, step->real);
+    own.bytes = fftnd__engine_bytes(&plan->engine, direction);
+    return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
+}
+
+int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
+    fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
+                           .method = plan->engine.method,
+                           .workspace_bytes = fftnd__engine_work(&plan->engine),
+                           .scale_forward = plan->engine.scale[REDIST_FORWARD],
+                           .scale_backward = plan->engine.scale[REDIST_BACKWARD],
+                           .serial_seconds = plan->engine.seconds[0],
+                           .exchange_seconds = plan->engine.seconds[1],
+                           .fused = plan->engine.is_fused,
+                           .tiled = plan->engine.is_fused || configuration->tiled,
+                           .threads = plan->engine.transform.options.threads,
+                           .halved_axis = plan->engine.transform.chain.halved,
+                           .segments = plan->engine.is_fused ? 1 : configuration->segments,
+                           .partitions = fftnd__engine_pieces(&plan->engine),
+                           .locally_transposed =
+                               plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
+    memcpy(own.order, configuration->order, sizeof own.order);
+    if (plan->engine.transform.offload != NULL) {
+        own.device_bytes = plan->engine.transform.offload->bytes;
+        own.buffered = plan->engine.transform.offload->buffered;
+    }
+    own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
+    own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
+    if (plan->engine.transform.grid != NULL)
+        code = redist_grid_get(plan->engine.transform.grid, &own.grid_ndims, own.grid, NULL);
+    return code == REDIST_OK ? redist_struct_write(__func__, "info", &own, sizeof own, info) : code;
+}
+
+int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    fftnd_phases own;
+    fftnd__engine_phases(&plan->engine, &own);
+    return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
+}
+
+/* ---------------------------------------------------------------- work space */
+
+static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t bytes) {
+    const char *function = "fftnd_plan_set_workspace";
+    size_t needed = fftnd__engine_work(&plan->engine);
+    const struct fftnd__serial *library = plan->engine.transform.library;
+    uintptr_t alignment = library->space == REDIST_SPACE_HOST ? ALIGNMENT : DEVICE_ALIGNMENT;
+    if (!plan->engine.transform.options.user_workspace)
+        return redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan has its own work space: options.user_workspace was 0");
+    if (bytes < needed)
+        return redist_fail_in(function, REDIST_ERR_SIZE, "bytes = %zu is below the %zu needed",
+                              bytes, needed);
+    if (workspace == NULL && needed != 0)
+        return redist_fail_in(function, REDIST_ERR_NULL, "workspace = NULL");
+    if ((uintptr_t)workspace % alignment != 0)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "workspace = %p is not aligned to %d bytes", workspace,
+                              (int)alignment);
+    return needed != 0 && library->check != NULL
+               ? library->check(function, "workspace", workspace, 1)
+               : REDIST_OK;
+}
+
+int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    code = redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes));
+    return code == REDIST_OK ? fftnd__engine_set_workspace(&plan->engine, workspace) : code;
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static int check_mapped(const char *function, const struct fftnd__transform *transform,
+                        const struct fftnd__array *array) {
+    if (!transform->options.mapped_arrays || array->bytes == 0 ||
+        redist_is_mappable(transform->library->space, array->data, array->bytes))
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                          "%s = %p cannot be mapped by peers, but options->mapped_arrays was set",
+                          array->name, array->data);
+}
+
+/* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
+ * do. With skip_agreement a broken plan takes its peers through their exchanges. */
+static int agree(const struct fftnd__engine *engine, int code) {
+    const struct fftnd__transform *transform = &engine->transform;
+    int nranks = 1;
+    if (transform->options.skip_agreement)
+        return code;
+    if (code == REDIST_OK)
+        code = fftnd__failure_report(&engine->failure);
+    MPI_Comm_size(transform->comm, &nranks);
+    return nranks == 1 ? code : redist_agree(transform->comm, code);
+}
+
+/* Of this rank alone. */
+static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
+                           const void *in, const void *out) {
+    static const char *const names[2] = {"physical", "spectral"};
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
+    const struct fftnd__array arrays[2] = {
+        {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
+        {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
+    int code = fftnd__check_arrays(function, arrays, transform->options.in_place);
+    /* a driver may fail on this rank alone */
+    int checks = transform->library->check != NULL && !transform->options.skip_agreement;
+    for (int i = 0; i < 2 && code == REDIST_OK && checks; i++)
+        if (arrays[i].bytes != 0)
+            code = transform->library->check(function, arrays[i].name, arrays[i].data,
+                                             fftnd__element_bytes(transform, 0));
+    for (int i = 0; i < 2 && code == REDIST_OK; i++)
+        code = check_mapped(function, transform, &arrays[i]);
+    if (code == REDIST_OK && !plan->engine.has_workspace)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan has no work space: call fftnd_plan_set_workspace");
+    return code;
+}
+
+static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
+    int code = check_idle(function, plan);
+    if (code != REDIST_OK)
+        return code;
+    code = agree(&plan->engine, check_arguments(function, plan, direction, in, out));
+    return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
+}
+
+int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral) {
+    return execute(__func__, plan, REDIST_FORWARD, physical, spectral);
+}
+
+int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
+    return execute(__func__, plan, REDIST_BACKWARD, spectral, physical);
+}
+
+/* ---------------------------------------------------------------- started and waited for */
+
+static void *run_in_thread(void *data) {
+    fftnd_plan *plan = data;
+    struct started *started = &plan->started;
+    started->code = fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+    if (started->code != REDIST_OK) /* messages are each thread's own */
+        snprintf(started->message, sizeof started->message, "%s", redist_error_message());
+    return NULL;
+}
+
+/* MPI must allow the thread to communicate while the caller does; the current device is each thread's own. */
+static int may_overlap(const struct fftnd__transform *transform) {
+    int level;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE && transform->library->space == REDIST_SPACE_HOST &&
+           transform->offload == NULL;
+}
+
+int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    code = agree(&plan->engine, check_arguments(__func__, plan, direction, input, output));
+    if (code != REDIST_OK)
+        return code;
+    struct started *started = &plan->started;
+    *started =
+        (struct started){.is_started = 1, .direction = direction, .in = input, .out = output};
+    started->has_thread = may_overlap(&plan->engine.transform) &&
+                          pthread_create(&started->thread, NULL, run_in_thread, plan) == 0;
+    return REDIST_OK;
+}
+
+static int complete(fftnd_plan *plan) {
+    struct started *started = &plan->started;
+    started->is_started = 0;
+    if (!started->has_thread)
+        return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+    pthread_join(started->thread, NULL);
+    if (started->code != REDIST_OK)
+        redist_set_message(started->message);
+    return started->code;
+}
+
+int fftnd_wait(fftnd_plan *plan) {
+    int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && !plan->started.is_started)
+        code = redist_fail(REDIST_ERR_STATE, "no transform is under way: call fftnd_start first");
+    return code == REDIST_OK ? complete(plan) : code;
+}
+
+/* ---------------------------------------------------------------- transfers, and the end */
+
+int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    if (plan->engine.transform.offload == NULL) /* on all ranks */
+        return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
+    plan->engine.transform.offload->bare = 1;
+    code = execute(__func__, plan, direction, input, output);
+    plan->engine.transform.offload->bare = 0;
+    return code;
+}
+
+int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist_index sizes[],
+                  enum fftnd_kind kind, enum fftnd_precision precision,
+                  const fftnd_options *options, double *seconds) {
+    redist_model own = REDIST_MODEL_DEFAULT;
+    struct fftnd__request request = {
+        .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    int usual[REDIST_MAX_NDIMS];
+    int code = redist_struct_read(__func__, "model", model, &own, sizeof own);
+    if (code == REDIST_OK && (options == NULL || seconds == NULL))
+        code = redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
+    if (code == REDIST_OK)
+        code = fftnd__check_prediction(&request, options);
+    if (code != REDIST_OK)
+        return code;
+    fftnd__usual_order(ndims, request.halved, usual);
+    const int *order = request.options.order != NULL ? request.options.order : usual;
+    *seconds = fftnd__predict(&own, nranks, &request, order, request.options.grid_ndims,
+                              request.options.grid);
+    return REDIST_OK;
+}
+
+int fftnd_plan_free(fftnd_plan **plan) {
+    if (plan == NULL)
+        return redist_fail(REDIST_ERR_NULL, "plan = NULL");
+    if (*plan == NULL)
+        return REDIST_OK;
+    int code = check_plan(__func__, *plan);
+    if (code != REDIST_OK)
+        return code;
+    if ((*plan)->started.is_started)
+        code = complete(*plan);
+    destroy_plan(*plan);
+    *plan = NULL;
+    return code;
+}

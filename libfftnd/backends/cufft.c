@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuFFT as the serial library. One of its plans transforms up to three axes whose strides nest, repeated
+ * over one loop; more axes are done in several passes, more loops by several launches, on several streams
+ * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
+ * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
+ */
+#include "../cuda_arrays.h"
+#include "../cuda_streams.h"
+#include "redist_support.h"
+#include "serial.h"
+
+#include <cufftXt.h>
+#include <stdint.h>
+
+/* Scratch memory of several streams may have an eighth of the data's bytes. */
+enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
+
+enum { MOST_AXES = 3 };
+
+/* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
+struct task {
+    int is_real[2]; /* input, output */
+    int rank;
+    struct fftnd__loop axes[MOST_AXES]; /* decreasing strides, the halved one last */
+    int nloops;
+    struct fftnd__loop loops[REDIST_MAX_NDIMS];
+};
+
+/* A part of a transform: from the input or the output to the input or the output. */
+struct pass {
+    int nhandles; /* one for each stream that it uses */
+    cufftHandle handles[FFTND__MOST_STREAMS];
+    size_t area_bytes; /* of each */
+    int from_output, to_output;
+    int direction;
+    int nouter;
+    struct fftnd__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
+    int gathers, scatters;                      /* the real side goes through a list */
+    struct fftnd__cuda_lines lines;
+};
+
+struct plan {
+    struct fftnd__serial_problem problem;
+    int npasses;
+    struct pass passes[REDIST_MAX_NDIMS];
+    struct fftnd__cuda_streams streams; /* none before a pass wants them */
+    size_t area_bytes, list_bytes;
+    char *area;        /* cuFFT's own, then the list */
+    size_t copy_bytes; /* a problem without axes */
+};
+
+/* ---------------------------------------------------------------- errors */
+
+static int check_cuda(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return REDIST_OK;
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
+    return redist_fail_in("libfftnd", code, "%s: %s", what, cudaGetErrorString(error));
+}
+
+static int check_cufft(cufftResult result, const char *what) {
+    if (result == CUFFT_SUCCESS)
+        return REDIST_OK;
+    int code = result == CUFFT_ALLOC_FAILED ? REDIST_ERR_MEMORY : REDIST_ERR_SERIAL;
+    return redist_fail_in("libfftnd", code, "%s returned cuFFT's error %d", what, (int)result);
+}
+
+static const char *unavailable(void) {
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return NULL;
+    (void)cudaGetLastError();
+    return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+}
+
+static int check(const char *function, const char *name, const void *array, size_t bytes) {
+    struct cudaPointerAttributes attributes;
+    int current = -1;
+    int code = check_cuda(cudaGetDevice(&current), "cudaGetDevice");
+    if (code == REDIST_OK)
+        code = check_cuda(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes");
+    if (code != REDIST_OK)
+        return code;
+    int there = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    if (!there)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
+                              name, array);
+    if ((uintptr_t)array % bytes != 0)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p is not aligned to %zu bytes, a complex element", name, array,
+                              bytes);
+    if (attributes.device != current)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p lies on device %d, but device %d is the current one", name,
+                              array, attributes.device, current);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- tasks */
+
+enum { COALESCED = 32 };
+
+/* From the slowest to the fastest. */
+static void sort(int n, struct fftnd__loop loops[]) {
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && loops[j].out > loops[j - 1].out; j--) {
+            struct fftnd__loop held = loops[j];
+            loops[j] = loops[j - 1];
+            loops[j - 1] = held;
+        }
+}
+
+static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
+    return inner > 0 && outer % inner == 0 && outer / inner >= n;
+}
+
+/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
+ * which side that one is. */
+static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
+                    const int halved[2]) {
+    redist_index n = inner->n, half = n / 2 + 1;
+    return nests(outer->in, inner->in, halved[0] ? half : n) &&
+           nests(outer->out, inner->out, halved[1] ? half : n);
+}
+
+/* Loops of one element are none, and two that follow each other are one. */
+static void merge_loops(struct task *task) {
+    int n = 0;
+    sort(task->nloops, task->loops);
+    for (int i = 0; i < task->nloops; i++) {
+        struct fftnd__loop *last = &task->loops[n > 0 ? n - 1 : 0], next = task->loops[i];
+        if (next.n == 1)
+            continue;
+        redist_index both;
+        if (n > 0 && last->in == next.n * next.in && last->out == next.n * next.out &&
+            !__builtin_mul_overflow(last->n, next.n, &both))
+            *last = (struct fftnd__loop){both, next.in, next.out};
+        else
+            task->loops[n++] = next;
+    }
+    task->nloops = n;
+}
+
+/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
+static int misaligns(const struct task *task, int loop) {
+    const struct fftnd__loop *at = &task->loops[loop];
+    return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
+}
+
+/* More than one such loop makes cuFFT refuse. */
+static int count_misaligning(const struct task *task) {
+    int n = 0;
+    for (int i = 0; i < task->nloops; i++)
+        n += misaligns(task, i);
+    return n;
+}
+
+/* The loop that cuFFT does: the only one that spoils the alignment, else neighbours in memory if there are
+ * many, else the longest. -1 = there is no loop. */
+static int choose_batch(const struct task *task) {
+    int best = task->nloops - 1, only = count_misaligning(task) == 1;
+    for (int i = 0; i < task->nloops && only; i++)
+        if (misaligns(task, i))
+            return i;
+    if (best >= 0 && task->loops[best].n >= COALESCED)
+        return best;
+    for (int i = task->nloops - 2; i >= 0; i--)
+        if (task->loops[i].n > task->loops[best].n)
+            best = i;
+    return best;
+}
+
+/* The axes to transform: without those of one element, but at least one; a halved one stays last. Returns how
+ * many. */
+static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__loop axes[]) {
+    int halves = problem->kind == FFTND_R2C, n = 0;
+    for (int i = 0; i < problem->naxes - halves; i++)
+        if (problem->axes[i].n > 1)
+            axes[n++] = problem->axes[i];
+    sort(n, axes);
+    if (halves || n == 0)
+        axes[n++] = problem->axes[problem->naxes - 1];
+    return n;
+}
+
+/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
+ * input, and in the output. */
+static int group_size(int n, const struct fftnd__loop axes[], const int halved[2]) {
+    static const int whole[2] = {0, 0};
+    int size = 1;
+    while (size < n && size < MOST_AXES &&
+           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
+        size++;
+    return size;
+}
+
+/* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
+ * -1 = from the input to the output. */
+static struct task make_task(const struct fftnd__serial_problem *problem, int naxes,
+                             const struct fftnd__loop axes[], int first, int last, int side) {
+    int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
+    struct task task = {{halves && side < 0 && !backward, halves && side < 0 && backward},
+                        0,
+                        {{0}},
+                        problem->nloops,
+                        {{0}}};
+    for (int i = 0; i < problem->nloops; i++)
+        task.loops[i] = problem->loops[i];
+    for (int i = 0; i < naxes; i++)
+        if (i >= first && i < last)
+            task.axes[task.rank++] = axes[i];
+        else
+            task.loops[task.nloops++] = axes[i];
+    if (halves && side >= 0)
+        task.loops[task.nloops - 1].n = task.loops[task.nloops - 1].n / 2 + 1;
+    for (int i = 0; side >= 0 && i < task.nloops; i++)
+        task.loops[i].in = task.loops[i].out = side ? task.loops[i].out : task.loops[i].in;
+    for (int i = 0; side >= 0 && i < task.rank; i++)
+        task.axes[i].in = task.axes[i].out = side ? task.axes[i].out : task.axes[i].in;
+    merge_loops(&task);
+    return task;
+}
+
+/* ---------------------------------------------------------------- plans of cuFFT */
+
+static size_t element_bytes(const struct plan *plan, int is_real) {
+    return fftnd__item_bytes(plan->problem.precision, is_real);
+}
+
+static cudaDataType data_type(const struct plan *plan, int is_real) {
+    if (plan->problem.precision == FFTND_DOUBLE)
+        return is_real ? CUDA_R_64F : CUDA_C_64F;
+    return is_real ? CUDA_R_32F : CUDA_C_32F;
+}
+
+static size_t round_up(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int make_handle(const struct plan *plan, const struct task *task,
+                       const struct fftnd__loop *batch, cufftHandle handle, size_t *bytes) {
+    long long n[MOST_AXES], in[MOST_AXES], out[MOST_AXES];
+    const struct fftnd__loop *axes = task->axes, *last = &axes[task->rank - 1];
+    for (int i = 0; i < task->rank; i++) {
+        n[i] = axes[i].n;
+        in[i] = i > 0 ? axes[i - 1].in / axes[i].in : axes[i].n;
+        out[i] = i > 0 ? axes[i - 1].out / axes[i].out : axes[i].n;
+    }
+    cudaDataType types[2] = {data_type(plan, task->is_real[0]), data_type(plan, task->is_real[1])};
+    int code = check_cufft(cufftSetAutoAllocation(handle, 0), "cufftSetAutoAllocation");
+    if (code == REDIST_OK)
+        code = check_cufft(cufftXtMakePlanMany(handle, task->rank, n, in, last->in, batch->in,
+                                               types[0], out, last->out, batch->out, types[1],
+                                               batch->n, bytes, data_type(plan, 0)),
+                           "cufftXtMakePlanMany");
+    return code;
+}
+
+static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
+                      const struct fftnd__loop *batch) {
+    cufftHandle *handle = &pass->handles[pass->nhandles];
+    cudaStream_t stream =
+        pass->nhandles > 0 ? plan->streams.streams[pass->nhandles] : plan->problem.stream;
+    int code = check_cufft(cufftCreate(handle), "cufftCreate");
+    if (code != REDIST_OK)
+        return code;
+    pass->nhandles++;
+    code = make_handle(plan, task, batch, *handle, &pass->area_bytes);
+    if (code == REDIST_OK)
+        code = check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
+    return code;
+}
+
+/* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
+static int count_streams(const struct plan *plan, const struct pass *pass, const struct task *task,
+                         const struct fftnd__loop *batch) {
+    size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
+    for (int i = 0; i < pass->nouter; i++)
+        launches *= (size_t)pass->outer[i].n;
+    for (int i = 0; i < task->rank; i++)
+        bytes *= (size_t)task->axes[i].n;
+    size_t streams = launches < FFTND__MOST_STREAMS ? launches : FFTND__MOST_STREAMS;
+    int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
+    return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
+}
+
+static int make_handles(struct plan *plan, struct pass *pass, const struct task *task,
+                        const struct fftnd__loop *batch) {
+    int code = add_handle(plan, pass, task, batch);
+    int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
+    if (n > 1 && plan->streams.n == 0)
+        code = check_cuda(fftnd__cuda_streams_create(&plan->streams, plan->problem.stream),
+                          "making streams");
+    while (pass->nhandles < n && code == REDIST_OK)
+        code = add_handle(plan, pass, task, batch);
+    size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
+    plan->area_bytes = bytes > plan->area_bytes ? bytes : plan->area_bytes;
+    return code;
+}
+
+/* Lines of the real side lie one after the other in the list. */
+static void use_list(struct plan *plan, struct pass *pass, struct task *task,
+                     struct fftnd__loop *batch) {
+    int to_real = task->is_real[1];
+    struct fftnd__loop *axis = &task->axes[0];
+    pass->gathers = !to_real;
+    pass->scatters = to_real;
+    pass->lines = (struct fftnd__cuda_lines){axis->n, to_real ? axis->out : axis->in, batch->n,
+                                             to_real ? batch->out : batch->in,
+                                             plan->problem.precision == FFTND_DOUBLE};
+    *(to_real ? &axis->out : &axis->in) = 1;
+    *(to_real ? &batch->out : &batch->in) = axis->n;
+    plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
+}
+
+static int add_pass(struct plan *plan, struct task *task, int from_output, int to_output) {
+    struct pass *pass = &plan->passes[plan->npasses++];
+    struct fftnd__loop batch = {1, 1, 1};
+    int chosen = choose_batch(task);
+    pass->from_output = from_output;
+    pass->to_output = to_output;
+    pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    for (int i = 0; i < task->nloops; i++)
+        if (i != chosen)
+            pass->outer[pass->nouter++] = (struct fftnd__loop){
+                task->loops[i].n,
+                task->loops[i].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
+                task->loops[i].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+    if (chosen >= 0)
+        batch = task->loops[chosen];
+    if (count_misaligning(task) > 1)
+        use_list(plan, pass, task, &batch);
+    return make_handles(plan, pass, task, &batch);
+}
+
+/* ---------------------------------------------------------------- passes */
+
+/* The last axes go from the input to the output. The others follow in the output, or, where the output is
+ * real, come before in the input. */
+static int make_passes(struct plan *plan) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
+    static const int whole[2] = {0, 0};
+    const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
+    struct fftnd__loop axes[REDIST_MAX_NDIMS];
+    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK;
+    struct task main_task = make_task(problem, n, axes, left, n, -1);
+    if (count_misaligning(&main_task) > 1) {
+        left = n - 1;
+        main_task = make_task(problem, n, axes, left, n, -1);
+    }
+    if (!to_real)
+        code = add_pass(plan, &main_task, 0, 1);
+    while (left > 0 && code == REDIST_OK) {
+        int size = group_size(left, axes, whole);
+        struct task task = make_task(problem, n, axes, left - size, left, !to_real);
+        code = add_pass(plan, &task, !to_real, !to_real);
+        left -= size;
+    }
+    return to_real && code == REDIST_OK ? add_pass(plan, &main_task, 0, 1) : code;
+}
+
+/* A problem without axes: the array as it is. */
+static int make_copy(struct plan *plan) {
+    struct task task = make_task(&plan->problem, 0, NULL, 0, 0, -1);
+    size_t n = task.nloops > 0 ? (size_t)task.loops[0].n : 1;
+    if (task.nloops > 1 || (task.nloops == 1 && (task.loops[0].in != 1 || task.loops[0].out != 1)))
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "a copy of an array with gaps");
+    plan->copy_bytes = n * element_bytes(plan, 0);
+    return REDIST_OK;
+}
+
+/* Waits for all that the device has to do: CUDA does not document that freeing a handle does, and after a
+ * failure nothing may be under way. */
+static void finish(void) {
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    finish();
+    for (int i = 0; i < plan->npasses; i++)
+        for (int j = 0; j < plan->passes[i].nhandles; j++)
+            (void)cufftDestroy(plan->passes[i].handles[j]);
+    fftnd__cuda_streams_destroy(&plan->streams);
+    redist_release(plan);
+}
+
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    (void)in, (void)out;
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->problem = *problem;
+    int code = problem->naxes > 0 ? make_passes(plan) : make_copy(plan);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+/* ---------------------------------------------------------------- running */
+
+static size_t area_bytes(const void *data) {
+    const struct plan *plan = data;
+    return plan->area_bytes + plan->list_bytes;
+}
+
+static int set_area(void *data, void *area) {
+    struct plan *plan = data;
+    int code = REDIST_OK;
+    plan->area = area;
+    for (int i = 0; i < plan->npasses; i++) {
+        const struct pass *pass = &plan->passes[i];
+        for (int j = 0; j < pass->nhandles && code == REDIST_OK; j++)
+            code =
+                check_cufft(cufftSetWorkArea(pass->handles[j],
+                                             plan->area + (size_t)j * round_up(pass->area_bytes)),
+                            "cufftSetWorkArea");
+    }
+    return code;
+}
+
+static int launch(const struct plan *plan, const struct pass *pass, size_t number, char *from,
+                  char *to) {
+    char *list = plan->area + plan->area_bytes;
+    cudaStream_t stream = plan->problem.stream;
+    int code = REDIST_OK;
+    if (pass->gathers)
+        code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
+    if (code == REDIST_OK)
+        code = check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
+                                       pass->gathers ? list : from, pass->scatters ? list : to,
+                                       pass->direction),
+                           "cufftXtExec");
+    if (code == REDIST_OK && pass->scatters)
+        code = check_cuda(fftnd__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
+    return code;
+}
+
+static int launch_all(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+    redist_index index[REDIST_MAX_NDIMS] = {0};
+    size_t number = 0;
+    int loop, code;
+    do {
+        code = launch(plan, pass, number++, from, to);
+        for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
+            const struct fftnd__loop *outer = &pass->outer[loop];
+            int wraps = ++index[loop] == outer->n;
+            ptrdiff_t steps = wraps ? 1 - outer->n : 1;
+            from += steps * outer->in;
+            to += steps * outer->out;
+            if (!wraps)
+                break;
+            index[loop] = 0;
+        }
+    } while (loop >= 0 && code == REDIST_OK);
+    return code;
+}
+
+/* After a failure too, the user's stream waits for what was launched. */
+static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
+    if (pass->nhandles == 1)
+        return launch_all(plan, pass, from, to);
+    int code = check_cuda(fftnd__cuda_streams_fork(&plan->streams), "forking streams");
+    if (code == REDIST_OK)
+        code = launch_all(plan, pass, from, to);
+    int joined = check_cuda(fftnd__cuda_streams_join(&plan->streams), "joining streams");
+    return code == REDIST_OK ? joined : code;
+}
+
+/* Ends a call that gives the device work. */
+static int settle(int code) {
+    if (code != REDIST_OK)
+        finish();
+    return code;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    int code = REDIST_OK;
+    if (plan->npasses == 0 && in != out)
+        code = check_cuda(cudaMemcpyAsync(out, in, plan->copy_bytes, cudaMemcpyDeviceToDevice,
+                                          plan->problem.stream),
+                          "cudaMemcpyAsync");
+    for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
+        const struct pass *pass = &plan->passes[i];
+        code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
+    }
+    return settle(code);
+}
+
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream) {
+    int is_double = precision == FFTND_DOUBLE;
+    size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
+    return settle(
+        check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel"));
+}
+
+/* ---------------------------------------------------------------- marks */
+
+static int mark_create(void **mark) {
+    return check_cuda(cudaEventCreateWithFlags((cudaEvent_t *)mark, cudaEventDisableTiming),
+                      "cudaEventCreateWithFlags");
+}
+
+static int mark_set(void *mark, void *stream) {
+    return settle(check_cuda(cudaEventRecord(mark, stream), "cudaEventRecord"));
+}
+
+static int mark_reached(void *mark, int *reached) {
+    cudaError_t error = cudaEventQuery(mark);
+    *reached = error != cudaErrorNotReady;
+    if (*reached)
+        return settle(check_cuda(error, "cudaEventQuery"));
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    return REDIST_OK;
+}
+
+static int mark_wait(void *mark) {
+    return settle(check_cuda(cudaEventSynchronize(mark), "cudaEventSynchronize"));
+}
+
+static void mark_destroy(void *mark) {
+    (void)cudaEventDestroy(mark);
+}
+
+const struct fftnd__serial fftnd__serial_cufft = {
+    .name = "cufft",
+    .space = REDIST_SPACE_CUDA,
+    .unavailable = unavailable,
+    .check = check,
+    .create = create,
+    .area_bytes = area_bytes,
+    .set_area = set_area,
+    .execute = execute,
+    .scale = scale,
+    .destroy = destroy,
+    .mark_create = mark_create,
+    .mark_set = mark_set,
+    .mark_reached = mark_reached,
+    .mark_wait = mark_wait,
+    .mark_destroy = mark_destroy,
+};

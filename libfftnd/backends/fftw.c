@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FFTW as the serial library, through its 64-bit guru interface. */
+#include "redist_support.h"
+#include "serial.h"
+
+#include <fftw3.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* How FFTW has others run the jobs of a transform: `work` on each of them. */
+typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs, void *data);
+
+static const fftw_r2r_kind kinds[] = {
+    [FFTND_DCT1] = FFTW_REDFT00, [FFTND_DCT2] = FFTW_REDFT10, [FFTND_DCT3] = FFTW_REDFT01,
+    [FFTND_DCT4] = FFTW_REDFT11, [FFTND_DST1] = FFTW_RODFT00, [FFTND_DST2] = FFTW_RODFT10,
+    [FFTND_DST3] = FFTW_RODFT01, [FFTND_DST4] = FFTW_RODFT11};
+
+static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
+                                   [FFTND_MEASURE] = FFTW_MEASURE,
+                                   [FFTND_PATIENT] = FFTW_PATIENT};
+
+/* A problem as FFTW describes it. */
+struct task {
+    enum fftnd_kind kind;
+    int is_backward, sign, naxes, nloops;
+    fftw_iodim64 axes[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
+    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
+};
+
+/* What FFTW calls differently for each precision, as functions of one type. */
+struct precision {
+    void *(*make)(const struct task *task, void *in, void *out, unsigned flags);
+    void (*run)(const struct task *task, void *plan, void *in, void *out);
+    void (*destroy)(void *plan);
+    int (*alignment)(void *array);
+    void (*limit_time)(double seconds); /* of planning */
+    void (*make_safe)(void);            /* for planning in several threads */
+    int (*init_threads)(void);
+    void (*set_threads)(int n);
+    int (*threads)(void);
+    void (*set_loop)(run_loop *loop, void *data);
+};
+
+/* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
+#define PRECISION(X)                                                                               \
+    static void *X##_make(const struct task *t, void *in, void *out, unsigned flags) {             \
+        if (t->kind == FFTND_C2C)                                                                  \
+            return X##_plan_guru64_dft(t->naxes, t->axes, t->nloops, t->loops, in, out, t->sign,   \
+                                       flags);                                                     \
+        if (t->kind == FFTND_R2R)                                                                  \
+            return X##_plan_guru64_r2r(t->naxes, t->axes, t->nloops, t->loops, in, out, t->r2r,    \
+                                       flags);                                                     \
+        if (t->is_backward)                                                                        \
+            return X##_plan_guru64_dft_c2r(t->naxes, t->axes, t->nloops, t->loops, in, out,        \
+                                           flags);                                                 \
+        return X##_plan_guru64_dft_r2c(t->naxes, t->axes, t->nloops, t->loops, in, out, flags);    \
+    }                                                                                              \
+    static void X##_run(const struct task *t, void *plan, void *in, void *out) {                   \
+        if (t->kind == FFTND_C2C)                                                                  \
+            X##_execute_dft(plan, in, out);                                                        \
+        else if (t->kind == FFTND_R2R)                                                             \
+            X##_execute_r2r(plan, in, out);                                                        \
+        else if (t->is_backward)                                                                   \
+            X##_execute_dft_c2r(plan, in, out);                                                    \
+        else                                                                                       \
+            X##_execute_dft_r2c(plan, in, out);                                                    \
+    }                                                                                              \
+    static void X##_destroy(void *plan) {                                                          \
+        X##_destroy_plan(plan);                                                                    \
+    }                                                                                              \
+    static int X##_alignment(void *array) {                                                        \
+        return X##_alignment_of(array);                                                            \
+    }                                                                                              \
+    static const struct precision X##_table = {.make = X##_make,                                   \
+                                               .run = X##_run,                                     \
+                                               .destroy = X##_destroy,                             \
+                                               .alignment = X##_alignment,                         \
+                                               .limit_time = X##_set_timelimit,                    \
+                                               .make_safe = X##_make_planner_thread_safe,          \
+                                               .init_threads = X##_init_threads,                   \
+                                               .set_threads = X##_plan_with_nthreads,              \
+                                               .threads = X##_planner_nthreads,                    \
+                                               .set_loop = X##_threads_set_callback};
+PRECISION(fftw)
+PRECISION(fftwf)
+
+struct plan {
+    struct fftnd__serial_problem problem;
+    struct task task;
+    const struct precision *precision;
+    void *aligned;             /* for arrays as aligned as the planner's */
+    _Atomic(void *) unaligned; /* for any others; made when first needed */
+};
+
+/* ---------------------------------------------------------------- threads */
+
+/* FFTW plans one plan at a time, and what is set for its threads and its time is set for all of its users.
+ * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
+ * is for those of the program too. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+static int users[2]; /* executions of plans with a team, by precision */
+
+/* The team of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
+static _Thread_local struct fftnd__team *team_here;
+
+struct jobs {
+    void *(*work)(char *);
+    char *first;
+    size_t bytes;
+    int count, step;
+};
+
+static int do_jobs(void *data, int thread) {
+    const struct jobs *jobs = data;
+    for (int job = thread; job < jobs->count; job += jobs->step)
+        jobs->work(jobs->first + (size_t)job * jobs->bytes);
+    return REDIST_OK;
+}
+
+/* FFTW's threads would outlive the plans, so ours do the work. */
+static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
+    (void)data;
+    struct fftnd__team *team = team_here;
+    struct jobs jobs = {work, first, bytes, njobs, fftnd__team_size(team)};
+    team_here = NULL;
+    fftnd__team_run(team, do_jobs, &jobs);
+    team_here = team;
+}
+
+/* FFTW's loops are ours while anyone needs it, and otherwise as the program knows them. */
+static void begin_team(const struct plan *plan) {
+    if (plan->problem.team == NULL)
+        return;
+    int which = plan->problem.precision == FFTND_FLOAT;
+    pthread_mutex_lock(&planner);
+    if (users[which]++ == 0)
+        plan->precision->set_loop(run_jobs, NULL);
+    pthread_mutex_unlock(&planner);
+    team_here = plan->problem.team;
+}
+
+static void end_team(const struct plan *plan) {
+    if (plan->problem.team == NULL)
+        return;
+    int which = plan->problem.precision == FFTND_FLOAT;
+    team_here = NULL;
+    pthread_mutex_lock(&planner);
+    if (--users[which] == 0)
+        plan->precision->set_loop(NULL, NULL);
+    pthread_mutex_unlock(&planner);
+}
+
+/* ---------------------------------------------------------------- planning */
+
+static void copy_loops(int n, const struct fftnd__loop from[], fftw_iodim64 to[]) {
+    for (int i = 0; i < n; i++)
+        to[i] = (fftw_iodim64){from[i].n, from[i].in, from[i].out};
+}
+
+static struct task describe(const struct fftnd__serial_problem *problem) {
+    int is_backward = problem->direction == REDIST_BACKWARD;
+    struct task task = {.kind = problem->kind,
+                        .is_backward = is_backward,
+                        .sign = is_backward ? FFTW_BACKWARD : FFTW_FORWARD,
+                        .naxes = problem->naxes,
+                        .nloops = problem->nloops};
+    copy_loops(problem->naxes, problem->axes, task.axes);
+    copy_loops(problem->nloops, problem->loops, task.loops);
+    for (int i = 0; i < problem->naxes && problem->kind == FFTND_R2R; i++)
+        task.r2r[i] = kinds[problem->r2r[i]];
+    return task;
+}
+
+static void make_planners_safe(void) {
+    fftw_table.make_safe();
+    fftwf_table.make_safe();
+}
+
+/* Plans for the problem's threads, whatever the program has FFTW plan for. */
+static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
+    const struct precision *precision = plan->precision;
+    int wanted = fftnd__team_size(plan->problem.team);
+    static pthread_once_t safe = PTHREAD_ONCE_INIT;
+    pthread_once(&safe, make_planners_safe);
+    begin_team(plan);
+    pthread_mutex_lock(&planner);
+    if (wanted > 1)
+        precision->init_threads();
+    int before = precision->threads();
+    if (before != wanted)
+        precision->set_threads(wanted);
+    int measures = (flags & FFTW_ESTIMATE) == 0; /* else the program's limit can stay */
+    if (measures)
+        precision->limit_time(plan->problem.seconds);
+    void *made = precision->make(&plan->task, in, out, flags);
+    if (measures)
+        precision->limit_time(FFTW_NO_TIMELIMIT);
+    if (before != wanted)
+        precision->set_threads(before);
+    pthread_mutex_unlock(&planner);
+    end_team(plan);
+    return made;
+}
+
+static unsigned keep_flag(const struct fftnd__serial_problem *problem) {
+    return problem->keep_input ? FFTW_PRESERVE_INPUT : 0;
+}
+
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->problem = *problem;
+    plan->task = describe(problem);
+    plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
+    plan->aligned = make_locked(plan, in, out, efforts[problem->effort] | keep_flag(problem));
+    if (plan->aligned == NULL) {
+        redist_release(plan);
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                              "FFTW made no plan for a transform over %d axes", problem->naxes);
+    }
+    *result = plan;
+    return REDIST_OK;
+}
+
+/* Several threads may come here at once: one of them plans. */
+static void *make_unaligned(struct plan *plan, void *in, void *out) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_at_a_time);
+    void *made = atomic_load(&plan->unaligned);
+    if (made == NULL) /* FFTW_ESTIMATE leaves the user's arrays alone */
+        made =
+            make_locked(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED | keep_flag(&plan->problem));
+    atomic_store(&plan->unaligned, made);
+    pthread_mutex_unlock(&one_at_a_time);
+    return made;
+}
+
+static int execute(void *data, void *in, void *out) {
+    struct plan *plan = data;
+    void *suited = plan->aligned;
+    if (plan->precision->alignment(in) != 0 || plan->precision->alignment(out) != 0) {
+        suited = atomic_load(&plan->unaligned);
+        if (suited == NULL)
+            suited = make_unaligned(plan, in, out);
+        if (suited == NULL)
+            return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                                  "FFTW made no plan for unaligned arrays");
+    }
+    begin_team(plan);
+    plan->precision->run(&plan->task, suited, in, out);
+    end_team(plan);
+    return REDIST_OK;
+}
+
+static void destroy_made(const struct plan *plan, void *made) {
+    pthread_mutex_lock(&planner);
+    if (made != NULL)
+        plan->precision->destroy(made);
+    pthread_mutex_unlock(&planner);
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    destroy_made(plan, plan->aligned);
+    destroy_made(plan, plan->unaligned);
+    redist_release(plan);
+}
+
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream) {
+    (void)stream;
+    if (precision == FFTND_DOUBLE) {
+        double *values = array;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= factor;
+    } else {
+        float *values = array, single = (float)factor;
+        for (size_t i = 0; i < bytes / sizeof *values; i++)
+            values[i] *= single;
+    }
+    return REDIST_OK;
+}
+
+const struct fftnd__serial fftnd__serial_fftw = {.name = "fftw",
+                                                 .space = REDIST_SPACE_HOST,
+                                                 .create = create,
+                                                 .execute = execute,
+                                                 .scale = scale,
+                                                 .destroy = destroy};

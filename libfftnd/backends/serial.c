@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The serial FFT libraries of this build. The build lists them: FFTND__SERIALS(X) is X(name) for each. */
+#include "serial.h"
+
+#define DECLARE(name) extern const struct fftnd__serial fftnd__serial_##name;
+FFTND__SERIALS(DECLARE)
+
+#define ADDRESS(name) &fftnd__serial_##name,
+static const struct fftnd__serial *const libraries[] = {FFTND__SERIALS(ADDRESS)};
+
+const struct fftnd__serial *fftnd__serial_for(enum redist_space space) {
+    enum redist_space wanted = space == REDIST_SPACE_AUTO ? REDIST_SPACE_HOST : space;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (libraries[i]->space == wanted)
+            return libraries[i];
+    return NULL;
+}
+
+const char *fftnd__serial_unavailable(enum redist_space space) {
+    const struct fftnd__serial *library = fftnd__serial_for(space);
+    if (library == NULL)
+        return "this build has none (for CUDA devices: build with -Dcuda=enabled)";
+    return library->unavailable != NULL ? library->unavailable() : NULL;
+}
+
+size_t fftnd__item_bytes(enum fftnd_precision precision, int real) {
+    size_t bytes = precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+    return real ? bytes : 2 * bytes;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a serial FFT library is: a file with one const table, and a line in libfftnd/meson.build. */
+#ifndef FFTND__SERIAL_H
+#define FFTND__SERIAL_H
+
+#include "../team.h"
+#include "fftnd.h"
+
+/* One loop of a transform: its length and the strides of both arrays, in elements of each. */
+struct fftnd__loop {
+    redist_index n;
+    ptrdiff_t in, out;
+};
+
+/* Transforms over some axes of a local array, repeated over the others. For real-to-complex and
+ * complex-to-real the last transformed axis is halved, and its n is that of the real side. */
+struct fftnd__serial_problem {
+    enum fftnd_kind kind; /* of this step: the c2c steps of an r2c chain are FFTND_C2C */
+    enum fftnd_precision precision;
+    int direction; /* REDIST_FORWARD or REDIST_BACKWARD */
+    enum fftnd_effort effort;
+    double seconds; /* to plan in, about */
+    int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
+    struct fftnd__team
+        *team; /* threads that execute it together; NULL = whoever executes it does so
+                                 alone, and several threads may at once */
+    int naxes; /* 0 = copy */
+    struct fftnd__loop axes[REDIST_MAX_NDIMS];
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
+    int nloops;
+    struct fftnd__loop loops[REDIST_MAX_NDIMS];
+    void *stream; /* of the user, where work runs in streams */
+};
+
+struct fftnd__serial {
+    const char *name;
+    enum redist_space space; /* of the arrays */
+
+    /* Why it is unavailable on this machine, NULL = it is available. Without this function it always is. */
+    const char *(*unavailable)(void);
+    /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
+     * all arrays do. */
+    int (*check)(const char *function, const char *name, const void *array, size_t bytes);
+
+    /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
+     * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
+     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
+    int (*create)(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan);
+
+    /* Scratch memory that a plan needs, and one to use that other plans use too when it does not. NULL =
+     * none. */
+    size_t (*area_bytes)(const void *plan);
+    int (*set_area)(void *plan, void *area);
+
+    /* Transforms other arrays of the same shapes. Where work runs in streams, it has only begun; after a call
+     * that fails, of this or of the next ones, nothing of it is under way. */
+    int (*execute)(void *plan, void *in, void *out);
+
+    /* Multiplies all real numbers in `bytes` bytes. The same. */
+    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream);
+
+    void (*destroy)(void *plan);
+
+    /* Marks in a stream, to wait until all work before them is done; NULL = work is done on return. */
+    int (*mark_create)(void **mark);
+    int (*mark_set)(void *mark, void *stream);
+    int (*mark_reached)(void *mark, int *reached); /* whether it is done, without waiting */
+    int (*mark_wait)(void *mark);
+    void (*mark_destroy)(void *mark);
+};
+
+/* Bytes of a real or complex element. */
+size_t fftnd__item_bytes(enum fftnd_precision precision, int real);
+
+/* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
+const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
+
+/* Why there is no such library, or it is unavailable; NULL = it is available. */
+const char *fftnd__serial_unavailable(enum redist_space space);
+
+#endif

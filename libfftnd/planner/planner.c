@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measuring starts from a good guess and changes one thing at a time, keeping what is faster in a round trip
+ * on arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike.
+ */
+#include "planner.h"
+#include "../offload.h"
+#include "candidates.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWEEPS = 4 };
+
+struct search {
+    MPI_Comm comm;
+    const struct fftnd__request *request;
+    enum redist_space space; /* of the arrays */
+    struct fftnd__configuration best;
+    double best_seconds; /* of a round trip; < 0 = nothing could be timed */
+    double begin;
+    int verbose;
+};
+
+static void report(const struct search *search, const struct fftnd__configuration *configuration,
+                   double seconds, const char *remark) {
+    char text[FFTND__CONFIGURATION_BYTES];
+    int rank;
+    MPI_Comm_rank(search->comm, &rank);
+    if (rank != 0 || !search->verbose)
+        return;
+    fftnd__configuration_print(configuration, search->request->ndims, text);
+    if (seconds >= 0)
+        fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
+    else
+        fprintf(stderr, "fftnd: %s%s\n", text, remark);
+}
+
+/* ---------------------------------------------------------------- timing a candidate */
+
+static int out_of_time(const struct search *search) {
+    int out = MPI_Wtime() - search->begin > search->request->options.plan_seconds;
+    int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, search->comm));
+    return out || result != MPI_SUCCESS;
+}
+
+/* Back even if forth has failed: the peers may not know, and would wait. */
+static int time_round_trip(const struct search *search, struct fftnd__engine *engine,
+                           void *const arrays[2], double *seconds) {
+    int begun = redist_check_mpi(redist_insist(MPI_Barrier(search->comm)));
+    double begin = MPI_Wtime();
+    int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
+    int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
+    *seconds = MPI_Wtime() - begin;
+    int ended = redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, search->comm)));
+    const int codes[] = {begun, forth, back, ended};
+    int code = REDIST_OK;
+    for (int i = 0; i < 4 && code == REDIST_OK; i++)
+        code = codes[i];
+    return redist_agree(search->comm, code);
+}
+
+/* The best of some sweeps after one to warm up. */
+static int time_sweeps(const struct search *search, struct fftnd__engine *engine,
+                       void *const arrays[2], double *best) {
+    int code = REDIST_OK;
+    for (int sweep = 0; sweep <= SWEEPS && code == REDIST_OK; sweep++) {
+        double seconds;
+        code = time_round_trip(search, engine, arrays, &seconds);
+        if (sweep > 0 && (*best < 0 || seconds < *best))
+            *best = seconds;
+        if (sweep > 0 && out_of_time(search))
+            break;
+    }
+    return code;
+}
+
+static int is_mapped(const struct search *search) {
+    return search->space != REDIST_SPACE_HOST || search->request->options.mapped_arrays;
+}
+
+/* An array as a user may have it; there may be no room for more shared memory. Collective. */
+static int allocate_array(const struct search *search, size_t bytes, void **array) {
+    int code = REDIST_OK;
+    if (is_mapped(search))
+        code = redist_alloc_in(search->comm, search->space, bytes, array);
+    else
+        *array = redist_calloc(bytes, 1);
+    int missing = search->request->options.mapped_arrays
+                      ? bytes != 0 && !redist_is_mappable(search->space, *array, bytes)
+                      : !is_mapped(search) && *array == NULL;
+    if (code == REDIST_OK && missing)
+        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory to measure in");
+    return redist_agree(search->comm, code);
+}
+
+static int time_engine(const struct search *search, struct fftnd__engine *engine, double *best) {
+    void *arrays[2] = {NULL, NULL};
+    int in_place = search->request->options.in_place != 0, code = REDIST_OK;
+    for (int i = 0; i < 2 - in_place && code == REDIST_OK; i++)
+        code = allocate_array(search, fftnd__engine_bytes(engine, i), &arrays[i]);
+    void *const pair[2] = {arrays[0], arrays[in_place ? 0 : 1]};
+    if (code == REDIST_OK)
+        code = time_sweeps(search, engine, pair, best);
+    for (int i = 0; i < 2; i++)
+        if (is_mapped(search))
+            redist_free(&arrays[i]);
+        else
+            redist_release(arrays[i]);
+    return code;
+}
+
+/* A change has to gain this much, or noise would decide: there is less of it on devices. */
+static int is_faster(const struct search *search, double seconds) {
+    double worthwhile = search->space != REDIST_SPACE_HOST ? 0.985 : 0.97;
+    return search->best_seconds < 0 || seconds < worthwhile * search->best_seconds;
+}
+
+/* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
+ * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
+ * ranks. */
+static void try_candidate(struct search *search, const struct fftnd__configuration *candidate) {
+    struct fftnd__request request = *search->request;
+    request.options.user_workspace = 0;
+    request.options.verbose = 0;
+    struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
+    if (redist_agree(search->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY) != REDIST_OK) {
+        redist_release(engine);
+        return;
+    }
+    double seconds = -1;
+    const char *failure = " could not be set up";
+    int code = fftnd__engine_create(engine, &request, candidate);
+    if (code == REDIST_OK) {
+        code = time_engine(search, engine, &seconds);
+        failure = code == REDIST_OK ? "" : " failed while it was timed";
+    }
+    struct fftnd__configuration taken = *candidate;
+    taken.fused = engine->is_fused;
+    if (code == REDIST_OK && is_faster(search, seconds)) {
+        search->best = taken;
+        search->best_seconds = seconds;
+    }
+    report(search, &taken, code == REDIST_OK ? seconds : -1, failure);
+    fftnd__engine_destroy(engine);
+    redist_release(engine);
+}
+
+/* ---------------------------------------------------------------- measuring */
+
+static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
+    char texts[2][FFTND__CONFIGURATION_BYTES];
+    fftnd__configuration_print(candidate, search->request->ndims, texts[0]);
+    fftnd__configuration_print(&search->best, search->request->ndims, texts[1]);
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+static void measure(struct search *search, struct fftnd__candidates *candidates) {
+    struct fftnd__configuration candidate = candidates->guess;
+    search->begin = MPI_Wtime();
+    try_candidate(search, &candidate);
+    while (fftnd__candidates_next(candidates, &search->best, &candidate))
+        if (!is_best(search, &candidate)) {
+            if (out_of_time(search))
+                break;
+            try_candidate(search, &candidate);
+        }
+}
+
+/* ---------------------------------------------------------------- what is remembered */
+
+/* Everything that decides how fast a configuration is. */
+static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
+    const fftnd_options *options = &request->options;
+    int node_size;
+    int code = redist_node_size(request->comm, &node_size);
+    if (code != REDIST_OK)
+        return code;
+    key[0] = '\0';
+    fftnd__append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", request->nranks,
+                  node_size, (int)request->kind, (int)request->precision);
+    for (int i = 0; i < request->ndims; i++)
+        fftnd__append(key, "%s%lld", i > 0 ? "x" : "", (long long)request->sizes[i]);
+    for (int i = 0; i < request->ndims && options->retained_modes != NULL; i++)
+        fftnd__append(key, "%s%lld",
+                      i > 0 ? "x" : "/retained=", (long long)options->retained_modes[i]);
+    fftnd__append(key, "/grid=%d", options->grid_ndims);
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        fftnd__append(key, "x%d", options->grid[i]);
+    for (int i = 0; i < request->ndims && options->order != NULL; i++)
+        fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
+    if (options->space != REDIST_SPACE_HOST)
+        fftnd__append(key, "/cuda");
+    fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
+    fftnd__append(
+        key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
+        options->batch, "fl"[options->batch_position], options -> halved_axis, options -> in_place,
+        options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
+        (int)options -> fusion, (int)options -> local_transpose,
+        options -> method != NULL ? options -> method : "auto");
+    return REDIST_OK;
+}
+
+/* What nothing could be timed of is a guess, which is not to be remembered. */
+static void store(const struct search *search, const char *key) {
+    char text[FFTND__CONFIGURATION_BYTES];
+    int is_timed = search->best_seconds >= 0;
+    report(search, &search->best, search->best_seconds,
+           is_timed ? "  <- chosen" : "  <- chosen, but nothing could be timed");
+    fftnd__configuration_print(&search->best, search->request->ndims, text);
+    if (is_timed)
+        redist_wisdom_store(search->comm, search->request->options.wisdom_file, key, text);
+}
+
+static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
+                             int *remembered) {
+    char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES] = "";
+    struct fftnd__configuration found = search->best;
+    int code = make_key(search->request, key);
+    if (code == REDIST_OK && *remembered)
+        code = redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
+                                  sizeof text, text);
+    *remembered = code == REDIST_OK && fftnd__configuration_scan(text, search->request, &found);
+    if (*remembered) {
+        search->best = found;
+        report(search, &found, -1, "  <- remembered");
+    } else if (code == REDIST_OK) {
+        measure(search, candidates);
+        store(search, key);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static int is_verbose(const fftnd_options *options) {
+    const char *text = getenv("REDIST_VERBOSE");
+    return options->verbose || (text != NULL && strcmp(text, "0") != 0);
+}
+
+/* The configuration in the environment, which is rank 0's; for tests, and to have one again. Collective. */
+static int take_dictated(struct search *search, int *dictated) {
+    char text[FFTND__CONFIGURATION_BYTES] = "";
+    int rank;
+    MPI_Comm_rank(search->comm, &rank);
+    if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
+        snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
+    int code = redist_check_mpi(
+        redist_insist(MPI_Bcast(text, FFTND__CONFIGURATION_BYTES, MPI_CHAR, 0, search->comm)));
+    *dictated = text[0] != '\0';
+    if (code == REDIST_OK && *dictated &&
+        !fftnd__configuration_scan(text, search->request, &search->best))
+        code = redist_fail_in(
+            "fftnd_plan_create", REDIST_ERR_ARGUMENT,
+            "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform", text);
+    return code;
+}
+
+int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+                          struct fftnd__configuration *configuration, int *remembered) {
+    const fftnd_options *options = &request->options;
+    struct search search = {.comm = comm,
+                            .request = request,
+                            .space = options->space,
+                            .best_seconds = -1,
+                            .verbose = is_verbose(options)};
+    struct fftnd__candidates candidates;
+    fftnd__candidates_init(&candidates, comm, request, search.verbose);
+    search.best = candidates.guess;
+    int dictated, measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
+    int code = take_dictated(&search, &dictated);
+    if (code == REDIST_OK && !dictated && measures)
+        code = recall_or_measure(&search, &candidates, remembered);
+    else
+        *remembered = 0;
+    *configuration = search.best;
+    return code;
+}

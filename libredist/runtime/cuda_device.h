@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files about CUDA share. Only they include this header. */
+#ifndef REDIST__CUDA_DEVICE_H
+#define REDIST__CUDA_DEVICE_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { REDIST__CUDA_LOOPS = 16 };
+
+/* One box as a kernel copies it: units of `width` bytes, `run` of them contiguous, and loops around
+ * that, innermost first. */
+struct redist__cuda_part {
+    const char *source;
+    char *destination;
+    uint64_t units; /* in all; 0 = nothing to copy */
+    uint64_t run, run_inverse;
+    int32_t width, nloops;
+    uint64_t count[REDIST__CUDA_LOOPS], count_inverse[REDIST__CUDA_LOOPS];
+    int64_t source_stride[REDIST__CUDA_LOOPS], destination_stride[REDIST__CUDA_LOOPS];
+};
+
+/* Copies `count` boxes, whose descriptions lie on the device, by one kernel; `most` is the largest
+ * number of units. */
+cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int count, uint64_t most,
+                                    cudaStream_t stream);
+
+/* Copies one box. */
+cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
+
+/* REDIST_OK, or a code and a message that names `what`; the error, a cudaError_t, is cleared. */
+int redist__cuda_check(int error, const char *what);
+
+/* A stream of the library's own on the current device. */
+void *redist__cuda_stream(int index);
+
+/* Waits for all streams of the library and for the current device: nothing that the library has given them reads
+ * or writes memory any more. */
+void redist__cuda_drain(void);
+
+/* What the driver says of an address (cuda_device.c). */
+struct redist__cuda_memory {
+    uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
+    int device;
+};
+int redist__cuda_is_device(const void *address);
+int redist__cuda_find(const void *address, struct redist__cuda_memory *memory); /* 0 = not found */
+
+/* Memory that peers map (cuda_device.c). */
+struct redist__context;
+struct redist__memory_handle;
+struct redist__mappings;
+int redist__cuda_create(struct redist__context *context, size_t bytes, void **array);
+struct redist__context *redist__cuda_remove(const void *array);
+struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes);
+char *redist__cuda_map(const struct redist__memory_handle *handle,
+                       struct redist__mappings *mappings);
+void redist__cuda_unmap(struct redist__mappings *mappings);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
