@@ -185,17 +185,18 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
 }
 
 static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
-                      const int start[], const int count[]) {
+                      const redist_index start[], const redist_index count[]) {
     int code = check_open(function, plan, tiles);
     if (code == REDIST_OK && (start == NULL || count == NULL))
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               start == NULL ? "start" : "count");
     for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
-        int extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
+        redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
-            code = redist_fail_in(function, REDIST_ERR_SIZE,
-                                  "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
-                                  i, start[i], i, count[i], extent);
+            code = redist_fail_in(
+                function, REDIST_ERR_SIZE,
+                "start[%d] = %lld and count[%d] = %lld do not lie in the extent %lld", i,
+                (long long)start[i], i, (long long)count[i], (long long)extent);
     }
     return code;
 }
@@ -244,15 +245,15 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
     return redist__failure_report(&plan->failure);
 }
 
-int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
-                    const ptrdiff_t stride[]) {
+int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
+                    const void *tile, const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
     return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
 }
 
-int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
-                    const ptrdiff_t stride[]) {
+int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_index count[],
+                    void *tile, const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
     return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;

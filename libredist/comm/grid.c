@@ -407,7 +407,8 @@ int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
 
 /* ---------------------------------------------------------------- boxes of a grid */
 
-static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[]) {
+static int check_split(const redist_grid *grid, int ndims, const redist_index sizes[],
+                       const int axes[]) {
     const char *function = "redist_grid_box";
     if (sizes == NULL || axes == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
@@ -421,8 +422,8 @@ static int check_split(const redist_grid *grid, int ndims, const int sizes[], co
                               grid->entry->ndims, ndims);
     for (int i = 0; i < ndims; i++)
         if (sizes[i] < 0)
-            return redist_fail_in(function, REDIST_ERR_SIZE, "sizes[%d] = %d is negative", i,
-                                  sizes[i]);
+            return redist_fail_in(function, REDIST_ERR_SIZE, "sizes[%d] = %lld is negative", i,
+                                  (long long)sizes[i]);
     for (int i = 0; i < grid->entry->ndims; i++) {
         int twice = 0;
         for (int j = 0; j < i; j++)
@@ -434,8 +435,8 @@ static int check_split(const redist_grid *grid, int ndims, const int sizes[], co
     return REDIST_OK;
 }
 
-int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
-                    redist_box *box) {
+int redist_grid_box(const redist_grid *grid, int ndims, const redist_index sizes[],
+                    const int axes[], redist_box *box) {
     int code = check_grid(__func__, grid);
     if (code == REDIST_OK)
         code = check_split(grid, ndims, sizes, axes);

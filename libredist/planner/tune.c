@@ -165,7 +165,8 @@ static void free_scratch(struct contest *contest) {
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
-    int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
+    int put = problem->tiles == REDIST_PUT;
+    const redist_index start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
     method->open(transport->state, contest->array[put]);
