@@ -6,7 +6,6 @@
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
 #include "../cuda_arrays.h"
-#include "../cuda_streams.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -27,10 +26,12 @@ struct task {
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
 };
 
+enum { MOST_STREAMS = 4 };
+
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
     int nhandles; /* one for each stream that it uses */
-    cufftHandle handles[FFTND__MOST_STREAMS];
+    cufftHandle handles[MOST_STREAMS];
     size_t area_bytes; /* of each */
     int from_output, to_output;
     int direction;
@@ -40,11 +41,17 @@ struct pass {
     struct fftnd__cuda_lines lines;
 };
 
+/* Streams beside that of the user, which is the first, for launches that need not wait for each other. */
+struct streams {
+    int n; /* 0 = none were made */
+    void *streams[MOST_STREAMS], *forked, *ended[MOST_STREAMS];
+};
+
 struct plan {
     struct fftnd__serial_problem problem;
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
-    struct fftnd__cuda_streams streams; /* none before a pass wants them */
+    struct streams streams; /* none before a pass wants them */
     size_t area_bytes, list_bytes;
     char *area;        /* cuFFT's own, then the list */
     size_t copy_bytes; /* a problem without axes */
@@ -52,12 +59,12 @@ struct plan {
 
 /* ---------------------------------------------------------------- errors */
 
+static const redist__space *device(void) {
+    return redist_space_at(REDIST_SPACE_CUDA);
+}
+
 static int check_cuda(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return REDIST_OK;
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
-    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist_fail_in("libfftnd", code, "%s: %s", what, cudaGetErrorString(error));
+    return device()->check_call((int)error, what);
 }
 
 static int check_cufft(cufftResult result, const char *what) {
@@ -259,6 +266,47 @@ static int make_handle(const struct plan *plan, const struct task *task,
     return code;
 }
 
+/* To be destroyed also if that fails. */
+static int create_streams(struct streams *streams, void *user) {
+    int code = device()->event_create(&streams->forked);
+    streams->streams[0] = user;
+    for (streams->n = 1; streams->n < MOST_STREAMS && code == REDIST_OK; streams->n++) {
+        code = device()->stream_create(&streams->streams[streams->n]);
+        if (code == REDIST_OK)
+            code = device()->event_create(&streams->ended[streams->n]);
+    }
+    return code;
+}
+
+static void destroy_streams(struct streams *streams) {
+    for (int i = 1; i < streams->n; i++) {
+        device()->stream_destroy(streams->streams[i]);
+        device()->event_destroy(streams->ended[i]);
+    }
+    device()->event_destroy(streams->forked);
+    *streams = (struct streams){0};
+}
+
+/* From here on the streams go on from where the user's is, from there on his waits for all of them, after a failure
+ * too. The host waits for nothing unless something fails. */
+static int fork_streams(const struct streams *streams) {
+    int code = device()->event_record(streams->forked, streams->streams[0]);
+    for (int i = 1; i < streams->n && code == REDIST_OK; i++)
+        code = device()->stream_follow(streams->streams[i], streams->forked);
+    return code;
+}
+
+static int join_streams(const struct streams *streams) {
+    int first = REDIST_OK;
+    for (int i = 1; i < streams->n; i++) {
+        int code = device()->event_record(streams->ended[i], streams->streams[i]);
+        if (code == REDIST_OK)
+            code = device()->stream_follow(streams->streams[0], streams->ended[i]);
+        first = first == REDIST_OK ? code : first;
+    }
+    return first;
+}
+
 static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
@@ -282,7 +330,7 @@ static int count_streams(const struct plan *plan, const struct pass *pass, const
         launches *= (size_t)pass->outer[i].n;
     for (int i = 0; i < task->rank; i++)
         bytes *= (size_t)task->axes[i].n;
-    size_t streams = launches < FFTND__MOST_STREAMS ? launches : FFTND__MOST_STREAMS;
+    size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
     int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
     return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
 }
@@ -292,8 +340,7 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
     int code = add_handle(plan, pass, task, batch);
     int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
     if (n > 1 && plan->streams.n == 0)
-        code = check_cuda(fftnd__cuda_streams_create(&plan->streams, plan->problem.stream),
-                          "making streams");
+        code = create_streams(&plan->streams, plan->problem.stream);
     while (pass->nhandles < n && code == REDIST_OK)
         code = add_handle(plan, pass, task, batch);
     size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
@@ -386,7 +433,7 @@ static void destroy(void *data) {
     for (int i = 0; i < plan->npasses; i++)
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
-    fftnd__cuda_streams_destroy(&plan->streams);
+    destroy_streams(&plan->streams);
     redist_release(plan);
 }
 
@@ -467,10 +514,10 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     if (pass->nhandles == 1)
         return launch_all(plan, pass, from, to);
-    int code = check_cuda(fftnd__cuda_streams_fork(&plan->streams), "forking streams");
+    int code = fork_streams(&plan->streams);
     if (code == REDIST_OK)
         code = launch_all(plan, pass, from, to);
-    int joined = check_cuda(fftnd__cuda_streams_join(&plan->streams), "joining streams");
+    int joined = join_streams(&plan->streams);
     return code == REDIST_OK ? joined : code;
 }
 
