@@ -171,21 +171,13 @@ static struct redist__exchanges *find_exchanges(const struct redist__context *co
 }
 
 static int provide_exchanges(struct redist__context *context) {
-    if (find_exchanges(context) != NULL) /* on all ranks */
-        return REDIST_OK;
-    struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
-    int code = redist_agree(context->comm,
-                            exchanges != NULL ? REDIST_OK
-                                              : redist_fail_in("redist_exchange", REDIST_ERR_MEMORY,
-                                                               "no memory to keep exchanges"));
-    if (code != REDIST_OK) {
-        redist_release(exchanges);
-        return code;
-    }
-    exchanges->kept_by_context.free = free_exchanges;
-    redist__keep(context, REDIST__KEPT_PLANS, &exchanges->kept_by_context);
-    count_type_users(1);
-    return REDIST_OK;
+    struct redist__kept *kept;
+    int is_new = find_exchanges(context) == NULL;
+    int code = redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
+                               free_exchanges, &kept);
+    if (code == REDIST_OK && is_new)
+        count_type_users(1);
+    return code;
 }
 
 /* The same on all ranks. */
@@ -302,7 +294,7 @@ static int execute(struct redist__exchanges *exchanges, int place, const struct 
     return exchanges->failed;
 }
 
-static int exchange(MPI_Comm comm, struct redist__context *context, const struct call *call) {
+static int run(MPI_Comm comm, struct redist__context *context, const struct call *call) {
     int place, code = find_kept(context, call, &place);
     if (code == REDIST_OK && place < 0)
         code = keep_new(context, comm, call, &place);
@@ -319,7 +311,7 @@ int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redis
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = exchange(comm, context, &call);
+    code = run(comm, context, &call);
     redist__context_release(context);
     return code;
 }
