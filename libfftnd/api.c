@@ -253,8 +253,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
                            .method = plan->engine.method,
                            .workspace_bytes = fftnd__engine_work(&plan->engine),
-                           .scale_forward = plan->engine.scale[REDIST_FORWARD],
-                           .scale_backward = plan->engine.scale[REDIST_BACKWARD],
+                           .scale_forward = plan->engine.directions[REDIST_FORWARD].scale,
+                           .scale_backward = plan->engine.directions[REDIST_BACKWARD].scale,
                            .serial_seconds = plan->engine.seconds[0],
                            .exchange_seconds = plan->engine.seconds[1],
                            .fused = plan->engine.is_fused,
@@ -262,9 +262,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .threads = plan->engine.transform.options.threads,
                            .halved_axis = plan->engine.transform.chain.halved,
                            .segments = plan->engine.is_fused ? 1 : configuration->segments,
-                           .partitions = fftnd__engine_pieces(&plan->engine),
-                           .locally_transposed =
-                               plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
+                           .partitions = fftnd__engine_partitions(&plan->engine),
+                           .locally_transposed = plan->engine.directions[0].program.transposed &&
+                                                 !plan->engine.is_fused};
     memcpy(own.order, configuration->order, sizeof own.order);
     if (plan->engine.transform.offload != NULL) {
         own.device_bytes = plan->engine.transform.offload->bytes;
