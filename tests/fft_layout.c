@@ -202,8 +202,8 @@ static const char *bytes_fault(const fft_case *given, MPI_Comm comm, const fftnd
 }
 
 /* Allocated extents: only the real side of a transform in place is padded, to the complex one. */
-static int extent_of(const fft_case *given, enum fftnd_side side, const fftnd_layout *layout,
-                     int axis) {
+static redist_index extent_of(const fft_case *given, enum fftnd_side side,
+                              const fftnd_layout *layout, int axis) {
     const int is_padded =
         given->options.in_place && side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given);
     return (int)(is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis]);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../libfftnd/planner/grids.h"
+#include "../libfftnd/planner/planner.h"
 #include "../libredist/planner/planner.h"
 #include "harness.h"
 #include "redist_support.h"
