@@ -306,7 +306,7 @@ static void other_extent(struct call *call) {
 }
 
 static void other_whole_extent(struct call *call) {
-    int nothing;
+    redist_index nothing;
     call->sizes_a[0] = 8;
     redist_decompose(8, harness_nranks, harness_rank, &call->sizes_b[0], &nothing);
 }

@@ -24,7 +24,9 @@ static char *take_space(void) {
 static int plan_large(const char *method, MPI_Datatype type, const int sizes[2], char *space) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
-    int sizes_a[2] = {sizes[0], 0}, sizes_b[2] = {0, sizes[1]}, start;
+    redist_index sizes_b[2] = {0, sizes[1]};
+    redist_index start;
+    redist_index sizes_a[2] = {sizes[0], 0};
     options.method = method;
     options.effort = REDIST_ESTIMATE;
     redist_decompose(sizes[1], harness_nranks, harness_rank, &sizes_a[1], &start);
@@ -82,8 +84,10 @@ START_TEST(arrays_beyond_addresses) {
     for (int i = 0; i < request_count(); i++) {
         redist_options options = REDIST_OPTIONS_DEFAULT;
         redist_plan *plan = NULL;
-        const int sizes[4] = {INT_MAX, INT_MAX, INT_MAX, INT_MAX};
-        int sizes_a[4], sizes_b[4], start;
+        const redist_index sizes[4] = {INT_MAX, INT_MAX, INT_MAX, INT_MAX};
+        redist_index sizes_b[4];
+        redist_index start;
+        redist_index sizes_a[4];
         memcpy(sizes_a, sizes, sizeof(sizes));
         memcpy(sizes_b, sizes, sizeof(sizes));
         redist_decompose(INT_MAX, harness_nranks, harness_rank, &sizes_a[3], &start);
@@ -103,7 +107,7 @@ END_TEST
 /* A box in a local array of such extents */
 START_TEST(padding_beyond_addresses) {
     static char nothing[16];
-    const int sizes[3] = {2, 2, 2};
+    const redist_index sizes[3] = {2, 2, 2};
     redist_box box = {.size = sizeof(redist_box), .extent = {INT_MAX, INT_MAX, INT_MAX}};
     const redist_box empty = REDIST_BOX_DEFAULT;
     redist_plan *plan = NULL;

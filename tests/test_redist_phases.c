@@ -9,15 +9,16 @@
 /* An exchange of rows for columns; parts are cut across the rows of A and are contiguous in B. */
 struct setup {
     MPI_Comm comm;
-    int sizes[2][3];
+    redist_index sizes[2][3];
     void *arrays[2];
     redist_plan *plan;
 };
 
-static const int whole[3] = {24, 18, 40};
+static const redist_index whole[3] = {24, 18, 40};
 
-static int local(int axis) {
-    int count, start;
+static redist_index local(int axis) {
+    redist_index start;
+    redist_index count;
     redist_decompose(whole[axis], harness_nranks, harness_rank, &count, &start);
     return count;
 }
