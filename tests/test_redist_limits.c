@@ -21,7 +21,8 @@ static char *take_space(void) {
 }
 
 /* A plan for a 2-D array of the given extents, of which this rank holds parts in `space` */
-static int plan_large(const char *method, MPI_Datatype type, const int sizes[2], char *space) {
+static int plan_large(const char *method, MPI_Datatype type, const redist_index sizes[2],
+                      char *space) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     redist_index sizes_b[2] = {0, sizes[1]};
@@ -55,14 +56,15 @@ START_TEST(parts_beyond_int) {
     static const char *const counting[] = {"alltoallv", "p2p", "kway"};
     static const char *const typed[] = {"alltoallw", "p2p-type"};
     char *space = take_space();
-    const int rows = 65536 * harness_nranks, sizes[2] = {rows, 40000 * harness_nranks};
+    const int rows = 65536 * harness_nranks, columns = 40000 * harness_nranks;
+    const redist_index sizes[2] = {rows, columns};
     check_all(space != NULL, "no address space");
     if (harness_nranks == 1 || harness_nranks > 3) {
         munmap(space, space_bytes);
         skip_test("for 2 or 3 ranks");
     }
     for (int i = 0; i < 3; i++) {
-        harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], counting[i]);
+        harness_case("%dx%d bytes, method %s", rows, columns, counting[i]);
         int code = plan_large(counting[i], MPI_CHAR, sizes, space);
         check_same(code);
         check_all(code == REDIST_ERR_LIMIT, "%s: %s", redist_error_name(code),
@@ -71,8 +73,33 @@ START_TEST(parts_beyond_int) {
                   redist_error_message());
     }
     for (int i = 0; i < 2; i++) {
-        harness_case("%dx%d bytes, method %s", sizes[0], sizes[1], typed[i]);
+        harness_case("%dx%d bytes, method %s", rows, columns, typed[i]);
         check_ok(plan_large(typed[i], MPI_CHAR, sizes, space));
+    }
+    munmap(space, space_bytes);
+}
+END_TEST
+
+/* An axis with more than 2^31 elements: MPI's subarray datatypes cannot describe it, `direct` can. */
+START_TEST(extents_beyond_int) {
+    static const char *const typed[] = {"alltoallw", "p2p-type"};
+    const redist_index sizes[2] = {2, (redist_index)(INT_MAX + 10LL)};
+    char *space = take_space();
+    check_all(space != NULL, "no address space");
+    if (sizes[1] < 0 || harness_nranks > 2) {
+        munmap(space, space_bytes);
+        skip_test("for 1 or 2 ranks, and extents of 64 bits");
+    }
+    for (int i = 0; i < 2; i++) {
+        harness_case("method %s", typed[i]);
+        int code = plan_large(typed[i], MPI_CHAR, sizes, space);
+        check_same(code);
+        check_all(code == REDIST_ERR_LIMIT && strstr(redist_error_message(), "axis 1") != NULL,
+                  "%s: %s", redist_error_name(code), redist_error_message());
+    }
+    if (harness_nranks == 1) { /* else it would stage the array in shared memory */
+        harness_case("method direct");
+        check_ok(plan_large("direct", MPI_CHAR, sizes, space));
     }
     munmap(space, space_bytes);
 }
@@ -123,7 +150,7 @@ END_TEST
 
 /* Extents whose product is 0 in 32 bits are no empty array. */
 START_TEST(products_of_zero) {
-    const int sizes[2] = {65536, 65536};
+    const redist_index sizes[2] = {65536, 65536};
     check_code(plan_large("alltoallw", MPI_CHAR, sizes, NULL), REDIST_ERR_NULL);
 }
 END_TEST
@@ -142,8 +169,12 @@ START_TEST(arrays_beyond_memory) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {parts_beyond_int,         arrays_beyond_addresses,
-                                  padding_beyond_addresses, products_of_zero,
-                                  arrays_beyond_memory,     NULL};
+    const TTest *const tests[] = {parts_beyond_int,
+                                  extents_beyond_int,
+                                  arrays_beyond_addresses,
+                                  padding_beyond_addresses,
+                                  products_of_zero,
+                                  arrays_beyond_memory,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }
