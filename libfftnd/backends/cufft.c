@@ -5,7 +5,7 @@
  * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "../cuda_arrays.h"
+#include "cufft_arrays.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -15,7 +15,7 @@
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
-enum { MOST_AXES = 3 };
+enum { MOST_AXES = 3, MOST_STREAMS = 4 };
 
 /* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
 struct task {
@@ -25,8 +25,6 @@ struct task {
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
 };
-
-enum { MOST_STREAMS = 4 };
 
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
@@ -41,17 +39,12 @@ struct pass {
     struct fftnd__cuda_lines lines;
 };
 
-/* Streams beside that of the user, which is the first, for launches that need not wait for each other. */
-struct streams {
-    int n; /* 0 = none were made */
-    void *streams[MOST_STREAMS], *forked, *ended[MOST_STREAMS];
-};
-
 struct plan {
     struct fftnd__serial_problem problem;
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
-    struct streams streams; /* none before a pass wants them */
+    int nstreams; /* 0 before a pass wants them; the first is the user's */
+    void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
     char *area;        /* cuFFT's own, then the list */
     size_t copy_bytes; /* a problem without axes */
@@ -59,12 +52,12 @@ struct plan {
 
 /* ---------------------------------------------------------------- errors */
 
-static const redist__space *device(void) {
-    return redist_space_at(REDIST_SPACE_CUDA);
-}
-
 static int check_cuda(cudaError_t error, const char *what) {
-    return device()->check_call((int)error, what);
+    if (error == cudaSuccess)
+        return REDIST_OK;
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
+    return redist_fail_in("libfftnd", code, "%s: %s", what, cudaGetErrorString(error));
 }
 
 static int check_cufft(cufftResult result, const char *what) {
@@ -266,42 +259,45 @@ static int make_handle(const struct plan *plan, const struct task *task,
     return code;
 }
 
-/* To be destroyed also if that fails. */
-static int create_streams(struct streams *streams, void *user) {
-    int code = device()->event_create(&streams->forked);
-    streams->streams[0] = user;
-    for (streams->n = 1; streams->n < MOST_STREAMS && code == REDIST_OK; streams->n++) {
-        code = device()->stream_create(&streams->streams[streams->n]);
+/* Streams beside the user's, for launches that need not wait for each other. */
+static int create_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_create(&plan->forked);
+    plan->streams[0] = plan->problem.stream;
+    for (plan->nstreams = 1; plan->nstreams < MOST_STREAMS && code == REDIST_OK; plan->nstreams++) {
+        code = space->stream_create(&plan->streams[plan->nstreams]);
         if (code == REDIST_OK)
-            code = device()->event_create(&streams->ended[streams->n]);
+            code = space->event_create(&plan->ended[plan->nstreams]);
     }
     return code;
 }
 
-static void destroy_streams(struct streams *streams) {
-    for (int i = 1; i < streams->n; i++) {
-        device()->stream_destroy(streams->streams[i]);
-        device()->event_destroy(streams->ended[i]);
+static void destroy_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    for (int i = 1; i < plan->nstreams; i++) {
+        space->stream_destroy(plan->streams[i]);
+        space->event_destroy(plan->ended[i]);
     }
-    device()->event_destroy(streams->forked);
-    *streams = (struct streams){0};
+    space->event_destroy(plan->forked);
 }
 
-/* From here on the streams go on from where the user's is, from there on his waits for all of them, after a failure
- * too. The host waits for nothing unless something fails. */
-static int fork_streams(const struct streams *streams) {
-    int code = device()->event_record(streams->forked, streams->streams[0]);
-    for (int i = 1; i < streams->n && code == REDIST_OK; i++)
-        code = device()->stream_follow(streams->streams[i], streams->forked);
+/* From here on the streams go on from where the user's is. */
+static int fork_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_record(plan->forked, plan->streams[0]);
+    for (int i = 1; i < plan->nstreams && code == REDIST_OK; i++)
+        code = space->stream_follow(plan->streams[i], plan->forked);
     return code;
 }
 
-static int join_streams(const struct streams *streams) {
+/* From there on the user's stream waits for all of them; where it cannot, the host does. */
+static int join_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
     int first = REDIST_OK;
-    for (int i = 1; i < streams->n; i++) {
-        int code = device()->event_record(streams->ended[i], streams->streams[i]);
+    for (int i = 1; i < plan->nstreams; i++) {
+        int code = space->event_record(plan->ended[i], plan->streams[i]);
         if (code == REDIST_OK)
-            code = device()->stream_follow(streams->streams[0], streams->ended[i]);
+            code = space->stream_follow(plan->streams[0], plan->ended[i]);
         first = first == REDIST_OK ? code : first;
     }
     return first;
@@ -310,8 +306,7 @@ static int join_streams(const struct streams *streams) {
 static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
-    cudaStream_t stream =
-        pass->nhandles > 0 ? plan->streams.streams[pass->nhandles] : plan->problem.stream;
+    cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
     int code = check_cufft(cufftCreate(handle), "cufftCreate");
     if (code != REDIST_OK)
         return code;
@@ -339,8 +334,8 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
                         const struct fftnd__loop *batch) {
     int code = add_handle(plan, pass, task, batch);
     int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
-    if (n > 1 && plan->streams.n == 0)
-        code = create_streams(&plan->streams, plan->problem.stream);
+    if (n > 1 && plan->nstreams == 0)
+        code = create_streams(plan);
     while (pass->nhandles < n && code == REDIST_OK)
         code = add_handle(plan, pass, task, batch);
     size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
@@ -433,7 +428,7 @@ static void destroy(void *data) {
     for (int i = 0; i < plan->npasses; i++)
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
-    destroy_streams(&plan->streams);
+    destroy_streams(plan);
     redist_release(plan);
 }
 
@@ -514,10 +509,10 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     if (pass->nhandles == 1)
         return launch_all(plan, pass, from, to);
-    int code = fork_streams(&plan->streams);
+    int code = fork_streams(plan);
     if (code == REDIST_OK)
         code = launch_all(plan, pass, from, to);
-    int joined = join_streams(&plan->streams);
+    int joined = join_streams(plan);
     return code == REDIST_OK ? joined : code;
 }
 
