@@ -121,7 +121,7 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context);
 
 /* ---------------------------------------------------------------- waiting for peers (waiting.c) */
 
-/* One turn of a loop that waits for peers, the poll-th: lets MPI make progress and other processes run. REDIST_OK,
+/* One pass of a loop that waits for peers, the poll-th: lets MPI make progress and other processes run. REDIST_OK,
  * REDIST_ERR_PEER if a process of the node is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 

@@ -362,7 +362,7 @@ static const char *absent(void) {
     return NULL;
 }
 
-/* What no other space knows is host memory; nobody asks. */
+/* What no other space recognises is host memory. */
 static int recognises(const void *array) {
     (void)array;
     return 1;
