@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "engine.h"
 #include "offload.h"
-#include "planner/grids.h"
 #include "planner/planner.h"
 
 #include <pthread.h>
@@ -95,20 +95,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
     struct fftnd__configuration configuration;
-    int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &configuration);
-    if (code == REDIST_OK || !remembered)
-        return code;
-    fftnd__engine_destroy(&plan->engine);
-    plan->engine = (struct fftnd__engine){0};
-    remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
+    for (int remembered = 1;; remembered = 0) {
+        int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+        if (code == REDIST_OK)
+            code = fftnd__engine_create(&plan->engine, request, &configuration);
+        if (code == REDIST_OK || !remembered)
+            return code;
+        fftnd__engine_destroy(&plan->engine);
+        plan->engine = (struct fftnd__engine){0};
+    }
 }
 
-int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
     MPI_Comm agreed;
@@ -253,8 +251,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
                            .method = plan->engine.method,
                            .workspace_bytes = fftnd__engine_work(&plan->engine),
-                           .scale_forward = plan->engine.scale[REDIST_FORWARD],
-                           .scale_backward = plan->engine.scale[REDIST_BACKWARD],
+                           .scale_forward = plan->engine.directions[REDIST_FORWARD].scale,
+                           .scale_backward = plan->engine.directions[REDIST_BACKWARD].scale,
                            .serial_seconds = plan->engine.seconds[0],
                            .exchange_seconds = plan->engine.seconds[1],
                            .fused = plan->engine.is_fused,
@@ -262,9 +260,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .threads = plan->engine.transform.options.threads,
                            .halved_axis = plan->engine.transform.chain.halved,
                            .segments = plan->engine.is_fused ? 1 : configuration->segments,
-                           .partitions = fftnd__engine_pieces(&plan->engine),
-                           .locally_transposed =
-                               plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
+                           .partitions = fftnd__engine_partitions(&plan->engine),
+                           .locally_transposed = plan->engine.directions[0].program.transposed &&
+                                                 !plan->engine.is_fused};
     memcpy(own.order, configuration->order, sizeof own.order);
     if (plan->engine.transform.offload != NULL) {
         own.device_bytes = plan->engine.transform.offload->bytes;

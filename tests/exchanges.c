@@ -178,6 +178,21 @@ void exchange_arrays(const exchange *given, const enum test_memory memory[2],
         arrays[side] = array_create(given->comm, memory[side], side_bytes(given, side));
 }
 
+exchange_tile exchange_slab(const exchange *given, int side, const test_array *array, int nslabs,
+                            int slab) {
+    const redist_box *box = &given->boxes[side][given->rank];
+    exchange_tile tile = {{0}, {0}, {0}, NULL};
+    ptrdiff_t stride = (ptrdiff_t)given->element->extent;
+    for (int axis = given->ndims - 1; axis >= 0; axis--) {
+        tile.count[axis] = box->count[axis];
+        tile.stride[axis] = stride;
+        stride *= box->count[axis];
+    }
+    redist_decompose(box->count[0], nslabs, slab, &tile.count[0], &tile.start[0]);
+    tile.data = array->data + tile.start[0] * tile.stride[0];
+    return tile;
+}
+
 void exchange_free_arrays(test_array arrays[2]) {
     array_free(&arrays[0]);
     array_free(&arrays[1]);
@@ -345,7 +360,8 @@ static void try_with(struct pool *pool, const exchange *given, const exchange_wa
 void exchange_try(const exchange *given, int nways, const exchange_way ways[]) {
     struct pool pool = {.arrays = {{{.allocation = NULL}}}};
     for (int i = 0; i < nways; i++)
-        try_with(&pool, given, &ways[i]);
+        if (harness_draws_case())
+            try_with(&pool, given, &ways[i]);
     pool_free(&pool);
 }
 

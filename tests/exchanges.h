@@ -52,6 +52,17 @@ void exchange_arrays(const exchange *given, const enum test_memory memory[2], te
 /** Frees them. */
 void exchange_free_arrays(test_array arrays[2]);
 
+/** A box of an array of this rank, as redist_plan_put and redist_plan_get take it. */
+typedef struct exchange_tile {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *data;
+} exchange_tile;
+
+/** Slab number `slab` of `nslabs` along the first axis of the array of one side. */
+exchange_tile exchange_slab(const exchange *given, int side, const test_array *array, int nslabs,
+                            int slab);
+
 /** How a plan is used. */
 enum exchange_use {
     USE_EXECUTE,      /**< redist_plan_execute on the arrays of the plan */

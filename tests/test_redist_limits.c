@@ -4,9 +4,11 @@
  * arrays are address space without memory behind it, which a plan does not touch.
  */
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "exchanges.h"
 #include "harness.h"
@@ -168,6 +170,24 @@ START_TEST(arrays_beyond_memory) {
 }
 END_TEST
 
+/* A rank that may not make the file behind shared memory: plain memory on all ranks, never a wait without end. */
+START_TEST(arrays_beyond_files) {
+    struct rlimit before, small;
+    void *array = NULL;
+    check_all(getrlimit(RLIMIT_FSIZE, &before) == 0, "getrlimit");
+    signal(SIGXFSZ, SIG_IGN);
+    small = before;
+    small.rlim_cur = 1 << 16;
+    if (harness_rank == 0)
+        setrlimit(RLIMIT_FSIZE, &small);
+    int code = redist_alloc(MPI_COMM_WORLD, 1 << 20, &array);
+    setrlimit(RLIMIT_FSIZE, &before);
+    check_ok(code);
+    memset(array, 1, 1 << 20);
+    check_ok(redist_free(&array));
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {parts_beyond_int,
                                   extents_beyond_int,
@@ -175,6 +195,7 @@ int main(int argc, char **argv) {
                                   padding_beyond_addresses,
                                   products_of_zero,
                                   arrays_beyond_memory,
+                                  arrays_beyond_files,
                                   NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }

@@ -3,7 +3,7 @@
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
-#include "../team.h"
+#include "../thread_pool.h"
 #include "fftnd.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
@@ -21,8 +21,8 @@ struct fftnd__serial_problem {
     enum fftnd_effort effort;
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    struct fftnd__team
-        *team; /* threads that execute it together; NULL = whoever executes it does so
+    struct fftnd__pool
+        *pool; /* threads that execute it together; NULL = whoever executes it does so
                                  alone, and several threads may at once */
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
@@ -61,13 +61,6 @@ struct fftnd__serial {
                  void *stream);
 
     void (*destroy)(void *plan);
-
-    /* Marks in a stream, to wait until all work before them is done; NULL = work is done on return. */
-    int (*mark_create)(void **mark);
-    int (*mark_set)(void *mark, void *stream);
-    int (*mark_reached)(void *mark, int *reached); /* whether it is done, without waiting */
-    int (*mark_wait)(void *mark);
-    void (*mark_destroy)(void *mark);
 };
 
 /* Bytes of a real or complex element. */

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
@@ -250,15 +251,7 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
 
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
                           const redist_index sizes[]) {
-    static const char *const names[REDIST_MAX_NDIMS] = {
-        "the global extent of axis 0",  "the global extent of axis 1",
-        "the global extent of axis 2",  "the global extent of axis 3",
-        "the global extent of axis 4",  "the global extent of axis 5",
-        "the global extent of axis 6",  "the global extent of axis 7",
-        "the global extent of axis 8",  "the global extent of axis 9",
-        "the global extent of axis 10", "the global extent of axis 11",
-        "the global extent of axis 12", "the global extent of axis 13",
-        "the global extent of axis 14", "the global extent of axis 15"};
+    char names[REDIST_MAX_NDIMS][40];
     const redist_options *options = &request->options;
     redist_shared_value values[16 + REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
@@ -280,8 +273,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
     int n = 0;
     while (values[n].name != NULL)
         n++;
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        snprintf(names[i], sizeof names[i], "the global extent of axis %d", i);
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};
+    }
     return redist_agree_values_in(request->function, request->context->comm, code, n, values);
 }

@@ -62,21 +62,9 @@ static int release_move(void *data) {
     return redist_plan_free(&move->plan);
 }
 
-/* Slab number i of array A. */
 static int put_slab(const struct move *move, int i) {
-    const exchange *given = &move->given;
-    const redist_index *extent = given->boxes[0][given->rank].count;
-    redist_index start[REDIST_MAX_NDIMS] = {0};
-    redist_index count[REDIST_MAX_NDIMS] = {0};
-    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
-    for (int axis = given->ndims - 1; axis >= 0; axis--) {
-        count[axis] = extent[axis];
-        stride[axis] = step;
-        step *= extent[axis];
-    }
-    redist_decompose(extent[0], SLABS, i, &count[0], &start[0]);
-    return redist_plan_put(move->plan, start, count, move->arrays[0].data + start[0] * stride[0],
-                           stride);
+    exchange_tile tile = exchange_slab(&move->given, 0, &move->arrays[0], SLABS, i);
+    return redist_plan_put(move->plan, tile.start, tile.count, tile.data, tile.stride);
 }
 
 static int put_slabs(const struct move *move) {
