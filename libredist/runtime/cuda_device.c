@@ -22,12 +22,12 @@
 
 /* ---------------------------------------------------------------- errors */
 
-int redist__cuda_check(int error, const char *what) {
+int redist__cuda_check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
         return REDIST_OK;
     (void)cudaGetLastError(); /* the user's own checks are not to find it */
     int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist__fail(code, "%s: %s", what, cudaGetErrorString((cudaError_t)error));
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
 }
 
 /* ---------------------------------------------------------------- streams */

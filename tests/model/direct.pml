@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model of the flags of method direct (libredist/sync/flags.c, libredist/methods/direct*.c), for spin.
+ * A model of the flags of method direct (libredist/sync/flags.h, libredist/methods/direct*.c), for spin.
  * tests/model/check.sh runs it for the configurations that count.
  *
  * Each rank executes a plan EXECUTIONS times. All actions are sequentially consistent: the flags are written with
