@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian process grids and their one-dimensional subgroups. */
-#include "comm.h"
+#include "../comm/comm.h"
 
 #include <stdio.h>
 #include <string.h>
