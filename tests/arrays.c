@@ -204,8 +204,8 @@ struct cursor {
     uint64_t global_number; /* position in the global array, if in the box */
 };
 
-static redist_index local_extent(const redist_box *box, int axis) {
-    return box->extent[axis] ? box->extent[axis] : box->count[axis];
+static int local_extent(const redist_box *box, int axis) {
+    return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
 
 size_t place_elements(const test_place *place) {
@@ -222,7 +222,7 @@ static void cursor_locate(struct cursor *cursor, const test_place *place) {
     for (int i = 0; i < place->ndims; i++) {
         redist_index in_box = cursor->index[i] - box->offset[i];
         cursor->in_box &= in_box >= 0 && in_box < box->count[i];
-        cursor->global_index[i] = box->start[i] + in_box;
+        cursor->global_index[i] = (int)(box->start[i] + in_box);
         cursor->global_number =
             cursor->global_number * (uint64_t)place->sizes[i] + (uint64_t)cursor->global_index[i];
     }

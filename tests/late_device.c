@@ -28,7 +28,8 @@ struct event {
 };
 
 struct copy {
-    int ndims, count[REDIST_MAX_NDIMS];
+    int ndims;
+    redist_index count[REDIST_MAX_NDIMS];
     size_t item;
     const char *source;
     char *destination;
@@ -249,7 +250,7 @@ const redist__space *late_space_at(enum redist_space space) {
     return space == REDIST_SPACE_CUDA ? &device : redist_space_at(space);
 }
 
-int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+int late_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],
                      void *destination, const ptrdiff_t destination_stride[]) {
     struct work work = {.kind = COPY, .copy = {ndims, {0}, item, source, destination, {0}, {0}}};

@@ -130,8 +130,7 @@ struct tiled {
 static int move_slab(const struct tiled *tiled, int axis, int nslabs, int which) {
     const exchange *given = tiled->given;
     int side = !tiled->puts;
-    redist_index start[REDIST_MAX_NDIMS] = {0};
-    redist_index count[REDIST_MAX_NDIMS] = {0};
+    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS] = {0};
     const redist_box *box = &given->boxes[side][given->rank];
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
     for (int i = given->ndims - 1; i >= 0; i--) {

@@ -188,8 +188,8 @@ START_TEST(grid_to_grid) {
     for (int i = 0; harness_another(i, 2); i++) {
         redist_grid *grids[2];
         const int any[3] = {0, 0, 0};
-        int order[3];
         redist_index sizes[3];
+        int order[3];
         test_element element = element_create(random_between(0, element_count() - 1));
         random_sizes(3, 1, 12, 800, sizes);
         exchange given = exchange_between_boxes(MPI_COMM_WORLD, &element, 3, sizes);

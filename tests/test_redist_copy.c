@@ -29,7 +29,7 @@ static void copy_plainly(int ndims, const redist_index count[], size_t item,
         memcpy(to, from, item);
         return;
     }
-    for (int i = 0; i < count[0]; i++)
+    for (redist_index i = 0; i < count[0]; i++)
         copy_plainly(ndims - 1, count + 1, item, from + i * from_stride[0], from_stride + 1,
                      to + i * to_stride[0], to_stride + 1);
 }

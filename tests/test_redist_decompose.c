@@ -13,8 +13,7 @@ START_TEST(balanced_blocks) {
             redist_index next = 0, previous = INT_MAX;
             harness_case("n = %d, nparts = %d", n, nparts);
             for (int part = 0; part < nparts; part++) {
-                redist_index start = -1;
-                redist_index count = -1;
+                redist_index count = -1, start = -1;
                 check_ok(redist_decompose(n, nparts, part, &count, &start));
                 check_all(start == next, "part %d starts at %lld, not %lld", part, (long long)start,
                           (long long)next);
@@ -30,8 +29,7 @@ START_TEST(balanced_blocks) {
 END_TEST
 
 START_TEST(largest_numbers) {
-    redist_index start;
-    redist_index count;
+    redist_index count, start;
     check_ok(redist_decompose(INT_MAX, 2, 1, &count, &start));
     check_all(start == INT_MAX / 2 + 1 && count == INT_MAX / 2, "%lld from %lld", (long long)count,
               (long long)start);
@@ -55,8 +53,7 @@ START_TEST(bad_arguments) {
                {5, 2, 99, "part", "99"},
                {INT_MIN, 1, 0, "n", "-2147483648"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        redist_index start = 78;
-        redist_index count = 77;
+        redist_index count = 77, start = 78;
         char argument[64];
         harness_case("n = %d, nparts = %d, part = %d", bad[i].n, bad[i].nparts, bad[i].part);
         check_code(redist_decompose(bad[i].n, bad[i].nparts, bad[i].part, &count, &start),
@@ -117,16 +114,14 @@ START_TEST(unknown_codes) {
 END_TEST
 
 static void *fail_otherwise(void *nothing) {
-    redist_index start;
-    redist_index count;
+    redist_index count, start;
     redist_decompose(5, -8, 0, &count, &start);
     return strstr(redist_error_message(), "-8") ? nothing : NULL;
 }
 
 /* Each thread has its own message. */
 START_TEST(message_of_thread) {
-    redist_index start;
-    redist_index count;
+    redist_index count, start;
     pthread_t thread;
     void *seen = NULL;
     check_code(redist_decompose(-31, 2, 0, &count, &start), REDIST_ERR_ARGUMENT);

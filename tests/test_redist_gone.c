@@ -32,8 +32,7 @@ static void must(int code, const char *what) {
 }
 
 static redist_plan *make_plan(const char *method, const char *use) {
-    redist_index sizes_b[AXES] = {EXTENT, EXTENT, EXTENT};
-    redist_index start;
+    redist_index sizes_b[AXES] = {EXTENT, EXTENT, EXTENT}, start;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     redist_decompose(EXTENT, nranks, rank, &sizes_a[1], &start);

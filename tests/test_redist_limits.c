@@ -27,9 +27,7 @@ static int plan_large(const char *method, MPI_Datatype type, const redist_index 
                       char *space) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
-    redist_index sizes_b[2] = {0, sizes[1]};
-    redist_index start;
-    redist_index sizes_a[2] = {sizes[0], 0};
+    redist_index sizes_a[2] = {sizes[0], 0}, sizes_b[2] = {0, sizes[1]}, start;
     options.method = method;
     options.effort = REDIST_ESTIMATE;
     redist_decompose(sizes[1], harness_nranks, harness_rank, &sizes_a[1], &start);
@@ -58,15 +56,16 @@ START_TEST(parts_beyond_int) {
     static const char *const counting[] = {"alltoallv", "p2p", "kway"};
     static const char *const typed[] = {"alltoallw", "p2p-type"};
     char *space = take_space();
-    const int rows = 65536 * harness_nranks, columns = 40000 * harness_nranks;
-    const redist_index sizes[2] = {rows, columns};
+    const int rows = 65536 * harness_nranks;
+    const redist_index sizes[2] = {rows, 40000 * harness_nranks};
     check_all(space != NULL, "no address space");
     if (harness_nranks == 1 || harness_nranks > 3) {
         munmap(space, space_bytes);
         skip_test("for 2 or 3 ranks");
     }
     for (int i = 0; i < 3; i++) {
-        harness_case("%dx%d bytes, method %s", rows, columns, counting[i]);
+        harness_case("%lldx%lld bytes, method %s", (long long)sizes[0], (long long)sizes[1],
+                     counting[i]);
         int code = plan_large(counting[i], MPI_CHAR, sizes, space);
         check_same(code);
         check_all(code == REDIST_ERR_LIMIT, "%s: %s", redist_error_name(code),
@@ -75,7 +74,8 @@ START_TEST(parts_beyond_int) {
                   redist_error_message());
     }
     for (int i = 0; i < 2; i++) {
-        harness_case("%dx%d bytes, method %s", rows, columns, typed[i]);
+        harness_case("%lldx%lld bytes, method %s", (long long)sizes[0], (long long)sizes[1],
+                     typed[i]);
         check_ok(plan_large(typed[i], MPI_CHAR, sizes, space));
     }
     munmap(space, space_bytes);
@@ -114,9 +114,7 @@ START_TEST(arrays_beyond_addresses) {
         redist_options options = REDIST_OPTIONS_DEFAULT;
         redist_plan *plan = NULL;
         const redist_index sizes[4] = {INT_MAX, INT_MAX, INT_MAX, INT_MAX};
-        redist_index sizes_b[4];
-        redist_index start;
-        redist_index sizes_a[4];
+        redist_index sizes_a[4], sizes_b[4], start;
         memcpy(sizes_a, sizes, sizeof(sizes));
         memcpy(sizes_b, sizes, sizeof(sizes));
         redist_decompose(INT_MAX, harness_nranks, harness_rank, &sizes_a[3], &start);
@@ -189,13 +187,8 @@ START_TEST(arrays_beyond_files) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {parts_beyond_int,
-                                  extents_beyond_int,
-                                  arrays_beyond_addresses,
-                                  padding_beyond_addresses,
-                                  products_of_zero,
-                                  arrays_beyond_memory,
-                                  arrays_beyond_files,
-                                  NULL};
+    const TTest *const tests[] = {
+        parts_beyond_int, extents_beyond_int,   arrays_beyond_addresses, padding_beyond_addresses,
+        products_of_zero, arrays_beyond_memory, arrays_beyond_files,     NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }

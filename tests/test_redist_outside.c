@@ -71,8 +71,7 @@ static void try_arrays(void) {
 
 /* These need no MPI. */
 static void try_others(void) {
-    redist_index start = 0;
-    redist_index count = 0;
+    redist_index count = 0, start = 0;
     EXPECT(redist_decompose(10, 3, 1, &count, &start), REDIST_OK);
     EXPECT(redist_decompose(10, 3, 3, &count, &start), REDIST_ERR_ARGUMENT);
     expect(count == 3 && start == 4, 1, "the block");
@@ -106,9 +105,7 @@ int main(int argc, char **argv) {
     static redist_grid *grid;
     static void *array;
     int size, rank;
-    redist_index sizes_b[2] = {4, 4};
-    redist_index start;
-    redist_index sizes_a[2] = {4, 4};
+    redist_index sizes_a[2] = {4, 4}, sizes_b[2] = {4, 4}, start;
     const int dims[1] = {0};
     double a[16] = {0}, b[16] = {0};
     try_all("before MPI_Init");

@@ -25,7 +25,7 @@ struct job {
 
 static redist_index extent_of(const exchange *given, int side, int axis) {
     const redist_box *box = &given->boxes[side][given->rank];
-    return box->extent[axis] ? box->extent[axis] : box->count[axis];
+    return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
 
 /* Elements of a local array around those that differ in `axis` only, and within. */
@@ -37,7 +37,8 @@ static void count_around(const exchange *given, int side, int axis, size_t *oute
 
 static void copy_partition(struct job *job, int partition) {
     const exchange *given = job->given;
-    redist_index count, start, extent = extent_of(given, 1, job->axis);
+    int extent = extent_of(given, 1, job->axis);
+    redist_index count, start;
     size_t outer, inner;
     redist_decompose(extent, job->partitions, partition, &count, &start);
     count_around(given, 1, job->axis, &outer, &inner);
@@ -63,8 +64,7 @@ static int look(struct job *job) {
 /* A slab of A along an axis, out of the array itself; ranks have few, many, or none */
 static int put_slab(const struct job *job, int axis, int from, int to) {
     const exchange *given = job->given;
-    redist_index count[REDIST_MAX_NDIMS];
-    redist_index start[REDIST_MAX_NDIMS] = {0};
+    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
     for (int i = given->ndims - 1; i >= 0; i--) {
         count[i] = extent_of(given, 0, i);

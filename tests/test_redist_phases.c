@@ -16,11 +16,10 @@ struct setup {
 
 static const redist_index whole[3] = {24, 18, 40};
 
-static redist_index local(int axis) {
-    redist_index start;
-    redist_index count;
+static int local(int axis) {
+    redist_index count, start;
     redist_decompose(whole[axis], harness_nranks, harness_rank, &count, &start);
-    return count;
+    return (int)count;
 }
 
 /* A communicator that shows nodes of `node_size` ranks each to hier, and to all others the node as it is. */

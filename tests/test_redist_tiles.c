@@ -13,7 +13,7 @@ enum { MOST_AXES = 5, MOST_PIECES = 3, UNUSED = 0xee };
 struct tiling {
     int ndims;
     int npieces[MOST_AXES];
-    int start[MOST_AXES][MOST_PIECES + 1]; /* of each piece, and the end */
+    redist_index start[MOST_AXES][MOST_PIECES + 1]; /* of each piece, and the end */
 };
 
 /* A box of a local array and a buffer for it, in which the axes may lie in another order */
@@ -29,11 +29,11 @@ struct tile {
 static struct tiling random_tiling(uint64_t *sequence, int ndims, const redist_box *box) {
     struct tiling tiling = {.ndims = ndims};
     for (int axis = 0; axis < ndims; axis++) {
-        int *start = tiling.start[axis];
-        int extent = (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
+        redist_index *start = tiling.start[axis], extent = box->extent[axis];
+        extent = extent ? extent : box->count[axis];
         tiling.npieces[axis] = random_from(sequence, 1, MOST_PIECES);
         for (int piece = 1; piece < tiling.npieces[axis]; piece++)
-            start[piece] = random_from(sequence, start[piece - 1], extent);
+            start[piece] = random_from(sequence, (int)start[piece - 1], (int)extent);
         start[tiling.npieces[axis]] = extent;
     }
     return tiling;
@@ -51,7 +51,7 @@ static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, in
     struct tile tile = {.bytes = item};
     int first = random_from(sequence, 0, tiling->ndims - 1);
     for (int axis = 0; axis < tiling->ndims; axis++) {
-        const int *start = &tiling->start[axis][n % tiling->npieces[axis]];
+        const redist_index *start = &tiling->start[axis][n % tiling->npieces[axis]];
         n /= tiling->npieces[axis];
         tile.start[axis] = start[0];
         tile.count[axis] = start[1] - start[0];
@@ -366,8 +366,7 @@ static void end_wrong(struct job *job) {
 }
 
 START_TEST(out_of_order) {
-    const redist_index count[3] = {1, 1, 1};
-    const redist_index start[3] = {0};
+    const redist_index start[3] = {0}, count[3] = {1, 1, 1};
     const ptrdiff_t stride[3] = {8, 8, 8};
     double value = 0;
     for (int i = 0; i < 4; i++) {
@@ -414,10 +413,8 @@ START_TEST(bad_tiles) {
                          : redist_plan_get_begin(job.plan, job.arrays[0].data),
                    REDIST_ERR_STATE);
         for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
-            const redist_index count[3] = {1, 1, bad[n].count};
-            const redist_index start[3] = {0, 0, bad[n].start};
-            harness_case("tiles %d, start %lld, count %lld", job.tiles, (long long)start[2],
-                         (long long)count[2]);
+            const redist_index start[3] = {0, 0, bad[n].start}, count[3] = {1, 1, bad[n].count};
+            harness_case("tiles %d, start %d, count %d", job.tiles, bad[n].start, bad[n].count);
             check_code(i % 2 ? redist_plan_put(job.plan, start, count, values, stride)
                              : redist_plan_get(job.plan, start, count, values, stride),
                        REDIST_ERR_SIZE);
