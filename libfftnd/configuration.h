@@ -10,10 +10,10 @@ struct fftnd__configuration {
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
     int before_exchange; /* backward transforms an axis before an exchange if it is whole before and after it */
-    int transposed; /* transforms over whole arrays turn the axes, so that lines are contiguous */
-    int fused;      /* transforms and exchanges are joined in tiles */
-    int untiled;    /* fused: transforms between arrays of this rank work on whole arrays */
-    int tiled;      /* transforms that are not fused work in tiles too */
+    int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
+    int fused;         /* tiles go from transforms to exchanges and back without an array between */
+    int untiled;       /* fused: transforms between arrays of this rank work on whole arrays */
+    int tiled;         /* transforms that are not fused work in tiles too */
     size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
@@ -21,8 +21,8 @@ struct fftnd__configuration {
     size_t
         row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
                          at least; 0 = any */
-    int segments; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
-    int partitions; /* and the one after that exchange in so many, each of which begins as it arrives */
+    int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
+    int partitions; /* of the transform after that exchange; each begins as it arrives */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };
