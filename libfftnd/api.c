@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "check.h"
 #include "engine.h"
 #include "offload.h"
 #include "planner/planner.h"

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a transform does its work: what a planner may choose, and the same as text. */
+/* What a transform is to do, and how it does that: what a planner may choose, also as text. */
 #ifndef FFTND__CONFIGURATION_H
 #define FFTND__CONFIGURATION_H
 
-#include "check.h"
+#include "fftnd.h"
+#include "redist_support.h"
+
+/* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
+struct fftnd__request {
+    const char *function; /* of the user, for messages */
+    MPI_Comm comm;
+    int nranks, ndims;
+    const redist_index *sizes;
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    int halved;                /* axis of a real transform, -1 = none */
+    const redist_index *modes; /* of each axis on the spectral side */
+    fftnd_options options;     /* `space` is never REDIST_SPACE_AUTO */
+};
+
+/* Elements of an axis on the spectral side. */
+static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
+    return axis == request->halved ? request->modes[axis] / 2 + 1 : request->modes[axis];
+}
 
 struct fftnd__configuration {
     int grid_ndims;
