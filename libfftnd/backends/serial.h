@@ -42,7 +42,7 @@ struct fftnd__serial {
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
-     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
+     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY, REDIST_ERR_LIMIT. */
     int (*create)(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan);
 
     /* Scratch memory that a plan needs, and one to use that other plans use too when it does not. NULL =
