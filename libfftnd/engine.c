@@ -34,7 +34,7 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
 static double logical_size(const struct fftnd__request *request) {
     double product = 1;
     for (int i = 0; i < request->ndims; i++) {
-        double n = request->sizes[i];
+        double n = (double)request->sizes[i];
         if (request->kind == FFTND_R2R) {
             enum fftnd_r2r r2r = request->options.r2r[i];
             n = 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);

@@ -53,7 +53,8 @@ static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_probl
 /* The axes but the last, in the output. */
 static void describe_rest(const struct fftnd__serial_problem *problem,
                           struct fftnd__serial_problem *rest) {
-    int last = problem->naxes - 1, n = problem->axes[last].n;
+    int last = problem->naxes - 1;
+    redist_index n = problem->axes[last].n;
     *rest = *problem;
     rest->kind = FFTND_C2C;
     rest->naxes = last;
