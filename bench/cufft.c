@@ -160,7 +160,7 @@ bench_transform bench_cufft_create(const bench_problem *problem, int grid_ndims,
     for (int axis = inner - 1; axis >= 0; axis--)
         add_axis(serial, axis, axis < serial->g ? axis : serial->g);
     size_t bytes = most_bytes(serial);
-    *arrays = (bench_arrays){.input = input->input, .kept = input->kept};
+    *arrays = (bench_arrays){.input = input->input, .original = input->original};
     arrays->physical = problem->space->allocate(MPI_COMM_WORLD, bytes, 0);
     arrays->spectral = arrays->physical;
     arrays->physical_bytes = bytes < input->physical_bytes ? bytes : input->physical_bytes;

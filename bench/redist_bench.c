@@ -418,7 +418,7 @@ static int measure(const struct exchange *exchange, struct entry entries[], int 
     return wrong > 0;
 }
 
-/* What the library could only refuse later, or in other words. */
+/* What the library would refuse later, and in words that do not name the options. */
 static int check_settings(const bench_program *program, struct exchange *exchange,
                           bench_methods *methods) {
     const bench_settings *settings = &exchange->settings;

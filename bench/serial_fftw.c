@@ -132,7 +132,7 @@ static void *plan_axis(const struct serial *serial, int axis, int direction, voi
     return plan;
 }
 
-/* Forward runs from the last axis to the first, backward the other way. */
+/* Forward runs from the last axis to the first, backward in reverse. */
 static void plan_all(struct serial *serial, void *data) {
     for (int axis = serial->problem->ndims - 1; axis >= 0; axis--) {
         if (local_bytes(serial, axis) == 0)

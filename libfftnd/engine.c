@@ -257,11 +257,13 @@ static int build_programs(struct fftnd__engine *engine) {
     engine->largest_bytes = find_largest(engine);
     if (on_device || (transform->offload != NULL && user)) /* they say what they need, or refuse */
         code = redist_agree(transform->comm, plan_in_scratch(engine));
+    if (code != REDIST_OK)
+        return code;
     engine->may_fuse = wants_fusion(transform);
     if (!engine->may_fuse || user)
         count_work(engine);
-    if (!engine->may_fuse || code != REDIST_OK)
-        return code;
+    if (!engine->may_fuse)
+        return REDIST_OK;
     code = build_fused(engine);
     if (code == REDIST_OK && !engine->may_fuse && insists_on_fusion(engine))
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,

@@ -25,7 +25,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
 }
 
-/* The first axis is not the halved one: its extent tells how many points or waves there are. */
+/* The first axis is not the halved one: its extent is the number of points or waves. */
 static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
     struct block block = {.next = layout->batch_stride,
                           .period = layout->sizes[0],

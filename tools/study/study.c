@@ -279,7 +279,7 @@ static double time_direction(const struct trial *trial, int direction, const cha
 
 /* ---------------------------------------------------------------- the sweep */
 
-/* Which directions have to be measured; rank 0 knows. Returns how many. */
+/* Which directions have to be measured, by the file of rank 0. Returns how many. */
 static int find_missing(const struct study *study, const study_config *config, int missing[2]) {
     const bench_list *directions = &study->job->choices[STUDY_DIRECTION];
     char key[STUDY_KEY_BYTES];
@@ -320,7 +320,7 @@ static int is_over(struct study *study) {
     return study->stopped;
 }
 
-/* A method that does not apply is no failure where all were asked for. */
+/* A method that does not apply is no failure if the job lists all. */
 static void run_trial(struct study *study, const study_config *config, const int missing[2],
                       int count) {
     struct trial trial = {
