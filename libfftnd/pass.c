@@ -416,7 +416,6 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
     for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
         if (has_pass(&program->steps[i]))
             code = plan_pass(program, transform, &program->steps[i], scratch);
-    program->planned = code == REDIST_OK;
     return code;
 }
 

@@ -67,7 +67,6 @@ struct fftnd__program {
     int direction;
     int fused; /* in tiles that go from transform to exchange and back without an array between */
     int transposed; /* each transform puts the lines of the next one side by side in memory */
-    int planned;    /* the passes of its serial steps are */
     int nsteps;
     struct fftnd__step
         steps[FFTND__MOST_STEPS + 2]; /* steps[0] is the input, and the last one is never used */
