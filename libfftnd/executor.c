@@ -117,23 +117,16 @@ static int receive(const struct run *run, const struct fftnd__step *step, redist
     return fftnd__run_pieces(&execution, &seconds);
 }
 
-static void open_exchanges(struct run *run, const struct fftnd__step *step) {
+/* Opens those that the transform of a step does, or closes them. */
+static void switch_exchanges(struct run *run, const struct fftnd__step *step, int opens) {
     redist_plan *pulled = pulled_before(step), *pushed = pushed_after(step);
     int get = REDIST_OK, put = REDIST_OK;
     if (pulled != NULL)
-        get = redist_plan_get_begin(pulled, array_of(run, step - 2));
+        get = opens ? redist_plan_get_begin(pulled, array_of(run, step - 2))
+                    : redist_plan_get_end(pulled);
     if (pushed != NULL)
-        put = redist_plan_put_begin(pushed, array_of(run, step + 1));
-    note(run, get != REDIST_OK ? get : put);
-}
-
-static void close_exchanges(struct run *run, const struct fftnd__step *step) {
-    redist_plan *pulled = pulled_before(step), *pushed = pushed_after(step);
-    int get = REDIST_OK, put = REDIST_OK;
-    if (pulled != NULL)
-        get = redist_plan_get_end(pulled);
-    if (pushed != NULL)
-        put = redist_plan_put_end(pushed);
+        put = opens ? redist_plan_put_begin(pushed, array_of(run, step + 1))
+                    : redist_plan_put_end(pushed);
     note(run, get != REDIST_OK ? get : put);
 }
 
@@ -141,13 +134,13 @@ static void close_exchanges(struct run *run, const struct fftnd__step *step) {
  * return. What is opened is closed, so that peers go on. */
 static void run_serial(struct run *run, const struct fftnd__step *step, double scale) {
     double begin = MPI_Wtime(), in_kernels = 0;
-    open_exchanges(run, step);
+    switch_exchanges(run, step, 1);
     if (!has_failed(run) && step->pass != NULL)
         note(run, run_step(run, step, scale, &in_kernels));
     if (!has_failed(run) && step[1].by_partitions && step[2].pass != NULL)
         note(run, receive(run, step + 2, step[1].exchange));
     run->serial_seconds += run->program->fused ? in_kernels : MPI_Wtime() - begin;
-    close_exchanges(run, step);
+    switch_exchanges(run, step, 0);
 }
 
 static void run_exchange(struct run *run, const struct fftnd__step *step) {

@@ -165,7 +165,6 @@ static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
                                                const struct fftnd__transform *transform,
                                                const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
-                                          .before = step - 1,
                                           .step = step,
                                           .direction = program->direction,
                                           .partition = &pass->partition,

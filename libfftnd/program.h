@@ -124,15 +124,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
                             const redist_index extent[], struct fftnd__serial_problem *problem);
 
-/* What may be done with the arrays of the user. */
-struct fftnd__rules {
-    int in_place;
-    int overwrite_input;
-    int mapped_arrays; /* peers map the input and the output too, not only work space */
-};
-
 /* Chooses the array after each step that is not NOWHERE, so that as little work space and as few extra passes
  * as possible are needed. 0 if there is no way. */
-int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__rules *rules);
+int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options);
 
 #endif
