@@ -157,7 +157,7 @@ static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
 }
 
 static int plan_in_scratch(struct fftnd__engine *engine) {
-    static char nowhere[2]; /* addresses that nobody uses */
+    static char nowhere[2]; /* addresses, whose memory is not used */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
     if (!fftnd__needs_scratch(&engine->directions[0].program, &engine->transform) &&
         !fftnd__needs_scratch(&engine->directions[1].program, &engine->transform))

@@ -5,11 +5,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+/* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
-/* On a device, with so many tiles the first upload and the last download, which nothing runs beside, do not
- * count; with tiles as large as this they do not either. */
+/* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
+ * count, but none smaller or larger than this. */
 enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */

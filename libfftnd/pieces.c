@@ -350,7 +350,7 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
 
 /* ---------------------------------------------------------------- one pass */
 
-/* The loop. After a failure nobody takes any more pieces. */
+/* The loop. After a failure no thread takes any more pieces. */
 static int take_pieces(void *data, int thread) {
     struct fftnd__execution *execution = data;
     const struct fftnd__pass *pass = execution->pass;

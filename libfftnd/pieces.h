@@ -28,7 +28,7 @@ struct fftnd__execution {
     int arrived;
     int loads_directly, stores_directly; /* a device reaches the array of the source, the sink */
     double moving;          /* seconds that the host spent with peers and in copies for a device */
-    _Atomic long long next; /* the first piece that nobody has taken */
+    _Atomic long long next; /* the first piece that no thread has taken */
     _Atomic long long nanoseconds; /* spent in kernels, by all threads */
 };
 

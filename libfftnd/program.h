@@ -97,7 +97,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]);
 
-/* How a stage whose transforms cannot be in place is split when the arrays at hand leave no other way. */
+/* How a stage whose transforms cannot be in place is split when the given arrays allow nothing else. */
 enum fftnd__split {
     FFTND__UNSPLIT,
     FFTND__COPY_FIRST,   /* nor that, but backward begins with a copy that may be ruined */

@@ -6,7 +6,7 @@
  */
 #include "prefetch.h"
 
-/* A row is fetched so many rows ahead. Short ones cost more to call for than they wait. */
+/* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
 enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
 static size_t in_bytes(const struct fftnd__serial_problem *problem) {
