@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "engine.h"
 #include "offload.h"
-#include "planner/grids.h"
 #include "planner/planner.h"
 
 #include <pthread.h>
@@ -95,20 +95,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
     struct fftnd__configuration configuration;
-    int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &configuration);
-    if (code == REDIST_OK || !remembered)
-        return code;
-    fftnd__engine_destroy(&plan->engine);
-    plan->engine = (struct fftnd__engine){0};
-    remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
+    for (int remembered = 1;; remembered = 0) {
+        int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+        if (code == REDIST_OK)
+            code = fftnd__engine_create(&plan->engine, request, &configuration);
+        if (code == REDIST_OK || !remembered)
+            return code;
+        fftnd__engine_destroy(&plan->engine);
+        plan->engine = (struct fftnd__engine){0};
+    }
 }
 
-int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
     MPI_Comm agreed;

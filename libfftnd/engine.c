@@ -104,7 +104,7 @@ static int create_transform(struct fftnd__transform *transform,
     code = redist_agree(transform->comm, transform->space->event_create(&transform->event));
     if (code != REDIST_OK)
         return code;
-    code = fftnd__team_create(request->options.threads, &transform->team);
+    code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
                                   request->halved, transform->configuration.order, transform->grid);
@@ -257,11 +257,13 @@ static int build_programs(struct fftnd__engine *engine) {
     engine->largest_bytes = find_largest(engine);
     if (on_device || (transform->offload != NULL && user)) /* they say what they need, or refuse */
         code = redist_agree(transform->comm, plan_in_scratch(engine));
+    if (code != REDIST_OK)
+        return code;
     engine->may_fuse = wants_fusion(transform);
     if (!engine->may_fuse || user)
         count_work(engine);
-    if (!engine->may_fuse || code != REDIST_OK)
-        return code;
+    if (!engine->may_fuse)
+        return REDIST_OK;
     code = build_fused(engine);
     if (code == REDIST_OK && !engine->may_fuse && insists_on_fusion(engine))
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
@@ -424,7 +426,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     if (transform->space != NULL)
         transform->space->event_destroy(transform->event);
-    fftnd__team_free(transform->team);
+    fftnd__pool_free(transform->pool);
     fftnd__offload_free(transform->offload);
     if (transform->grid != NULL)
         redist_grid_free(&transform->grid);

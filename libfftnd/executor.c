@@ -158,13 +158,13 @@ static int move_by_threads(struct execution *execution, const struct end *end,
                            const struct fftnd__block *block, const redist_index start[],
                            move_box *function) {
     int axes[REDIST_MAX_NDIMS];
-    struct fftnd__team *team = is_concurrent(end) ? execution->pass->team : NULL;
-    struct move move = {end, block, start, 0, fftnd__team_size(team), function};
+    struct fftnd__pool *pool = is_concurrent(end) ? execution->pass->pool : NULL;
+    struct move move = {end, block, start, 0, fftnd__pool_size(pool), function};
     double begin = MPI_Wtime();
     for (int i = 0; i < block->ndims; i++)
         axes[i] = i;
     move.axis = fftnd__choose_axis(block->ndims, axes, block->count, move.parts);
-    int code = fftnd__team_run(team, move_part, &move);
+    int code = fftnd__pool_run(pool, move_part, &move);
     execution->moving += MPI_Wtime() - begin;
     return code;
 }
@@ -405,9 +405,9 @@ static int run_pieces(struct execution *execution, double *seconds) {
         return run_on_device(execution, seconds);
     int shared = pass->partition.n > 1 && is_concurrent(&execution->source) &&
                  is_concurrent(&execution->sink);
-    struct fftnd__team *team = shared ? pass->team : NULL;
-    int code = fftnd__team_run(team, take_pieces, execution);
-    *seconds += 1e-9 * (double)execution->nanoseconds / fftnd__team_size(team);
+    struct fftnd__pool *pool = shared ? pass->pool : NULL;
+    int code = fftnd__pool_run(pool, take_pieces, execution);
+    *seconds += 1e-9 * (double)execution->nanoseconds / fftnd__pool_size(pool);
     return code;
 }
 

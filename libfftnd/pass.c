@@ -25,7 +25,7 @@ int fftnd__is_nontemporal(const struct fftnd__transform *transform,
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__cut *cut) {
-    size_t threads = transform->offload == NULL ? (size_t)fftnd__team_size(transform->team) : 1;
+    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
     return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
@@ -116,7 +116,7 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
     struct fftnd__partition partition;
     const struct fftnd__cut cut = cut_of(program, transform, step);
     fftnd__cut_tiles(&partition, transform, step, program->direction, &cut);
-    return partition.n < fftnd__team_size(transform->team);
+    return partition.n < fftnd__pool_size(transform->pool);
 }
 
 /* A transform between arrays of this rank, which the serial library may do by itself. */
@@ -216,7 +216,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
             code = create_events(pass, transform->space);
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
-        problem.team = transform->team;
+        problem.pool = transform->pool;
         problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
                              !options->in_place && !options->overwrite_input;
     }
@@ -257,9 +257,9 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     lay_out_side(&pass->out, transform, step, first.after,
                  cut.local_store && cut.cached_store && !pass->in.in_array);
     int apart = changes || pass->in.in_array || pass->out.in_array;
-    pass->team = transform->team;
+    pass->pool = transform->pool;
     pass->share = pass->in.bytes + (apart ? pass->out.bytes : 0);
-    size_t total = pass->share * (size_t)fftnd__team_size(pass->team) + ALIGNMENT;
+    size_t total = pass->share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
     pass->memory = redist_calloc(total, 1);
     if (pass->memory == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
@@ -371,7 +371,7 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
     struct fftnd__cut cut = cut_of(program, transform, step);
     int slots = FFTND__SLOTS;
     pass->offload = transform->offload;
-    pass->team = transform->team;
+    pass->pool = transform->pool;
     fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
     cut.bytes = wanted_bytes(&pass->partition, transform, step);
     for (;;) {

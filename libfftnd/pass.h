@@ -14,8 +14,8 @@ struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
     struct fftnd__side in, out; /* the same memory when the kernel may run in place */
-    struct fftnd__team
-        *team; /* the threads that share the pieces out among them, or move each of them */
+    struct fftnd__pool
+        *pool; /* the threads that share the pieces out among them, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
     int window;   /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
     char *memory; /* of pieces, NULL = the library's own */

@@ -7,7 +7,7 @@
 #include "configuration.h"
 #include "layout.h"
 #include "redist_support.h"
-#include "team.h"
+#include "thread_pool.h"
 
 struct fftnd__offload;
 struct fftnd__pass;
@@ -87,7 +87,7 @@ struct fftnd__transform {
     const struct fftnd__serial *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
-    struct fftnd__team *team;       /* the threads that share the work */
+    struct fftnd__pool *pool;       /* the threads that share the work */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
 };
 

@@ -12,7 +12,7 @@
 typedef struct arguments {
     MPI_Comm comm;
     int ndims;
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     int kind;
     int precision;
     int grid[REDIST_MAX_NDIMS];

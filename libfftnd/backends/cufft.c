@@ -5,8 +5,7 @@
  * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "../cuda_arrays.h"
-#include "../cuda_streams.h"
+#include "cufft_arrays.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -16,7 +15,7 @@
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
-enum { MOST_AXES = 3 };
+enum { MOST_AXES = 3, MOST_STREAMS = 4 };
 
 /* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
 struct task {
@@ -30,7 +29,7 @@ struct task {
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
     int nhandles; /* one for each stream that it uses */
-    cufftHandle handles[FFTND__MOST_STREAMS];
+    cufftHandle handles[MOST_STREAMS];
     size_t area_bytes; /* of each */
     int from_output, to_output;
     int direction;
@@ -44,7 +43,8 @@ struct plan {
     struct fftnd__serial_problem problem;
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
-    struct fftnd__cuda_streams streams; /* none before a pass wants them */
+    int nstreams; /* 0 before a pass wants them; the first is the user's */
+    void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
     char *area;        /* cuFFT's own, then the list */
     size_t copy_bytes; /* a problem without axes */
@@ -259,11 +259,54 @@ static int make_handle(const struct plan *plan, const struct task *task,
     return code;
 }
 
+/* Streams beside the user's, for launches that need not wait for each other. */
+static int create_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_create(&plan->forked);
+    plan->streams[0] = plan->problem.stream;
+    for (plan->nstreams = 1; plan->nstreams < MOST_STREAMS && code == REDIST_OK; plan->nstreams++) {
+        code = space->stream_create(&plan->streams[plan->nstreams]);
+        if (code == REDIST_OK)
+            code = space->event_create(&plan->ended[plan->nstreams]);
+    }
+    return code;
+}
+
+static void destroy_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    for (int i = 1; i < plan->nstreams; i++) {
+        space->stream_destroy(plan->streams[i]);
+        space->event_destroy(plan->ended[i]);
+    }
+    space->event_destroy(plan->forked);
+}
+
+/* From here on the streams go on from where the user's is. */
+static int fork_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_record(plan->forked, plan->streams[0]);
+    for (int i = 1; i < plan->nstreams && code == REDIST_OK; i++)
+        code = space->stream_follow(plan->streams[i], plan->forked);
+    return code;
+}
+
+/* From there on the user's stream waits for all of them; where it cannot, the host does. */
+static int join_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int first = REDIST_OK;
+    for (int i = 1; i < plan->nstreams; i++) {
+        int code = space->event_record(plan->ended[i], plan->streams[i]);
+        if (code == REDIST_OK)
+            code = space->stream_follow(plan->streams[0], plan->ended[i]);
+        first = first == REDIST_OK ? code : first;
+    }
+    return first;
+}
+
 static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
-    cudaStream_t stream =
-        pass->nhandles > 0 ? plan->streams.streams[pass->nhandles] : plan->problem.stream;
+    cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
     int code = check_cufft(cufftCreate(handle), "cufftCreate");
     if (code != REDIST_OK)
         return code;
@@ -282,7 +325,7 @@ static int count_streams(const struct plan *plan, const struct pass *pass, const
         launches *= (size_t)pass->outer[i].n;
     for (int i = 0; i < task->rank; i++)
         bytes *= (size_t)task->axes[i].n;
-    size_t streams = launches < FFTND__MOST_STREAMS ? launches : FFTND__MOST_STREAMS;
+    size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
     int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
     return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
 }
@@ -291,9 +334,8 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
                         const struct fftnd__loop *batch) {
     int code = add_handle(plan, pass, task, batch);
     int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
-    if (n > 1 && plan->streams.n == 0)
-        code = check_cuda(fftnd__cuda_streams_create(&plan->streams, plan->problem.stream),
-                          "making streams");
+    if (n > 1 && plan->nstreams == 0)
+        code = create_streams(plan);
     while (pass->nhandles < n && code == REDIST_OK)
         code = add_handle(plan, pass, task, batch);
     size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
@@ -386,7 +428,7 @@ static void destroy(void *data) {
     for (int i = 0; i < plan->npasses; i++)
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
-    fftnd__cuda_streams_destroy(&plan->streams);
+    destroy_streams(plan);
     redist_release(plan);
 }
 
@@ -467,10 +509,10 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     if (pass->nhandles == 1)
         return launch_all(plan, pass, from, to);
-    int code = check_cuda(fftnd__cuda_streams_fork(&plan->streams), "forking streams");
+    int code = fork_streams(plan);
     if (code == REDIST_OK)
         code = launch_all(plan, pass, from, to);
-    int joined = check_cuda(fftnd__cuda_streams_join(&plan->streams), "joining streams");
+    int joined = join_streams(plan);
     return code == REDIST_OK ? joined : code;
 }
 

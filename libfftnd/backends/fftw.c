@@ -99,10 +99,10 @@ struct plan {
  * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
  * is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-static int users[2]; /* executions of plans with a team, by precision */
+static int users[2]; /* executions of plans with a pool, by precision */
 
-/* The team of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
-static _Thread_local struct fftnd__team *team_here;
+/* The pool of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
+static _Thread_local struct fftnd__pool *pool_here;
 
 struct jobs {
     void *(*work)(char *);
@@ -121,30 +121,30 @@ static int do_jobs(void *data, int thread) {
 /* FFTW's threads would outlive the plans, so ours do the work. */
 static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
     (void)data;
-    struct fftnd__team *team = team_here;
-    struct jobs jobs = {work, first, bytes, njobs, fftnd__team_size(team)};
-    team_here = NULL;
-    fftnd__team_run(team, do_jobs, &jobs);
-    team_here = team;
+    struct fftnd__pool *pool = pool_here;
+    struct jobs jobs = {work, first, bytes, njobs, fftnd__pool_size(pool)};
+    pool_here = NULL;
+    fftnd__pool_run(pool, do_jobs, &jobs);
+    pool_here = pool;
 }
 
 /* FFTW's loops are ours while anyone needs it, and otherwise as the program knows them. */
-static void begin_team(const struct plan *plan) {
-    if (plan->problem.team == NULL)
+static void begin_pool(const struct plan *plan) {
+    if (plan->problem.pool == NULL)
         return;
     int which = plan->problem.precision == FFTND_FLOAT;
     pthread_mutex_lock(&planner);
     if (users[which]++ == 0)
         plan->precision->set_loop(run_jobs, NULL);
     pthread_mutex_unlock(&planner);
-    team_here = plan->problem.team;
+    pool_here = plan->problem.pool;
 }
 
-static void end_team(const struct plan *plan) {
-    if (plan->problem.team == NULL)
+static void end_pool(const struct plan *plan) {
+    if (plan->problem.pool == NULL)
         return;
     int which = plan->problem.precision == FFTND_FLOAT;
-    team_here = NULL;
+    pool_here = NULL;
     pthread_mutex_lock(&planner);
     if (--users[which] == 0)
         plan->precision->set_loop(NULL, NULL);
@@ -180,10 +180,10 @@ static void make_planners_safe(void) {
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
-    int wanted = fftnd__team_size(plan->problem.team);
+    int wanted = fftnd__pool_size(plan->problem.pool);
     static pthread_once_t safe = PTHREAD_ONCE_INIT;
     pthread_once(&safe, make_planners_safe);
-    begin_team(plan);
+    begin_pool(plan);
     pthread_mutex_lock(&planner);
     if (wanted > 1)
         precision->init_threads();
@@ -199,7 +199,7 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     if (before != wanted)
         precision->set_threads(before);
     pthread_mutex_unlock(&planner);
-    end_team(plan);
+    end_pool(plan);
     return made;
 }
 
@@ -248,9 +248,9 @@ static int execute(void *data, void *in, void *out) {
             return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
                                   "FFTW made no plan for unaligned arrays");
     }
-    begin_team(plan);
+    begin_pool(plan);
     plan->precision->run(&plan->task, suited, in, out);
-    end_team(plan);
+    end_pool(plan);
     return REDIST_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
-#include "../team.h"
+#include "../thread_pool.h"
 #include "fftnd.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
@@ -21,8 +21,8 @@ struct fftnd__serial_problem {
     enum fftnd_effort effort;
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    struct fftnd__team
-        *team; /* threads that execute it together; NULL = whoever executes it does so
+    struct fftnd__pool
+        *pool; /* threads that execute it together; NULL = whoever executes it does so
                                  alone, and several threads may at once */
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];

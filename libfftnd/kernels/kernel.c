@@ -27,7 +27,7 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     fftnd__describe_serial(problem->transform, &part->before, &part->step, problem->direction, in,
                            out, count, &serial);
     serial.stream = problem->stream;
-    serial.team = problem->team;
+    serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,

@@ -37,7 +37,7 @@ struct fftnd__kernel_problem {
     const struct fftnd__side *in, *out;
     const struct fftnd__serial *library;
     void *stream;             /* of the library */
-    struct fftnd__team *team; /* NULL = each thread that executes it does so alone */
+    struct fftnd__pool *pool; /* NULL = each thread that executes it does so alone */
     int keep_input;
     int prefetches; /* rows of the input are fetched ahead */
 };

@@ -30,7 +30,7 @@ static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
 int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
     int last = problem->naxes - 1;
     int c2r = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
-    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->team != NULL)
+    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->pool != NULL)
         return 0;
     const struct fftnd__loop *axis = &problem->axes[last];
     size_t bytes = in_bytes(problem) * (size_t)axis->n;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "candidates.h"
-#include "cache.h"
+#include "planner.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "grids.h"
 #include "../layout.h"
+#include "planner.h"
 
 #include <stdio.h>
 #include <string.h>

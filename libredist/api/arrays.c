@@ -127,23 +127,21 @@ static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
     const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
-    struct redist__memory_handle *places =
-        redist_calloc(2 * (size_t)context->node_size, sizeof *places);
-    int code = redist_agree(
-        context->comm,
-        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
+    struct redist__memory_handle *handles =
+        redist_calloc(2 * (size_t)context->node_size, sizeof *handles);
+    int code = redist__agree_memory(context->comm, handles, "for handles of the peers' arrays");
     if (code == REDIST_OK) {
         struct redist__memory_handle mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] =
                 space->export_memory(request->arrays[side], problem->transfer->side[side].bytes);
-        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
+        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, handles,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->map(&places[i], problem->mappings) == NULL)
+        if (handles[i].key != 0 && space->map(&handles[i], problem->mappings) == NULL)
             reachable[i % 2] = 0;
-    redist_release(places);
+    redist_release(handles);
     return code;
 }
 

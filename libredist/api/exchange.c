@@ -19,7 +19,7 @@ enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 <<
 /* The arguments of this rank, and what its candidate of a method rests on. */
 struct key {
     int axes[2];
-    int sizes[2][REDIST_MAX_NDIMS];
+    redist_index sizes[2][REDIST_MAX_NDIMS];
     uint64_t memory[2]; /* the allocations that peers can map, 0 = they cannot */
     uint64_t base[2];   /* of these, on devices */
     uint64_t type;      /* number of a datatype that can be freed; 0 = it cannot */
@@ -43,7 +43,7 @@ struct redist__exchanges {
 struct call {
     MPI_Datatype datatype;
     int ndims, axes[2];
-    const int *sizes[2];
+    const redist_index *sizes[2];
     void *arrays[2];
 };
 
@@ -101,7 +101,7 @@ static int is_same_type(const struct kept *kept, MPI_Datatype datatype) {
 }
 
 static int is_same_shape(const struct kept *kept, const struct call *call) {
-    const size_t bytes = (size_t)call->ndims * sizeof(int);
+    const size_t bytes = (size_t)call->ndims * sizeof(redist_index);
     return kept->plan->request.ndims == call->ndims && kept->key.axes[0] == call->axes[0] &&
            kept->key.axes[1] == call->axes[1] &&
            memcmp(kept->key.sizes[0], call->sizes[0], bytes) == 0 &&
@@ -171,21 +171,13 @@ static struct redist__exchanges *find_exchanges(const struct redist__context *co
 }
 
 static int provide_exchanges(struct redist__context *context) {
-    if (find_exchanges(context) != NULL) /* on all ranks */
-        return REDIST_OK;
-    struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
-    int code = redist_agree(context->comm,
-                            exchanges != NULL ? REDIST_OK
-                                              : redist_fail_in("redist_exchange", REDIST_ERR_MEMORY,
-                                                               "no memory to keep exchanges"));
-    if (code != REDIST_OK) {
-        redist_release(exchanges);
-        return code;
-    }
-    exchanges->kept_by_context.free = free_exchanges;
-    redist__keep(context, REDIST__KEPT_PLANS, &exchanges->kept_by_context);
-    count_type_users(1);
-    return REDIST_OK;
+    struct redist__kept *kept;
+    int is_new = find_exchanges(context) == NULL;
+    int code = redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
+                               free_exchanges, &kept);
+    if (code == REDIST_OK && is_new)
+        count_type_users(1);
+    return code;
 }
 
 /* The same on all ranks. */
@@ -206,7 +198,7 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
     for (int side = 0; side < 2; side++) {
         struct redist__memory_handle place =
             plan->problem.space->export_memory(call->arrays[side], plan->transfer.side[side].bytes);
-        memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
+        memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(redist_index));
         key.memory[side] = place.key;
         key.base[side] = place.base;
     }
@@ -302,15 +294,15 @@ static int execute(struct redist__exchanges *exchanges, int place, const struct 
     return exchanges->failed;
 }
 
-static int exchange(MPI_Comm comm, struct redist__context *context, const struct call *call) {
+static int run(MPI_Comm comm, struct redist__context *context, const struct call *call) {
     int place, code = find_kept(context, call, &place);
     if (code == REDIST_OK && place < 0)
         code = keep_new(context, comm, call, &place);
     return code == REDIST_OK ? execute(find_exchanges(context), place, call) : code;
 }
 
-int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
-                    const void *a, int axis_a, const int sizes_b[], void *b, int axis_b) {
+int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes_a[],
+                    const void *a, int axis_a, const redist_index sizes_b[], void *b, int axis_b) {
     const struct call call = {
         datatype, ndims, {axis_a, axis_b}, {sizes_a, sizes_b}, {(void *)(size_t)a, b}};
     struct redist__context *context;
@@ -319,7 +311,7 @@ int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int s
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = exchange(comm, context, &call);
+    code = run(comm, context, &call);
     redist__context_release(context);
     return code;
 }

@@ -20,6 +20,9 @@ int redist__mpi_is_running(void);
 /* For functions whose names mean nothing to the user. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
+/* Agrees whether all ranks have got memory; "no memory %s" if one has not. Collective. */
+int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what);
+
 /* Keeps the first failure of several MPI calls in *code; returns the result. */
 int redist__note_mpi(int *code, int result);
 
@@ -113,6 +116,11 @@ struct redist__kept *redist__kept(const struct redist__context *context, int ord
                                   void (*free)(struct redist__context *, struct redist__kept *));
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept);
+
+/* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*free)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept);
 
 /* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block
  * behind the one taken last, so that messages of a plan that is gone meet no other for long; all ranks do so in

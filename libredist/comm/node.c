@@ -165,6 +165,23 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     return code;
 }
 
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*free)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept) {
+    *kept = redist__kept(context, order, free);
+    if (*kept != NULL) /* on all ranks */
+        return REDIST_OK;
+    *kept = redist_calloc(1, bytes);
+    int code = redist__agree_memory(context->comm, *kept, "for what a communicator keeps");
+    if (code != REDIST_OK) {
+        redist_release(*kept);
+        return code;
+    }
+    (*kept)->free = free;
+    redist__keep(context, order, *kept);
+    return REDIST_OK;
+}
+
 /* The context of a communicator of the user, for a look only: its attribute keeps it. */
 static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
     int code = redist_check_comm_in(function, comm);

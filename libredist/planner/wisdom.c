@@ -27,50 +27,29 @@ enum { HEADING_BYTES = sizeof heading - 1 };
 
 /* ---------------------------------------------------------------- warnings about the file */
 
-struct warned {
-    struct warned *next;
-    char file[];
-};
+/* Hashes of the names of files that a warning is about: there is one for each file, as long as there is room. */
+enum { MOST_WARNED = 64 };
 
 static pthread_mutex_t warned_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct warned *all_warned;
+static long long warned[MOST_WARNED];
+static int nwarned;
 
-/* Called with the lock held. */
-static int is_listed(const char *file) {
-    const struct warned *warned = all_warned;
-    while (warned != NULL && strcmp(warned->file, file) != 0)
-        warned = warned->next;
-    return warned != NULL;
-}
-
-static int is_warned(const char *file) {
+/* Whether there was a warning about a file; notes one if `now`. */
+static int is_warned(const char *file, int now) {
+    long long hash = redist_hash_text(file);
+    int i = 0;
     pthread_mutex_lock(&warned_lock);
-    int listed = is_listed(file);
+    while (i < nwarned && warned[i] != hash)
+        i++;
+    int found = i < nwarned || nwarned == MOST_WARNED;
+    if (now && !found)
+        warned[nwarned++] = hash;
     pthread_mutex_unlock(&warned_lock);
-    return listed;
-}
-
-/* Nonzero at the first call for a file. The list stays until the process ends; it is no part of what plans
- * take and give back, so it is not from the user's allocator. */
-static int note_warned(const char *file) {
-    struct warned *warned = malloc(sizeof *warned + strlen(file) + 1);
-    if (warned == NULL)
-        return !is_warned(file);
-    strcpy(warned->file, file);
-    pthread_mutex_lock(&warned_lock);
-    int listed = is_listed(file);
-    if (!listed) {
-        warned->next = all_warned;
-        all_warned = warned;
-    }
-    pthread_mutex_unlock(&warned_lock);
-    if (listed)
-        free(warned);
-    return !listed;
+    return found;
 }
 
 static void warn(const char *file, const char *wrong, const char *reason, const char *remedy) {
-    if (note_warned(file))
+    if (!is_warned(file, 1))
         fprintf(stderr,
                 "redist: warning: wisdom file \"%s\" %s: %s. The plan is made without it. %s\n",
                 file, wrong, reason, remedy);
@@ -129,28 +108,18 @@ static int check_heading(const char *file, int found) {
 /* ---------------------------------------------------------------- reading */
 
 /* A line that is cut off, too long or has a 0 in it is no line. */
-static int is_complete(const char line[LINE_BYTES], FILE *stream) {
-    size_t length = strlen(line);
-    if (length > 0 && line[length - 1] == '\n')
-        return 1;
-    int rest; /* what follows is not the beginning of a line */
-    if (length == LINE_BYTES - 1)
-        do
-            rest = getc(stream);
-        while (rest != EOF && rest != '\n');
-    return 0;
-}
-
 static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    char line[LINE_BYTES];
-    size_t length = strlen(key);
-    while (fgets(line, sizeof line, stream) != NULL) {
-        if (!is_complete(line, stream))
+    char *line = NULL;
+    size_t room = 0, length = strlen(key);
+    ssize_t read;
+    while ((read = getline(&line, &room, stream)) > 0) {
+        if (line[read - 1] != '\n' || read >= LINE_BYTES || strlen(line) != (size_t)read)
             continue;
-        line[strcspn(line, "\n")] = '\0';
+        line[read - 1] = '\0';
         if (strncmp(line, key, length) == 0 && line[length] == ' ')
             snprintf(name, REDIST_WISDOM_BYTES, "%.*s", REDIST_WISDOM_BYTES - 1, line + length + 1);
     }
+    free(line);
 }
 
 /* The last complete line for `key`; `name` is left as it is if there is none. */
@@ -182,7 +151,7 @@ static void read_file(const char *file, const char *key, char name[REDIST_WISDOM
 /* For some tenths of a second; where that was in vain before, once. */
 static int lock_file(int descriptor, const char *file) {
     const struct timespec moment = {0, 10 * 1000 * 1000};
-    int attempts = is_warned(file) ? 1 : 30, result;
+    int attempts = is_warned(file, 0) ? 1 : 30, result;
     do {
         result = lockf(descriptor, F_TLOCK, 0);
         if (result != 0 && (errno == EACCES || errno == EAGAIN) && attempts > 1)

@@ -332,59 +332,44 @@ static void free_memory(struct segment *segment) {
 }
 
 static struct segment *create_segment(struct redist__context *context, size_t bytes) {
-    struct segment *segment = redist_calloc(1, sizeof *segment);
-    char **bases = redist_calloc((size_t)context->node_size, sizeof *bases);
-    int64_t *leads = redist_calloc((size_t)context->node_size, sizeof *leads);
-    if (segment == NULL || bases == NULL || leads == NULL) {
-        redist_release(segment);
-        redist_release(bases);
-        redist_release(leads);
+    size_t n = (size_t)context->node_size, page = page_bytes();
+    struct segment *segment =
+        redist_calloc(1, sizeof *segment + n * (sizeof(char *) + sizeof(int64_t)));
+    if (segment == NULL)
         return NULL;
-    }
-    size_t page = page_bytes(), pages = bytes / page + (bytes % page != 0 || bytes == 0);
+    size_t pages = bytes / page + (bytes % page != 0 || bytes == 0);
+    char **bases = (char **)(segment + 1);
     *segment = (struct segment){.context = context,
                                 .window = MPI_WIN_NULL,
                                 .bytes = pages * page,
                                 .bases = bases,
-                                .leads = leads};
+                                .leads = (int64_t *)(bases + n)};
     return segment;
 }
 
-static void destroy_segment(struct segment *segment) {
-    if (segment != NULL) {
-        redist_release(segment->bases);
-        redist_release(segment->leads);
+/* Takes the segment apart again if making it failed on any rank. */
+static int create(struct redist__context *context, size_t bytes, void **array) {
+    struct segment *segment = create_segment(context, bytes);
+    int added = 0, code = redist__agree_memory(context->comm, segment, "to note an array");
+    if (code == REDIST_OK)
+        code = allocate_memory(segment);
+    else {
+        redist_release(segment);
+        return code;
     }
-    redist_release(segment);
-}
-
-/* Takes the segment apart again if that failed on any rank. */
-static int complete_segment(struct segment *segment) {
-    MPI_Comm comm = segment->context->comm;
-    int code = allocate_memory(segment), added = 0;
     if (code == REDIST_OK) {
         code = add_segment(segment);
         added = code == REDIST_OK;
     }
-    code = redist_agree(comm, code);
-    if (code != REDIST_OK && added)
-        remove_segment(segment->base);
-    if (code != REDIST_OK)
-        free_memory(segment);
-    return code;
-}
-
-static int create(struct redist__context *context, size_t bytes, void **array) {
-    struct segment *segment = create_segment(context, bytes);
-    int code =
-        segment != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
     code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = complete_segment(segment);
-    if (code != REDIST_OK)
-        destroy_segment(segment);
-    else
+    if (code == REDIST_OK) {
         *array = segment->base;
+        return REDIST_OK;
+    }
+    if (added)
+        remove_segment(segment->base);
+    free_memory(segment);
+    redist_release(segment);
     return code;
 }
 
@@ -394,7 +379,7 @@ static struct redist__context *remove_array(const void *array) {
         return NULL;
     struct redist__context *context = segment->context;
     free_memory(segment);
-    destroy_segment(segment);
+    redist_release(segment);
     return context;
 }
 

@@ -167,8 +167,8 @@ static void fill(const fftnd_layout *layout, double *values) {
         for (int y = 0; y < layout->count[1]; y++)
             for (int z = 0; z < layout->count[2]; z++)
                 for (int which = 0; which < 2; which++)
-                    *values++ = component(layout->start[0] + x, layout->start[1] + y,
-                                          layout->start[2] + z, which);
+                    *values++ = component((int)layout->start[0] + x, (int)layout->start[1] + y,
+                                          (int)layout->start[2] + z, which);
 }
 
 /* The whole array, transformed by cuFFT on this rank's device. */

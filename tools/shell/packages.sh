@@ -10,7 +10,7 @@ simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 test_packages=(g++ check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="iproute2"
+    [gcc]="iproute2 abigail-tools"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"
