@@ -19,7 +19,7 @@ static size_t elements(const struct part *part) {
     return (size_t)part->count[0] * (size_t)part->count[1] * (size_t)part->count[2];
 }
 
-/* Numbers the elements by their place in the global array, so that each value shows where it
+/* Numbers the elements by their place in the global array, so that each value tells where it
  * belongs. */
 static void number_elements(const struct part *part, int *array) {
     for (redist_index i = part->start[0]; i < part->start[0] + part->count[0]; i++)
@@ -56,8 +56,9 @@ int main(int argc, char *argv[]) {
     check(redist_exchange(MPI_COMM_WORLD, MPI_INT, 3, before.count, a, 1, after.count, b, 0));
     int wrong = count_wrong(&after, b);
 
-    printf("rank %d: had %zu elements, now has %zu, %d of them wrong\n", rank, elements(&before),
-           elements(&after), wrong);
+    printf("rank %d: had %zu elements in %lld rows, now has %zu in %lld, %d of them wrong\n", rank,
+           elements(&before), (long long)before.count[0], elements(&after),
+           (long long)after.count[0], wrong);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     release(a);
     release(b);

@@ -17,15 +17,15 @@ int main(int argc, char *argv[]) {
     check(redist_subcomm(MPI_COMM_WORLD, 3, groups));
 
     /* Grid dimension i splits axis i, until axis i becomes whole; from then on it splits i + 1. */
-    redist_index first[3], later[4];
+    redist_index early[3], late[4];
     for (int i = 0; i < 3; i++) {
-        first[i] = local_size(n[i], groups[i]);
-        later[i + 1] = local_size(n[i + 1], groups[i]);
+        early[i] = local_size(n[i], groups[i]);
+        late[i + 1] = local_size(n[i + 1], groups[i]);
     }
-    redist_index sizes_a[4] = {first[0], first[1], first[2], n[3]};
-    redist_index sizes_b[4] = {first[0], first[1], n[2], later[3]};
-    redist_index sizes_c[4] = {first[0], n[1], later[2], later[3]};
-    redist_index sizes_d[4] = {n[0], later[1], later[2], later[3]};
+    redist_index sizes_a[4] = {early[0], early[1], early[2], n[3]};
+    redist_index sizes_b[4] = {early[0], early[1], n[2], late[3]};
+    redist_index sizes_c[4] = {early[0], n[1], late[2], late[3]};
+    redist_index sizes_d[4] = {n[0], late[1], late[2], late[3]};
     double complex *a = allocate_array(4, sizes_a);
     double complex *b = allocate_array(4, sizes_b);
     double complex *c = allocate_array(4, sizes_c);

@@ -77,7 +77,7 @@ static ptrdiff_t place_of(const fftnd_layout *layout, redist_index i, redist_ind
 }
 
 static double coordinate(const fftnd_layout *physical, int axis, redist_index index) {
-    return box_coordinate((int)physical->sizes[axis], (int)(physical->start[axis] + index));
+    return box_coordinate(physical->sizes[axis], physical->start[axis] + index);
 }
 
 /* Calls `point` for each local grid point with its element and the function's value there; returns
@@ -103,21 +103,24 @@ static double difference(double *element, double value) {
     return fabs(*element - value);
 }
 
-static double wavenumber(redist_index points, redist_index index) {
-    return box_wavenumber((int)points, (int)index); /* --shape takes no more */
+/* The wavenumbers of this rank's waves along one axis. */
+static double *wavenumbers(const struct transform *t, int axis) {
+    double *k = allocate((size_t)t->spectral.count[axis] * sizeof(double));
+    check(fftnd_plan_wavenumbers(t->plan, axis, k));
+    return k;
 }
 
 static void multiply_waves(struct transform *t, double (*factor)(double k_squared)) {
     const fftnd_layout *s = &t->spectral;
-    const redist_index *shape = t->physical.sizes;
+    double *kx = wavenumbers(t, 0), *ky = wavenumbers(t, 1), *kz = wavenumbers(t, 2);
     for (redist_index i = 0; i < s->count[0]; i++)
         for (redist_index j = 0; j < s->count[1]; j++)
-            for (redist_index k = 0; k < s->count[2]; k++) {
-                double kx = wavenumber(shape[0], s->start[0] + i);
-                double ky = wavenumber(shape[1], s->start[1] + j);
-                double kz = wavenumber(shape[2], s->start[2] + k);
-                t->waves[place_of(s, i, j, k)] *= factor(kx * kx + ky * ky + kz * kz);
-            }
+            for (redist_index k = 0; k < s->count[2]; k++)
+                t->waves[place_of(s, i, j, k)] *=
+                    factor(kx[i] * kx[i] + ky[j] * ky[j] + kz[k] * kz[k]);
+    release(kx);
+    release(ky);
+    release(kz);
 }
 
 /* Samples `given`, multiplies its waves by `factor`, and compares with `expected`; returns the
@@ -170,13 +173,13 @@ static int read_options(int argc, char *argv[], redist_index shape[3]) {
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     opterr = 0;
-    int letter;
+    int letter, extents[3];
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         char rest;
-        int n[3];
-        if (letter == 's' && sscanf(optarg, "%d,%d,%d%c", &n[0], &n[1], &n[2], &rest) == 3) {
+        if (letter == 's' &&
+            sscanf(optarg, "%d,%d,%d%c", &extents[0], &extents[1], &extents[2], &rest) == 3) {
             for (int axis = 0; axis < 3; axis++)
-                shape[axis] = n[axis];
+                shape[axis] = extents[axis];
             continue;
         }
         if (my_rank() == 0)

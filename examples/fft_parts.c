@@ -40,7 +40,7 @@ void transform(int ndims, const redist_index sizes[], double complex *array, int
         return; /* more ranks than rows: this rank has nothing to do */
 
     /* Seen from `axis` the array has three axes: all before it, itself, and all behind it. */
-    redist_index n = sizes[axis];
+    ptrdiff_t n = sizes[axis];
     ptrdiff_t before = product(axis, sizes);
     ptrdiff_t behind = product(ndims - axis - 1, sizes + axis + 1);
     fftw_iodim64 along = {n, behind, behind};

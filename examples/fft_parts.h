@@ -3,8 +3,10 @@
 #ifndef FFT_PARTS_H
 #define FFT_PARTS_H
 
+#include "redist.h"
+
 #include <complex.h>
-#include <redist.h>
+#include <mpi.h>
 
 /* The sign in the exponent of the transform. */
 enum { FORWARD = -1, BACKWARD = +1 };

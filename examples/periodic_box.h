@@ -4,6 +4,8 @@
 #ifndef PERIODIC_BOX_H
 #define PERIODIC_BOX_H
 
+#include "redist_base.h"
+
 #include <math.h>
 
 #ifdef __CUDACC__
@@ -13,8 +15,8 @@
 #endif
 
 /* The coordinate of a grid point, given its global index. */
-BOX_FUNCTION double box_coordinate(int points, int index) {
-    return 2 * M_PI * index / points;
+BOX_FUNCTION double box_coordinate(redist_index points, redist_index index) {
+    return 2 * M_PI * (double)index / (double)points;
 }
 
 /* The wavenumber along an axis with so many modes: the upper half of the indices stands for

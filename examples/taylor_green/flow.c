@@ -25,13 +25,14 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
 }
 
-/* The first axis is not the halved one: its extent is the number of points or waves. */
+/* The first axis is not the halved one: its extent is the number of points or waves. No extent is larger than
+ * flow->size, an int. */
 static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
     struct block block = {.next = layout->batch_stride,
                           .period = (int)layout->sizes[0],
                           .cutoff = flow_cutoff(flow->size)};
     for (int axis = 0; axis < 3; axis++) {
-        block.start[axis] = (int)layout->start[axis]; /* --size is an int */
+        block.start[axis] = (int)layout->start[axis];
         block.count[axis] = (int)layout->count[axis];
         block.stride[axis] = layout->stride[axis];
     }

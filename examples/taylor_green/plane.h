@@ -7,7 +7,7 @@
 #include "flow.h"
 
 /* The index along x of the plane. */
-static inline redist_index plane_index(redist_index size) {
+static inline int plane_index(int size) {
     return size / 8;
 }
 
