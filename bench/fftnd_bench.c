@@ -150,7 +150,8 @@ static bench_problem make_problem(const struct request *request) {
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
                              .space = bench_space_at(request->settings.space)};
-    memcpy(problem.sizes, request->settings.shape.values, sizeof problem.sizes);
+    for (int axis = 0; axis < problem.ndims; axis++)
+        problem.sizes[axis] = request->settings.shape.values[axis];
     return problem;
 }
 
@@ -225,11 +226,8 @@ static int plan_transform(const struct request *request, const bench_problem *pr
                           const char *method, bench_transform *transform) {
     fftnd_plan *plan = NULL;
     fftnd_options options = plan_options(request, method);
-    redist_index sizes[REDIST_MAX_NDIMS];
-    for (int axis = 0; axis < problem->ndims; axis++)
-        sizes[axis] = problem->sizes[axis];
     double begin = MPI_Wtime();
-    int code = fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, sizes, problem->kind,
+    int code = fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
                                  problem->precision, &options, &plan);
     if (code != REDIST_OK)
         return code;

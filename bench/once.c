@@ -27,17 +27,16 @@ static void run_library(const bench_once *once, int direction) {
         bench_abort("redist-bench: one-shot: %s", redist_error_message());
 }
 
-/* A subarray for each rank: that part of the axis which the rank has on the other side. MPI counts in ints, and so do
- * the bench's options. */
+/* A subarray for each rank: that part of the axis which the rank has on the other side. */
 static void create_types(const bench_once *once, const bench_block *block, int axis,
                          MPI_Datatype types[]) {
     int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS] = {0};
     for (int i = 0; i < block->ndims; i++)
-        extent[i] = count[i] = (int)block->count[i];
+        extent[i] = count[i] = (int)block->count[i]; /* --shape takes no more */
     for (int rank = 0; rank < once->nranks; rank++) {
-        redist_index own, first;
-        redist_decompose(block->count[axis], once->nranks, rank, &own, &first);
-        count[axis] = (int)own;
+        redist_index part, first;
+        redist_decompose(block->count[axis], once->nranks, rank, &part, &first);
+        count[axis] = (int)part;
         start[axis] = (int)first;
         MPI_Type_create_subarray(block->ndims, extent, count, start, MPI_ORDER_C, once->type,
                                  &types[rank]);

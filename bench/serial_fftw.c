@@ -67,7 +67,7 @@ static void local_extents(const struct serial *serial, int axis, int spectral,
     redist_index start;
     for (int i = 0; i < problem->ndims; i++) {
         int halved = spectral && problem->kind == FFTND_R2C && i == problem->ndims - 1;
-        int size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
+        redist_index size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
         int dim = axis >= g || i < axis ? i : i - 1;
         extents[i] = size;
         int split = i != axis && dim >= 0 && dim < g;
@@ -105,8 +105,8 @@ static enum step step_along(const bench_problem *problem, int axis, int directio
 static void describe_array(const struct serial *serial, int axis, enum step step,
                            fftw_iodim64 dims[]) {
     const bench_problem *problem = serial->problem;
-    redist_index extents[REDIST_MAX_NDIMS];
     int last = problem->ndims - 1;
+    redist_index extents[REDIST_MAX_NDIMS];
     ptrdiff_t stride = 1;
     local_extents(serial, axis, 1, extents);
     for (int i = last; i >= -1; i--) {

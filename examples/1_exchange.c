@@ -19,7 +19,7 @@ static size_t elements(const struct part *part) {
     return (size_t)part->count[0] * (size_t)part->count[1] * (size_t)part->count[2];
 }
 
-/* Numbers the elements by their place in the global array, so that each value shows where it
+/* Numbers the elements by their place in the global array, so that each value tells where it
  * belongs. */
 static void number_elements(const struct part *part, int *array) {
     for (redist_index i = part->start[0]; i < part->start[0] + part->count[0]; i++)

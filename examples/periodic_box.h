@@ -4,8 +4,6 @@
 #ifndef PERIODIC_BOX_H
 #define PERIODIC_BOX_H
 
-#include "redist_base.h"
-
 #include <math.h>
 
 #ifdef __CUDACC__
@@ -15,7 +13,7 @@
 #endif
 
 /* The coordinate of a grid point, given its global index. */
-BOX_FUNCTION double box_coordinate(redist_index points, redist_index index) {
+BOX_FUNCTION double box_coordinate(long long points, long long index) {
     return 2 * M_PI * (double)index / (double)points;
 }
 

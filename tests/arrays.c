@@ -198,8 +198,8 @@ static void from_device(const test_array *array) {
 
 /* One element on the way through a local array. */
 struct cursor {
-    int index[REDIST_MAX_NDIMS];        /* in the local array */
-    int global_index[REDIST_MAX_NDIMS]; /* in the global one */
+    redist_index index[REDIST_MAX_NDIMS];        /* in the local array */
+    redist_index global_index[REDIST_MAX_NDIMS]; /* in the global one */
     int in_box;
     uint64_t global_number; /* position in the global array, if in the box */
 };
@@ -236,14 +236,14 @@ static void cursor_advance(struct cursor *cursor, const test_place *place) {
     }
 }
 
-static int box_has(const redist_box *box, int ndims, const int index[]) {
+static int box_has(const redist_box *box, int ndims, const redist_index index[]) {
     for (int i = 0; i < ndims; i++)
         if (index[i] < box->start[i] || index[i] >= box->start[i] + box->count[i])
             return 0;
     return 1;
 }
 
-static int is_covered(const test_place *place, const int index[]) {
+static int is_covered(const test_place *place, const redist_index index[]) {
     for (int i = 0; i < place->nsources; i++)
         if (box_has(&place->sources[i], place->ndims, index))
             return 1;
@@ -309,8 +309,8 @@ static void describe_byte(struct comparison *comparison, const struct cursor *cu
     char *text = comparison->text;
     used += (size_t)snprintf(text, comparison->text_bytes, "%s byte %zu", what, byte);
     for (int i = 0; i < ndims && used < comparison->text_bytes; i++)
-        used += (size_t)snprintf(text + used, comparison->text_bytes - used, "%s%d",
-                                 i ? "," : " at local index ", cursor->index[i]);
+        used += (size_t)snprintf(text + used, comparison->text_bytes - used, "%s%lld",
+                                 i ? "," : " at local index ", (long long)cursor->index[i]);
 }
 
 static void compare_element(struct comparison *comparison, const struct cursor *cursor,

@@ -195,6 +195,10 @@ static int stream_follow(void *stream, void *event) {
     return REDIST_OK;
 }
 
+static const char *absent(void) {
+    return NULL;
+}
+
 static int event_create(void **event) {
     *event = calloc(1, sizeof(struct event));
     return REDIST_OK;
@@ -226,6 +230,7 @@ static int event_wait(void *data) {
 static const redist__space device = {
     .name = "late",
     .id = REDIST_SPACE_CUDA,
+    .absent = absent,
     .find_free = find_free,
     .allocate = allocate,
     .release = free,

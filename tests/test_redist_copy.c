@@ -36,15 +36,15 @@ static void copy_plainly(int ndims, const redist_index count[], size_t item,
 
 static void check_copy(int ndims, const redist_index count[], size_t item, size_t from,
                        const ptrdiff_t from_stride[], size_t to, const ptrdiff_t to_stride[],
-                       int stream) {
+                       int nontemporal) {
     static int turn;
     size_t first = 0;
-    if (stream == 0 && turn++ % 2 == 0) {
+    if (nontemporal == 0 && turn++ % 2 == 0) {
         check_ok(redist_copy_box_in(REDIST_SPACE_HOST, NULL, ndims, count, item, source + from,
                                     from_stride, destination + to, to_stride));
     } else {
         redist_copy_box(ndims, count, item, source + from, from_stride, destination + to, to_stride,
-                        stream);
+                        nontemporal);
     }
     copy_plainly(ndims, count, item, source + from, from_stride, expected + to, to_stride);
     if (memcmp(destination, expected, SPACE) != 0)
@@ -56,10 +56,11 @@ static void check_copy(int ndims, const redist_index count[], size_t item, size_
 static void try_row(redist_index bytes) {
     const ptrdiff_t stride[1] = {1};
     size_t from = (size_t)random_between(0, 130), to = GUARD + (size_t)random_between(0, 130);
-    int stream = random_chance(70);
-    harness_case("%lld bytes from %zu to %zu, stream %d", (long long)bytes, from, to, stream);
+    int nontemporal = random_chance(70);
+    harness_case("%lld bytes from %zu to %zu, nontemporal %d", (long long)bytes, from, to,
+                 nontemporal);
     fill();
-    check_copy(1, &bytes, 1, from, stride, to, stride, stream);
+    check_copy(1, &bytes, 1, from, stride, to, stride, nontemporal);
 }
 
 /* One row of every length, at random alignments */
@@ -104,12 +105,12 @@ START_TEST(boxes) {
             from_extent += random_chance(50) ? random_between(0, 20) : 0;
             to_extent += random_chance(50) ? random_between(0, 20) : 0;
         }
-        int stream = random_chance(70);
-        harness_case("%d axes, %lld x ... x %lld items of %zu bytes, stream %d", ndims,
-                     (long long)count[0], (long long)count[ndims - 1], item, stream);
+        int nontemporal = random_chance(70);
+        harness_case("%d axes, %lld x ... x %lld items of %zu bytes, nontemporal %d", ndims,
+                     (long long)count[0], (long long)count[ndims - 1], item, nontemporal);
         if (from_extent < SPACE - 2 * GUARD && to_extent < SPACE - 2 * GUARD)
             check_copy(ndims, count, item, (size_t)random_between(0, 99), from_stride,
-                       GUARD + (size_t)random_between(0, 99), to_stride, stream);
+                       GUARD + (size_t)random_between(0, 99), to_stride, nontemporal);
     }
 }
 END_TEST

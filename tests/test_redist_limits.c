@@ -4,9 +4,11 @@
  * arrays are address space without memory behind it, which a plan does not touch.
  */
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "exchanges.h"
 #include "harness.h"
@@ -80,6 +82,31 @@ START_TEST(parts_beyond_int) {
 }
 END_TEST
 
+/* An axis with more than 2^31 elements: MPI's subarray datatypes cannot describe it, `direct` can. */
+START_TEST(extents_beyond_int) {
+    static const char *const typed[] = {"alltoallw", "p2p-type"};
+    const redist_index sizes[2] = {2, (redist_index)(INT_MAX + 10LL)};
+    char *space = take_space();
+    check_all(space != NULL, "no address space");
+    if (sizes[1] < 0 || harness_nranks > 2) {
+        munmap(space, space_bytes);
+        skip_test("for 1 or 2 ranks, and extents of 64 bits");
+    }
+    for (int i = 0; i < 2; i++) {
+        harness_case("method %s", typed[i]);
+        int code = plan_large(typed[i], MPI_CHAR, sizes, space);
+        check_same(code);
+        check_all(code == REDIST_ERR_LIMIT && strstr(redist_error_message(), "axis 1") != NULL,
+                  "%s: %s", redist_error_name(code), redist_error_message());
+    }
+    if (harness_nranks == 1) { /* else it would stage the array in shared memory */
+        harness_case("method direct");
+        check_ok(plan_large("direct", MPI_CHAR, sizes, space));
+    }
+    munmap(space, space_bytes);
+}
+END_TEST
+
 /* More bytes than size_t or the address space can count */
 START_TEST(arrays_beyond_addresses) {
     static char nothing[16];
@@ -141,9 +168,27 @@ START_TEST(arrays_beyond_memory) {
 }
 END_TEST
 
+/* A rank that may not make the file behind shared memory: plain memory on all ranks, never a wait without end. */
+START_TEST(arrays_beyond_files) {
+    struct rlimit before, small;
+    void *array = NULL;
+    check_all(getrlimit(RLIMIT_FSIZE, &before) == 0, "getrlimit");
+    signal(SIGXFSZ, SIG_IGN);
+    small = before;
+    small.rlim_cur = 1 << 16;
+    if (harness_rank == 0)
+        setrlimit(RLIMIT_FSIZE, &small);
+    int code = redist_alloc(MPI_COMM_WORLD, 1 << 20, &array);
+    setrlimit(RLIMIT_FSIZE, &before);
+    check_ok(code);
+    memset(array, 1, 1 << 20);
+    check_ok(redist_free(&array));
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {parts_beyond_int,         arrays_beyond_addresses,
-                                  padding_beyond_addresses, products_of_zero,
-                                  arrays_beyond_memory,     NULL};
+    const TTest *const tests[] = {
+        parts_beyond_int, extents_beyond_int,   arrays_beyond_addresses, padding_beyond_addresses,
+        products_of_zero, arrays_beyond_memory, arrays_beyond_files,     NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }

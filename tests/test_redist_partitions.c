@@ -23,7 +23,7 @@ struct job {
 
 /* ---------------------------------------------------------------- partitions */
 
-static int extent_of(const exchange *given, int side, int axis) {
+static redist_index extent_of(const exchange *given, int side, int axis) {
     const redist_box *box = &given->boxes[side][given->rank];
     return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
@@ -79,7 +79,7 @@ static int put_slab(const struct job *job, int axis, int from, int to) {
 
 static int put_all(struct job *job) {
     int axis = random_from(&job->sequence, 0, job->given->ndims - 1), failed = 0, to;
-    int extent = extent_of(job->given, 0, axis);
+    int extent = (int)extent_of(job->given, 0, axis);
     for (int from = 0; from < extent; from = to) {
         to = random_from(&job->sequence, from + 1, extent);
         failed |= put_slab(job, axis, from, to);

@@ -9,12 +9,12 @@ enum { TERMS = 2 };
 
 static const double pi = 3.14159265358979323846;
 
-/* The extents of a study are ints. Of a term along an axis: small, different, and below the highest mode of few points. */
+/* Of a term along an axis: small, different, and below the highest mode of few points. */
 static int wave(const study_laplacian *given, int term, int axis) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
-    int points = (int)layout->sizes[axis], k = 1 + axis + term * layout->ndims;
-    int most = given->kind == FFTND_R2R ? points - 1 : (points - 1) / 2;
-    return k < most ? k : most;
+    redist_index points = layout->sizes[axis], k = 1 + axis + term * layout->ndims;
+    redist_index most = given->kind == FFTND_R2R ? points - 1 : (points - 1) / 2;
+    return (int)(k < most ? k : most);
 }
 
 static double phase(const study_laplacian *given, int term, int axis) {
@@ -22,9 +22,10 @@ static double phase(const study_laplacian *given, int term, int axis) {
 }
 
 /* The factor of one axis, at a point of the real axis or of the half circle of a DCT-II. */
-static double factor(const study_laplacian *given, int term, int axis, int point) {
-    int points = (int)given->layout[FFTND_PHYSICAL].sizes[axis];
-    double x = given->kind == FFTND_R2R ? pi * (point + 0.5) / points : 2 * pi * point / points;
+static double factor(const study_laplacian *given, int term, int axis, redist_index point) {
+    double points = (double)given->layout[FFTND_PHYSICAL].sizes[axis];
+    double x = given->kind == FFTND_R2R ? pi * ((double)point + 0.5) / points
+                                        : 2 * pi * (double)point / points;
     return cos(wave(given, term, axis) * x + phase(given, term, axis));
 }
 
@@ -38,11 +39,12 @@ static double wave_squares(const study_laplacian *given, int term) {
 void study_laplacian_begin(study_laplacian *given) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
     for (int i = 0; i < TERMS * layout->ndims; i++) {
-        int term = i % TERMS, axis = i / TERMS, points = (int)layout->sizes[axis];
+        int term = i % TERMS, axis = i / TERMS;
+        redist_index points = layout->sizes[axis];
         double *factors = calloc((size_t)points, sizeof *factors);
         if (!factors)
-            bench_abort("no memory for a function of %d points", points);
-        for (int point = 0; point < points; point++)
+            bench_abort("no memory for a function of %lld points", (long long)points);
+        for (redist_index point = 0; point < points; point++)
             factors[point] = factor(given, term, axis, point);
         given->factors[term][axis] = factors;
     }
@@ -62,8 +64,7 @@ typedef void visitor(const study_laplacian *given, ptrdiff_t place, const redist
 static void visit_all(const study_laplacian *given, enum fftnd_side side, visitor *visit,
                       void *data) {
     const fftnd_layout *layout = &given->layout[side];
-    redist_index index[REDIST_MAX_NDIMS];
-    int axis = 0;
+    redist_index index[REDIST_MAX_NDIMS], axis = 0;
     for (int i = 0; i < layout->ndims; i++)
         if (layout->count[i] == 0)
             return;
@@ -190,9 +191,10 @@ double study_laplacian_tolerance(const study_laplacian *given) {
     const fftnd_layout *points = &given->layout[FFTND_PHYSICAL];
     double highest = 0.0, number = 1.0;
     for (int axis = 0; axis < points->ndims; axis++) {
-        double n = (double)points->sizes[axis], mode = given->kind == FFTND_R2R ? n : n / 2;
+        double points_along = (double)points->sizes[axis];
+        double mode = given->kind == FFTND_R2R ? points_along : floor(points_along / 2);
         highest += mode * mode;
-        number *= n;
+        number *= points_along;
     }
     double growth = highest / fmax(1.0, wave_squares(given, 0));
     double unit = given->precision == FFTND_DOUBLE ? 1e-15 : 5.4e-7;

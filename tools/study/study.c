@@ -115,12 +115,10 @@ static int create_plan(struct trial *trial) {
     const struct study *study = trial->study;
     const study_config *config = trial->config;
     fftnd_options options = plan_options(study, config);
-    redist_index sizes[REDIST_MAX_NDIMS];
-    for (int axis = 0; axis < study->job->ndims; axis++)
-        sizes[axis] = config->sizes[axis];
-    return fftnd_plan_create(
-        MPI_COMM_WORLD, study->job->ndims, sizes, (enum fftnd_kind)config->choice[STUDY_KIND],
-        (enum fftnd_precision)config->choice[STUDY_PRECISION], &options, &trial->plan);
+    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->extents,
+                             (enum fftnd_kind)config->choice[STUDY_KIND],
+                             (enum fftnd_precision)config->choice[STUDY_PRECISION], &options,
+                             &trial->plan);
 }
 
 /* A size that does not fit in memory is passed over on all ranks; returns redist's code. */
