@@ -189,13 +189,8 @@ START_TEST(arrays_beyond_files) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {parts_beyond_int,
-                                  extents_beyond_int,
-                                  arrays_beyond_addresses,
-                                  padding_beyond_addresses,
-                                  products_of_zero,
-                                  arrays_beyond_memory,
-                                  arrays_beyond_files,
-                                  NULL};
+    const TTest *const tests[] = {
+        parts_beyond_int, extents_beyond_int,   arrays_beyond_addresses, padding_beyond_addresses,
+        products_of_zero, arrays_beyond_memory, arrays_beyond_files,     NULL};
     return harness_run(argc, argv, "test_redist_limits", tests);
 }
