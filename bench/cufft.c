@@ -31,8 +31,9 @@ static void check(cufftResult result, const char *what) {
 static void local_extents(const struct serial *serial, int whole, long long extents[]) {
     const bench_problem *problem = serial->problem;
     for (int i = 0; i < problem->ndims; i++) {
-        int halved = problem->kind == FFTND_R2C && i == problem->ndims - 1, start;
-        int size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i], extent = size;
+        int halved = problem->kind == FFTND_R2C && i == problem->ndims - 1;
+        redist_index start, size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i],
+                            extent = size;
         int dim = i < whole ? i : i - 1;
         int split = i != whole && dim < serial->g;
         if (split && redist_decompose(size, serial->grid[dim], serial->coords[dim], &extent,

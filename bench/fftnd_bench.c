@@ -150,7 +150,8 @@ static bench_problem make_problem(const struct request *request) {
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
                              .space = bench_space_at(request->settings.space)};
-    memcpy(problem.sizes, request->settings.shape.values, sizeof problem.sizes);
+    for (int axis = 0; axis < problem.ndims; axis++)
+        problem.sizes[axis] = request->settings.shape.values[axis];
     return problem;
 }
 

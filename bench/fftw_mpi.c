@@ -74,7 +74,7 @@ static fftnd_layout slab_layout(const struct request *request, ptrdiff_t count, 
     layout.batch_stride = 1;
     ptrdiff_t stride = request->batch;
     for (int axis = request->ndims - 1; axis >= 0; axis--) {
-        int size = (int)request->sizes[axis];
+        redist_index size = (redist_index)request->sizes[axis];
         int padded = request->kind == FFTND_R2C && axis == request->ndims - 1;
         layout.sizes[axis] = size;
         layout.start[axis] = axis == 0 ? (int)start : 0;

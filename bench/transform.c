@@ -7,7 +7,7 @@
 double bench_unscaled_growth(const bench_problem *problem) {
     double growth = 1.0;
     for (int axis = 0; axis < problem->ndims; axis++)
-        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * problem->sizes[axis];
+        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * (double)problem->sizes[axis];
     return growth;
 }
 

@@ -10,7 +10,7 @@
 /* What is transformed; the same for all libraries. */
 typedef struct bench_problem {
     int ndims;
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     enum fftnd_kind kind; /* real to real: DCT-II along each axis, backward DCT-III */
     enum fftnd_precision precision;
     enum fftnd_effort effort;

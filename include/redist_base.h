@@ -3,6 +3,8 @@
 #ifndef REDIST_BASE_H
 #define REDIST_BASE_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -68,6 +70,8 @@ REDIST_API const char *redist_error_string(int code);
  * The library owns the string; the next failing call of this thread overwrites it. Not collective.
  */
 REDIST_API const char *redist_error_message(void);
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #ifndef FFTND__ENGINE_H
 #define FFTND__ENGINE_H
 
-#include "check.h"
+#include "configuration.h"
 #include "executor.h"
 
 /* What the programs of an engine are built for. */

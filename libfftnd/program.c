@@ -46,7 +46,7 @@ static int has_halved(const struct fftnd__transform *transform, const struct fft
 
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
     for (int i = 0; i < naxes; i++)
-        if (chain->kept[axes[i]] < chain->points[axes[i]])
+        if (chain->modes[axes[i]] < chain->points[axes[i]])
             return 1;
     return 0;
 }
@@ -59,7 +59,7 @@ static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
         int axis = step->axes[i];
         fftnd__set_whole(&alignment, axis,
                          backward ? chain->points[axis]
-                                  : fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]));
     }
     return alignment;
 }
@@ -225,7 +225,7 @@ static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
         for (int i = 0; i < at->naxes; i++)
             whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
         for (int axis = 0; axis < chain->ndims; axis++)
-            if (whole[axis] && axis != chain->halved && chain->kept[axis] == chain->points[axis])
+            if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
                 last[axis] = stage;
     }
 }
@@ -283,7 +283,7 @@ static int check_bytes(const struct fftnd__program *program) {
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
-    int truncated = memcmp(chain->kept, chain->points, sizeof chain->kept) != 0;
+    int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
     *program =
         (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
     list_steps(program, transform, split);

@@ -70,7 +70,7 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD};
     int apart = before->real != step->real && step->naxes > 1 &&
-                chain->kept[chain->halved] < chain->points[chain->halved];
+                chain->modes[chain->halved] < chain->points[chain->halved];
     return apart ? create_apart(kernel, problem, &part) : create_both(kernel, problem, &part);
 }
 

@@ -115,7 +115,7 @@ static int create_plan(struct trial *trial) {
     const struct study *study = trial->study;
     const study_config *config = trial->config;
     fftnd_options options = plan_options(study, config);
-    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->sizes,
+    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->extents,
                              (enum fftnd_kind)config->choice[STUDY_KIND],
                              (enum fftnd_precision)config->choice[STUDY_PRECISION], &options,
                              &trial->plan);

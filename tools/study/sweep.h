@@ -9,10 +9,11 @@ enum { STUDY_MOST_GRIDS = 512 };
 
 /* One configuration but for the direction: what one plan serves. */
 typedef struct study_config {
-    const int *sizes;
-    const int *order;          /* of the chain's axes; NULL = the usual one */
-    bench_list grid;           /* count 0 = the library chooses */
-    const char *method;        /* of bench_methods */
+    const int *sizes;                       /* of the job */
+    redist_index extents[REDIST_MAX_NDIMS]; /* the same */
+    const int *order;                       /* of the chain's axes; NULL = the usual one */
+    bench_list grid;                        /* count 0 = the library chooses */
+    const char *method;                     /* of bench_methods */
     int choice[STUDY_CHOICES]; /* but for the direction: places in the tables of words */
     int without_mpi;           /* MPI moves no array of a device: there is no staging */
 } study_config;
