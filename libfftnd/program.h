@@ -69,7 +69,7 @@ struct fftnd__program {
     int transposed; /* each transform puts the lines of the next one side by side in memory */
     int nsteps;
     struct fftnd__step
-        steps[FFTND__MOST_STEPS + 2]; /* steps[0] is the input, and the last one is never used */
+        steps[FFTND__MOST_STEPS + 2]; /* the first is the input, the last never used */
 };
 
 /* What both directions of a plan share. */

@@ -22,8 +22,7 @@ struct fftnd__serial_problem {
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
     struct fftnd__pool
-        *pool; /* threads that execute it together; NULL = whoever executes it does so
-                                 alone, and several threads may at once */
+        *pool; /* threads that execute it together; NULL = any thread alone, several at once */
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
