@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "check.h"
 #include "engine.h"
 #include "offload.h"
 #include "planner/planner.h"
@@ -83,9 +84,9 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     fftnd_plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return NULL;
-    int kept = keep_text(&request->options.method, &plan->method) &&
-               keep_text(&request->options.wisdom_file, &plan->wisdom_file);
-    if (kept && redist_handle_add(plan, REDIST_HANDLE_FFT))
+    int is_copied = keep_text(&request->options.method, &plan->method) &&
+                    keep_text(&request->options.wisdom_file, &plan->wisdom_file);
+    if (is_copied && redist_handle_add(plan, REDIST_HANDLE_FFT))
         return plan;
     destroy_plan(plan);
     return NULL;
@@ -195,7 +196,7 @@ static double wavenumber(const struct fftnd__transform *transform, int axis, red
         [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5};
     if (transform->kind == FFTND_R2R)
         return lowest[transform->r2r[REDIST_FORWARD][axis]] + (double)n;
-    redist_index modes = transform->chain.kept[axis];
+    redist_index modes = transform->chain.modes[axis];
     int is_negative = axis != transform->chain.halved && n >= (modes + 1) / 2;
     return (double)(is_negative ? n - modes : n);
 }

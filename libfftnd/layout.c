@@ -28,10 +28,10 @@ static struct fftnd__alignment align(const struct split *split, const redist_ind
     return alignment;
 }
 
-/* After its transforms an axis has as many elements as modes are kept. */
+/* After its transform an axis has the retained modes. */
 static void transform_axis(const struct fftnd__chain *chain, struct fftnd__alignment *alignment,
                            int axis) {
-    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
 /* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
@@ -88,7 +88,7 @@ int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const redist_index
         return code;
     *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
     memcpy(chain->points, sizes, (size_t)ndims * sizeof *sizes);
-    memcpy(chain->kept, modes, (size_t)ndims * sizeof *modes);
+    memcpy(chain->modes, modes, (size_t)ndims * sizeof *modes);
     memcpy(split.axes, order, (size_t)ndims * sizeof *order);
     build_first(chain, order, &split);
     for (int dim = split.ndims - 1; dim >= 0; dim--)

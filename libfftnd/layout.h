@@ -30,13 +30,13 @@ struct fftnd__chain {
     int ndims;
     int halved;                            /* axis, or -1 */
     redist_index points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
-    redist_index kept[REDIST_MAX_NDIMS];   /* modes of these on the spectral side */
+    redist_index modes[REDIST_MAX_NDIMS];  /* that are retained on the spectral side */
     int nstages;
     struct fftnd__stage stages[REDIST_MAX_NDIMS];
     struct fftnd__alignment returned; /* the end of the chain, aligned as its beginning */
 };
 
-/* Extent of an axis with so many modes. */
+/* Extent of an axis with this number of modes. */
 static inline redist_index fftnd__spectral_extent(const struct fftnd__chain *chain, int axis,
                                                   redist_index modes) {
     return axis == chain->halved ? modes / 2 + 1 : modes;
@@ -49,7 +49,7 @@ static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis
     alignment->start[axis] = 0;
 }
 
-/* So many elements always have a number of bytes that fits; a larger array counts one more. */
+/* This many elements always have a number of bytes that fits; a larger array counts one more. */
 #define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
 
 /* Elements of one element type in a local array, and how far apart; batch and padding included. */

@@ -5,11 +5,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+/* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
-/* On a device, with so many tiles the first upload and the last download, which nothing runs beside, do not
- * count; with tiles as large as this they do not either. */
+/* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
+ * count, but none smaller or larger than this. */
 enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */
@@ -165,7 +165,6 @@ static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
                                                const struct fftnd__transform *transform,
                                                const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
-                                          .before = step - 1,
                                           .step = step,
                                           .direction = program->direction,
                                           .partition = &pass->partition,
@@ -416,7 +415,6 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
     for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
         if (has_pass(&program->steps[i]))
             code = plan_pass(program, transform, &program->steps[i], scratch);
-    program->planned = code == REDIST_OK;
     return code;
 }
 

@@ -36,19 +36,27 @@ struct fftnd__pool {
 
 /* ---------------------------------------------------------------- the workers */
 
+typedef int condition(struct fftnd__pool *pool, unsigned seen);
+
 static int is_begun(struct fftnd__pool *pool, unsigned seen) {
     return atomic_load_explicit(&pool->round, memory_order_acquire) != seen;
 }
 
-static void wait_for_round(struct fftnd__pool *pool, unsigned seen) {
+static int is_ended(struct fftnd__pool *pool, unsigned seen) {
+    (void)seen;
+    return atomic_load_explicit(&pool->left, memory_order_acquire) == 0;
+}
+
+static void wait_until(struct fftnd__pool *pool, condition *holds, unsigned seen,
+                       pthread_cond_t *changed) {
     for (int poll = 0; poll < POLLS; poll++) {
-        if (is_begun(pool, seen))
+        if (holds(pool, seen))
             return;
         sched_yield();
     }
     pthread_mutex_lock(&pool->mutex);
-    while (!is_begun(pool, seen))
-        pthread_cond_wait(&pool->begins, &pool->mutex);
+    while (!holds(pool, seen))
+        pthread_cond_wait(changed, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -71,7 +79,7 @@ static void *run_worker(void *data) {
     struct member *member = data;
     struct fftnd__pool *pool = member->pool;
     for (unsigned seen = 0;; seen++) {
-        wait_for_round(pool, seen);
+        wait_until(pool, is_begun, seen, &pool->begins);
         if (pool->work == NULL)
             return NULL;
         do_work(member);
@@ -91,28 +99,12 @@ static void begin_round(struct fftnd__pool *pool, fftnd__work *work, void *data)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static int is_ended(struct fftnd__pool *pool) {
-    return atomic_load_explicit(&pool->left, memory_order_acquire) == 0;
-}
-
-static void wait_for_end(struct fftnd__pool *pool) {
-    for (int poll = 0; poll < POLLS; poll++) {
-        if (is_ended(pool))
-            return;
-        sched_yield();
-    }
-    pthread_mutex_lock(&pool->mutex);
-    while (!is_ended(pool))
-        pthread_cond_wait(&pool->ends, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
-}
-
 int fftnd__pool_run(struct fftnd__pool *pool, fftnd__work *work, void *data) {
     if (pool == NULL)
         return work(data, 0);
     begin_round(pool, work, data);
     do_work(&pool->members[0]);
-    wait_for_end(pool);
+    wait_until(pool, is_ended, 0, &pool->ends);
     for (int i = 0; i < pool->size; i++)
         if (pool->members[i].code != REDIST_OK) {
             redist_set_message(pool->members[i].message);

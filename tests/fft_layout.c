@@ -206,7 +206,7 @@ static redist_index extent_of(const fft_case *given, enum fftnd_side side,
                               const fftnd_layout *layout, int axis) {
     const int is_padded =
         given->options.in_place && side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given);
-    return is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis];
+    return (int)(is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis]);
 }
 
 static const char *stride_fault(const fft_case *given, enum fftnd_side side,

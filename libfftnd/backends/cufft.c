@@ -67,15 +67,6 @@ static int check_cufft(cufftResult result, const char *what) {
     return redist_fail_in("libfftnd", code, "%s returned cuFFT's error %d", what, (int)result);
 }
 
-static const char *unavailable(void) {
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaSuccess && count > 0)
-        return NULL;
-    (void)cudaGetLastError();
-    return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
-}
-
 static int check(const char *function, const char *name, const void *array, size_t bytes) {
     struct cudaPointerAttributes attributes;
     int current = -1;
@@ -548,7 +539,6 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, doub
 const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
-    .unavailable = unavailable,
     .check = check,
     .create = create,
     .area_bytes = area_bytes,

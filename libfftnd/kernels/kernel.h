@@ -31,7 +31,7 @@ struct fftnd__kernel {
 /* What a kernel is made for. */
 struct fftnd__kernel_problem {
     const struct fftnd__transform *transform;
-    const struct fftnd__step *before, *step; /* the arrays before and after the serial step */
+    const struct fftnd__step *step; /* after the step of the array before */
     int direction;
     const struct fftnd__partition *partition;
     const struct fftnd__side *in, *out;

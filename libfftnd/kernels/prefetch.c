@@ -6,7 +6,7 @@
  */
 #include "prefetch.h"
 
-/* A row is fetched so many rows ahead. Short ones cost more to call for than they wait. */
+/* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
 enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
 static size_t in_bytes(const struct fftnd__serial_problem *problem) {
@@ -53,7 +53,8 @@ static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_probl
 /* The axes but the last, in the output. */
 static void describe_rest(const struct fftnd__serial_problem *problem,
                           struct fftnd__serial_problem *rest) {
-    int last = problem->naxes - 1, n = problem->axes[last].n;
+    int last = problem->naxes - 1;
+    redist_index n = problem->axes[last].n;
     *rest = *problem;
     rest->kind = FFTND_C2C;
     rest->naxes = last;

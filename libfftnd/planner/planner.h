@@ -32,8 +32,8 @@ void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
                         struct fftnd__configuration *configuration);
 
 /* Grids that the user left open, for axes in this order: any number of dimensions, any factors. Where they
- * differ in more than which axis is split, the communication model puts them in order and leaves the hopeless
- * ones out; it is measured once and remembered. Collective, the same on all ranks. */
+ * differ in more than which axis is split, the communication model sorts them and leaves out those
+ * that are predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
 int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
                       int verbose, struct fftnd__grids *grids);
 

@@ -74,7 +74,7 @@ struct redist_plan {
     struct redist__phase_timer timer; /* of the problem, if it has one */
     struct redist__failure failure;   /* of the executions */
     int started, opened;              /* an execution is under way: whole, in tiles */
-    unsigned polls;                   /* how often it was asked to go on since the last tile */
+    unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };
 

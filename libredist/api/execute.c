@@ -247,7 +247,7 @@ int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_
     return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
 }
 
-/* Who asks again and again waits for something: so others get a chance, as in all waiting. */
+/* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;

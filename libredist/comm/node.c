@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* REDIST_NODE_SIZE cuts a node in pieces, to try on one machine what happens between nodes. */
+/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */

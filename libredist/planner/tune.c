@@ -41,7 +41,7 @@ static int preference(const struct contest *contest, int i) {
                : 0;
 }
 
-/* What nobody asked for by name does not compete, if anything else does; if nothing does, what the method itself
+/* A candidate that is for its name only does not compete, if any other does; if none does, what the method itself
  * thinks best. What tiles cost shows in the transforms that use them, so a measurement here would mislead: there
  * what the methods say of themselves decides. */
 static void keep_preferred(struct contest *contest) {
@@ -57,8 +57,8 @@ static void keep_preferred(struct contest *contest) {
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->partitions > 1 && method->arrived == NULL)
-        return redist__fail(REDIST_ERR_METHOD, "method %s cannot tell which pieces have arrived",
-                            method->name);
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s does not know which partitions have arrived", method->name);
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
         return REDIST_OK;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,26 +207,12 @@ struct memory {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct redist__table memories; /* by hashes of keys; of two with one hash the newer stays */
-
-static uint64_t hash_of(const char *key) {
-    return (uint64_t)redist_hash_text(key);
-}
-
-/* The memory for a key, a new one if there is none; NULL if memory is out. Called with the lock held. */
-static struct memory *provide_memory(const char *key) {
-    struct memory *memory = redist__table_find(&memories, hash_of(key));
-    if (memory != NULL)
-        return memory;
-    memory = redist_calloc(1, sizeof *memory);
-    if (memory != NULL && !redist__table_add(&memories, hash_of(key), memory)) {
-        redist_release(memory);
-        memory = NULL;
-    }
-    return memory;
-}
-
+static void *memories; /* a tree */
 static atomic_uint age;
+
+static int compare(const void *left, const void *right) {
+    return strcmp(((const struct memory *)left)->key, ((const struct memory *)right)->key);
+}
 
 unsigned redist__wisdom_age(void) {
     return atomic_load(&age);
@@ -233,29 +220,37 @@ unsigned redist__wisdom_age(void) {
 
 /* Without memory for that, the next plan measures again. */
 static void remember(const char *key, const char *name) {
+    struct memory *memory = redist_calloc(1, sizeof *memory), **found = NULL;
+    if (memory == NULL)
+        return;
+    snprintf(memory->key, sizeof memory->key, "%s", key);
     pthread_mutex_lock(&lock);
-    struct memory *memory = provide_memory(key);
-    if (memory != NULL) {
-        snprintf(memory->key, sizeof memory->key, "%s", key);
-        snprintf(memory->name, sizeof memory->name, "%s", name);
-    }
+    found = tsearch(memory, &memories, compare);
+    if (found != NULL)
+        snprintf((*found)->name, sizeof memory->name, "%s", name);
+    if (found == NULL || *found != memory)
+        redist_release(memory);
     pthread_mutex_unlock(&lock);
 }
 
 static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
+    struct memory wanted;
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
     pthread_mutex_lock(&lock);
-    const struct memory *memory = redist__table_find(&memories, hash_of(key));
-    if (memory != NULL && strncmp(memory->key, key, sizeof memory->key - 1) == 0)
-        snprintf(name, REDIST_WISDOM_BYTES, "%s", memory->name);
+    struct memory *const *found = tfind(&wanted, &memories, compare);
+    if (found != NULL)
+        snprintf(name, REDIST_WISDOM_BYTES, "%s", (*found)->name);
     pthread_mutex_unlock(&lock);
 }
 
 void redist_forget_wisdom(void) {
-    struct memory *memory;
     atomic_fetch_add(&age, 1);
     pthread_mutex_lock(&lock);
-    while ((memory = redist__table_take(&memories)) != NULL)
+    while (memories != NULL) {
+        struct memory *memory = *(struct memory **)memories;
+        tdelete(memory, &memories, compare);
         redist_release(memory);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What space_cuda.c stands on: errors, the library's streams, what the driver says of addresses, and device memory
- * that peers map by CUDA IPC. An allocation is exported once, when it is first asked for,
+ * that peers map by CUDA IPC. An allocation is exported once, when it is first used,
  * and imported once by each process and device that needs it. That serves arrays of redist_alloc_in and the
  * user's own of cudaMalloc alike; memory of other kinds has no handle to export.
  *
@@ -22,12 +22,12 @@
 
 /* ---------------------------------------------------------------- errors */
 
-int redist__cuda_check(int error, const char *what) {
+int redist__cuda_check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
         return REDIST_OK;
     (void)cudaGetLastError(); /* the user's own checks are not to find it */
     int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist__fail(code, "%s: %s", what, cudaGetErrorString((cudaError_t)error));
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
 }
 
 /* ---------------------------------------------------------------- streams */
@@ -77,7 +77,7 @@ void redist__cuda_drain(void) {
 /* ---------------------------------------------------------------- the driver */
 
 /* What the driver says of an address. A process that has not used CUDA has not loaded the driver, and then no
- * address of it lies on a device: programs without CUDA pay nothing for being asked. */
+ * address of it lies on a device: programs without CUDA pay nothing. */
 static struct {
     CUresult (*get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr address);
     CUresult (*get_range)(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);

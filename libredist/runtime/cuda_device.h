@@ -32,8 +32,8 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int c
 /* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
-/* REDIST_OK, or a code and a message that names `what`; the error, a cudaError_t, is cleared. */
-int redist__cuda_check(int error, const char *what);
+/* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
+int redist__cuda_check(cudaError_t error, const char *what);
 
 /* A stream of the library's own on the current device. */
 void *redist__cuda_stream(int index);

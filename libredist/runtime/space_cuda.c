@@ -14,6 +14,10 @@ enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
 #define CHECK(call) redist__cuda_check(call, #call)
 
+static int check_call(int error, const char *what) {
+    return redist__cuda_check((cudaError_t)error, what);
+}
+
 static const char *absent(void) {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
@@ -391,7 +395,7 @@ const struct redist__space redist__space_cuda = {
     .absent = absent,
     .recognises = redist__cuda_is_device,
     .check_array = check_array,
-    .check_call = redist__cuda_check,
+    .check_call = check_call,
     .find_free = find_free,
     .allocate = allocate,
     .release = release,

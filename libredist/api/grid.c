@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian process grids and their one-dimensional subgroups. */
-#include "comm.h"
+#include "../comm/comm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_n
                          const int dims[]) {
     char names[REDIST_MAX_NDIMS][16];
     redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
-        {"ndims", ndims}, {"the choice of redist_grid_create_by_node", by_node}};
+        {"ndims", ndims}, {"whether it is redist_grid_create_by_node", by_node}};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         snprintf(names[i], sizeof names[i], "dims[%d]", i);
         values[2 + i] =
