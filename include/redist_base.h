@@ -26,7 +26,7 @@ extern "C" {
 REDIST_API void redist_version(int *major, int *minor, int *patch);
 
 /** Extents, counts and indices of array axes, in elements. */
-typedef int redist_index;
+typedef int64_t redist_index;
 
 /** The largest number of array axes, and of process grid dimensions. */
 #define REDIST_MAX_NDIMS 16

@@ -37,7 +37,7 @@ static void count_around(const exchange *given, int side, int axis, size_t *oute
 
 static void copy_partition(struct job *job, int partition) {
     const exchange *given = job->given;
-    int extent = extent_of(given, 1, job->axis);
+    redist_index extent = extent_of(given, 1, job->axis);
     redist_index count, start;
     size_t outer, inner;
     redist_decompose(extent, job->partitions, partition, &count, &start);
