@@ -7,8 +7,10 @@
  */
 #include "../cuda_arrays.h"
 #include "../cuda_streams.h"
+#include "cufft_rate.h"
 #include "redist_support.h"
 #include "serial.h"
+#include "vkfft.h"
 
 #include <cufftXt.h>
 #include <stdint.h>
@@ -38,6 +40,7 @@ struct pass {
     struct fftnd__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side goes through a list */
     struct fftnd__cuda_lines lines;
+    struct fftnd__vkfft *strided; /* does it instead of the handles */
 };
 
 struct plan {
@@ -301,6 +304,64 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
     return code;
 }
 
+/* ---------------------------------------------------------------- lines that are not contiguous */
+
+/* Whether cuFFT is much slower on strided lines of this length than VkFFT would be. */
+static int is_slow(const struct plan *plan, redist_index n) {
+    return fftnd__cufft_strided_ratio(n, plan->problem.precision == FFTND_DOUBLE,
+                                      plan->problem.stream) > FFTND__VKFFT_RATIO;
+}
+
+static void add_outer(const struct plan *plan, struct pass *pass, const struct task *task,
+                      int loop) {
+    pass->outer[pass->nouter++] = (struct fftnd__loop){
+        task->loops[loop].n,
+        task->loops[loop].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
+        task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+}
+
+/* Lines side by side, repeated over the longest of the other loops; the rest are launches. */
+static int use_strided(struct plan *plan, struct pass *pass, const struct task *task) {
+    const struct fftnd__loop *axis = &task->axes[0],
+                             *side = &task->loops[task->nloops > 0 ? task->nloops - 1 : 0];
+    if (task->rank != 1 || task->is_real[0] || task->is_real[1] || task->nloops == 0 ||
+        side->in != 1 || side->out != 1 || axis->in < side->n || axis->out < side->n ||
+        !is_slow(plan, axis->n))
+        return REDIST_OK;
+    int groups = -1;
+    for (int i = 0; i < task->nloops - 1; i++)
+        if (groups < 0 || task->loops[i].n > task->loops[groups].n)
+            groups = i;
+    struct fftnd__strided_lines lines = {axis->n,
+                                         axis->in,
+                                         axis->out,
+                                         side->n,
+                                         groups < 0 ? 1 : task->loops[groups].n,
+                                         groups < 0 ? 0 : task->loops[groups].in,
+                                         groups < 0 ? 0 : task->loops[groups].out,
+                                         plan->problem.precision == FFTND_DOUBLE,
+                                         plan->problem.direction,
+                                         pass->from_output == pass->to_output};
+    int code = fftnd__vkfft_create(&lines, &pass->strided);
+    pass->nouter = 0;
+    for (int i = 0; i < task->nloops - 1 && pass->strided != NULL; i++)
+        if (i != groups)
+            add_outer(plan, pass, task, i);
+    return code;
+}
+
+/* How many of the last axes one plan of cuFFT transforms: none that it is slow with together with others. */
+static int count_joined(const struct plan *plan, int n, const struct fftnd__loop axes[],
+                        const int halved[2]) {
+    int most = group_size(n, axes, halved), size = 1;
+    int last_is_strided = axes[n - 1].in != 1 || axes[n - 1].out != 1;
+    if (most > 1 && last_is_strided && is_slow(plan, axes[n - 1].n))
+        return 1;
+    while (size < most && !is_slow(plan, axes[n - size - 1].n))
+        size++;
+    return size;
+}
+
 /* Lines of the real side lie one after the other in the list. */
 static void use_list(struct plan *plan, struct pass *pass, struct task *task,
                      struct fftnd__loop *batch) {
@@ -323,12 +384,12 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    int code = use_strided(plan, pass, task);
+    if (code != REDIST_OK || pass->strided != NULL)
+        return code;
     for (int i = 0; i < task->nloops; i++)
         if (i != chosen)
-            pass->outer[pass->nouter++] = (struct fftnd__loop){
-                task->loops[i].n,
-                task->loops[i].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
-                task->loops[i].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+            add_outer(plan, pass, task, i);
     if (chosen >= 0)
         batch = task->loops[chosen];
     if (count_misaligning(task) > 1)
@@ -346,7 +407,8 @@ static int make_passes(struct plan *plan) {
     static const int whole[2] = {0, 0};
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK;
+    int n = list_axes(problem, axes), left = n - count_joined(plan, n, axes, halved),
+        code = REDIST_OK;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
         left = n - 1;
@@ -355,7 +417,7 @@ static int make_passes(struct plan *plan) {
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = group_size(left, axes, whole);
+        int size = count_joined(plan, left, axes, whole);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
@@ -383,9 +445,11 @@ static void finish(void) {
 static void destroy(void *data) {
     struct plan *plan = data;
     finish();
-    for (int i = 0; i < plan->npasses; i++)
+    for (int i = 0; i < plan->npasses; i++) {
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
+        fftnd__vkfft_destroy(plan->passes[i].strided);
+    }
     fftnd__cuda_streams_destroy(&plan->streams);
     redist_release(plan);
 }
@@ -431,6 +495,8 @@ static int launch(const struct plan *plan, const struct pass *pass, size_t numbe
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
     int code = REDIST_OK;
+    if (pass->strided != NULL)
+        return fftnd__vkfft_execute(pass->strided, from, to, stream);
     if (pass->gathers)
         code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
     if (code == REDIST_OK)
@@ -465,7 +531,7 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 
 /* After a failure too, the user's stream waits for what was launched. */
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
-    if (pass->nhandles == 1)
+    if (pass->nhandles <= 1)
         return launch_all(plan, pass, from, to);
     int code = check_cuda(fftnd__cuda_streams_fork(&plan->streams), "forking streams");
     if (code == REDIST_OK)

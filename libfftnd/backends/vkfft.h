@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* VkFFT for complex lines that lie side by side in the memory of a CUDA device, where cuFFT is slow. */
+#ifndef FFTND__VKFFT_H
+#define FFTND__VKFFT_H
+
+#include "redist.h"
+
+/* Lines whose first elements are neighbours, in several groups; all distances are in complex elements. */
+struct fftnd__strided_lines {
+    long long n;                         /* elements of a line */
+    long long in, out;                   /* from one element of a line to the next */
+    long long width;                     /* lines of a group */
+    long long count;                     /* groups */
+    long long in_distance, out_distance; /* from one group to the next */
+    int is_double, direction, in_place;
+};
+
+struct fftnd__vkfft;
+
+/* Times of a copy that it takes, at most, for the lengths that it has kernels for (H100, up to 1080). */
+#define FFTND__VKFFT_RATIO 1.6
+
+#ifdef FFTND__HAS_VKFFT
+
+/* Plans such transforms, without scaling. *plan is NULL where VkFFT cannot make them in one pass over memory:
+ * there is no compiler for kernels, or the lines are too long or have large prime factors. */
+int fftnd__vkfft_create(const struct fftnd__strided_lines *lines, struct fftnd__vkfft **plan);
+
+/* Enqueues the transforms in a stream (cudaStream_t). */
+int fftnd__vkfft_execute(struct fftnd__vkfft *plan, void *in, void *out, void *stream);
+
+/* Nothing of the plan may be under way. NULL is allowed. */
+void fftnd__vkfft_destroy(struct fftnd__vkfft *plan);
+
+#else
+
+static inline int fftnd__vkfft_create(const struct fftnd__strided_lines *lines,
+                                      struct fftnd__vkfft **plan) {
+    (void)lines;
+    *plan = NULL;
+    return REDIST_OK;
+}
+
+static inline int fftnd__vkfft_execute(struct fftnd__vkfft *plan, void *in, void *out,
+                                       void *stream) {
+    (void)plan, (void)in, (void)out, (void)stream;
+    return REDIST_ERR_STATE;
+}
+
+static inline void fftnd__vkfft_destroy(struct fftnd__vkfft *plan) {
+    (void)plan;
+}
+
+#endif
+
+#endif
