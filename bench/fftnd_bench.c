@@ -6,7 +6,6 @@
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
-#include "study.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,11 +64,12 @@ static const char *const places[] = {"first", "last", NULL};
 struct request {
     bench_settings settings;
     bench_list grid, order;
-    int kind, precision, effort, alignment, scaling, fusion, realign, plan_seconds, tile_bytes;
-    int batch, batch_place, threads;
+    int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
+        tile_bytes;
+    int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
-    int device, device_mib, pageable, seconds;
-    const char *wisdom, *job, *out;
+    int device, device_mib, pageable;
+    const char *wisdom;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
@@ -78,64 +78,56 @@ static const bench_program *describe(struct request *request) {
     static bench_option options[40];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "--kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
+        {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
          .help = "r2r: DCT-II, backward DCT-III (r2c)"},
-        {.name = "--precision", .kind = BENCH_CHOICE, .value = &request->precision,
+        {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
          .words = precisions, .help = "of all numbers (double)"},
-        {.name = "--grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
+        {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
          .help = "process grid; 0 = choose, 0x0 = choose two dimensions (0)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = "x,"},
-        {.name = "--order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
+        {.name = "order", .kind = BENCH_LIST, .value = &request->order, .argument = "A,B...",
          .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = ","},
         BENCH_METHOD_OPTION(&request->settings),
-        {.name = "--effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
+        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
          .help = "of all planners (measure)"},
-        {.name = "--plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
+        {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
          .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
-        {.name = "--fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
+        {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
-        {.name = "--realign", .kind = BENCH_CHOICE, .value = &request->realign, .words = fusions,
+        {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
          .help = "turn the axes in memory between transforms (auto)"},
-        {.name = "--tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
+        {.name = "tile-bytes", .kind = BENCH_NUMBER, .value = &request->tile_bytes,
          .argument = "N", .help = "of a tile, 0 = choose (0)"},
-        {.name = "--alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
+        {.name = "alignment", .kind = BENCH_CHOICE, .value = &request->alignment,
          .words = alignments,
          .help = "of the spectral side: as the chain ends, or carried back (chain)"},
-        {.name = "--scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
+        {.name = "scaling", .kind = BENCH_CHOICE, .value = &request->scaling, .words = scalings,
          .help = "which direction divides by the size (none)"},
-        {.name = "--batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
+        {.name = "batch", .kind = BENCH_NUMBER, .value = &request->batch, .argument = "N",
          .help = "fields at once (1)", .minimum = 1},
-        {.name = "--batch-place", .kind = BENCH_CHOICE, .value = &request->batch_place,
+        {.name = "batch-position", .kind = BENCH_CHOICE, .value = &request->batch_position,
          .words = places, .help = "place of the batch index (first)"},
-        {.name = "--threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
+        {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
          .help = "of each rank (1); bind ranks to N cores", .minimum = 1},
-        {.name = "--in-place", .kind = BENCH_FLAG, .value = &request->in_place,
+        {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place,
          .help = "both sides in one array"},
-        {.name = "--overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
+        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
          .help = "the input may serve as work space"},
-        {.name = "--compare", .kind = BENCH_FLAG, .value = &request->compare,
+        {.name = "compare", .kind = BENCH_FLAG, .value = &request->compare,
          .help = "with FFTW-MPI too"},
-        {.name = "--device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
-         .help = "where arrays of the host are transformed, tile by\n"
+        {.name = "device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
+         .help = "where arrays of the host are transformed, tile by "
                  "tile (same)"},
-        {.name = "--device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
-         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank;\n"
+        {.name = "device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
+         .argument = "N", .help = "2^20 bytes of the device, at most, for each rank; "
                                   "0 = as the library thinks (0)"},
-        {.name = "--pageable", .kind = BENCH_FLAG, .value = &request->pageable,
+        {.name = "pageable", .kind = BENCH_FLAG, .value = &request->pageable,
          .help = "arrays go to a device through buffers"},
-        {.name = "--fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
+        {.name = "fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
          .help = "where FFTW-MPI's plans are remembered (nowhere)"},
-        {.name = "--unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
-         .help = "do not check the results, which takes long for\nlarge arrays"},
-        {.name = "--job", .kind = BENCH_TEXT, .value = &request->job, .argument = "FILE",
-         .help = "run the study of a JSON file; of the other options only\n"
-                 "--out and --seconds count (docs/study.md)"},
-        {.name = "--out", .kind = BENCH_TEXT, .value = &request->out, .argument = "FOLDER",
-         .help = "where the rows of --job go (.)"},
-        {.name = "--seconds", .kind = BENCH_NUMBER, .value = &request->seconds, .argument = "N",
-         .help = "--job begins nothing after so long; start it again to\n"
-                 "go on; 0 = it ends when all is measured (0)"},
+        {.name = "unchecked", .kind = BENCH_FLAG, .value = &request->unchecked,
+         .help = "do not check the results, which takes long for large arrays"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {
@@ -153,7 +145,7 @@ static bench_problem make_problem(const struct request *request) {
                              .precision = (enum fftnd_precision)request->precision,
                              .effort = (enum fftnd_effort)request->effort,
                              .batch = request->batch,
-                             .batch_place = (enum fftnd_batch_place)request->batch_place,
+                             .batch_position = (enum fftnd_batch_position)request->batch_position,
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
@@ -180,11 +172,11 @@ static fftnd_options plan_options(const struct request *request, const char *met
         options.scaling = FFTND_SCALE_UNITARY;
     options.plan_seconds = request->plan_seconds;
     options.fusion = (enum fftnd_fusion)request->fusion;
-    options.realign = (enum fftnd_realign)request->realign;
+    options.local_transpose = (enum fftnd_local_transpose)request->local_transpose;
     options.tile_bytes = (size_t)request->tile_bytes;
     options.alignment = (enum fftnd_alignment)request->alignment;
     options.batch = request->batch;
-    options.batch_place = (enum fftnd_batch_place)request->batch_place;
+    options.batch_position = (enum fftnd_batch_position)request->batch_position;
     options.threads = request->threads;
     options.in_place = request->in_place;
     options.overwrite_input = request->overwrite;
@@ -373,8 +365,9 @@ static int check_request(const bench_program *program, const struct request *req
         return bench_refuse(program, "--space %s: %s", problem->space->name, absent);
     if (problem->space != bench_space_at(0) &&
         (problem->kind == FFTND_R2R || request->compare ||
-         (problem->batch > 1 && problem->batch_place != FFTND_BATCH_FIRST)))
-        return bench_refuse(program, "--space %s is not for r2r, --compare or --batch-place last",
+         (problem->batch > 1 && problem->batch_position != FFTND_BATCH_FIRST)))
+        return bench_refuse(program,
+                            "--space %s is not for r2r, --compare or --batch-position last",
                             problem->space->name);
     if (request->order.count != 0 && request->order.count != problem->ndims)
         return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,
@@ -394,21 +387,14 @@ static int check_request(const bench_program *program, const struct request *req
 }
 
 static int run(int argc, char **argv) {
-    struct request request = {BENCH_SETTINGS_DEFAULT,
-                              .grid = {1, {0}},
-                              .kind = FFTND_R2C,
-                              .effort = FFTND_MEASURE,
-                              .batch = 1,
-                              .threads = 1,
-                              .out = "."};
+    struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
+                              .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
     for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
         request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
-    if (request.job)
-        return bench_study(program, request.job, request.out, request.seconds);
     bench_methods methods;
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;

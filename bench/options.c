@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What getopt_long returns for --help and the first option of a table, above all characters. */
+enum { HELP = 256, FIRST, MOST_OPTIONS = 48, OPTION_BYTES = 96 };
 
 static int is_first_rank(void) {
     int rank = 0;
@@ -35,40 +39,24 @@ _Noreturn void bench_abort(const char *format, ...) {
     abort();
 }
 
-/* What the help shows as the value of an option. */
-static const char *describe_value(const bench_option *option, char text[], size_t bytes) {
-    snprintf(text, bytes, "%s", option->argument ? option->argument : "");
-    for (int place = 0; option->kind == BENCH_CHOICE && option->words[place]; place++) {
-        size_t used = strlen(text);
-        snprintf(text + used, bytes - used, "%s%s", place > 0 ? "|" : "", option->words[place]);
-    }
+/* "--name VALUE", where a choice shows its words. */
+static const char *describe(const bench_option *option, size_t bytes, char text[]) {
+    size_t used = (size_t)snprintf(text, bytes, "--%s %s", option->name,
+                                   option->argument ? option->argument : "");
+    for (int place = 0; option->kind == BENCH_CHOICE && option->words[place]; place++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", place > 0 ? "|" : "",
+                                 option->words[place]);
     return text;
 }
 
-static void print_option(const bench_option *option) {
-    const int indent = 26;
-    char value[80];
-    int width = printf("  %s %s", option->name, describe_value(option, value, sizeof value));
-    const char *line = option->help;
-    while (*line) {
-        int length = (int)strcspn(line, "\n");
-        if (width >= indent)
-            printf("\n%*s", indent, "");
-        else
-            printf("%*s", indent - width, "");
-        printf("%.*s", length, line);
-        width = indent;
-        line += length + (line[length] == '\n');
-    }
-    putchar('\n');
-}
-
 static void print_help(const bench_program *program) {
+    char text[OPTION_BYTES];
     printf("%s: %s\n\nusage: mpirun -n RANKS %s [options]\n\n", program->name, program->summary,
            program->name);
     for (int i = 0; i < program->noptions; i++)
-        print_option(&program->options[i]);
-    printf("  %-24s%s\n\n%s", "--help", "this text", program->notes);
+        printf("  %-30s %s\n", describe(&program->options[i], sizeof text, text),
+               program->options[i].help);
+    printf("  %-30s %s\n\n%s", "--help", "this text", program->notes);
 }
 
 /* One whole number at *text; moves *text behind it. */
@@ -119,55 +107,41 @@ static int read_value(const bench_option *option, const char *text) {
         *(const char **)option->value = text;
         return *text != '\0';
     case BENCH_FLAG:
-        break;
-    }
-    return 0;
-}
-
-static const bench_option *find_option(const bench_program *program, const char *name,
-                                       size_t length) {
-    for (int i = 0; i < program->noptions; i++) {
-        const bench_option *option = &program->options[i];
-        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
-            return option;
-    }
-    return NULL;
-}
-
-/* Reads argv[*place] and its value; moves *place behind them. */
-static enum bench_parsed read_option(const bench_program *program, int argc, char **argv,
-                                     int *place) {
-    char *word = argv[(*place)++];
-    size_t length = strcspn(word, "=");
-    const bench_option *option = find_option(program, word, length);
-    if (!option) {
-        bench_refuse(program, "unknown option %s", word);
-        return BENCH_BAD;
-    }
-    if (option->kind == BENCH_FLAG && word[length] == '\0') {
         *(int *)option->value = 1;
-        return BENCH_RUN;
     }
-    const char *text = word[length] ? word + length + 1 : *place < argc ? argv[(*place)++] : "";
-    if (read_value(option, text))
-        return BENCH_RUN;
-    char value[80];
-    describe_value(option, value, sizeof value);
-    bench_refuse(program, "%s does not take '%s'; expected: %s", option->name, text,
-                 value[0] ? value : "no value");
+    return 1;
+}
+
+static enum bench_parsed refuse_value(const bench_program *program, const bench_option *option,
+                                      const char *text) {
+    char expected[OPTION_BYTES];
+    bench_refuse(program, "--%s does not take '%s'; expected: %s", option->name, text,
+                 describe(option, sizeof expected, expected));
     return BENCH_BAD;
 }
 
 enum bench_parsed bench_parse(const bench_program *program, int argc, char **argv) {
-    for (int place = 1; place < argc;) {
-        if (strcmp(argv[place], "--help") == 0) {
-            if (is_first_rank())
-                print_help(program);
+    const bench_option *options = program->options;
+    struct option known[MOST_OPTIONS + 2] = {{"help", no_argument, NULL, HELP}};
+    int key;
+    for (int i = 0; i < program->noptions; i++)
+        known[i + 1] = (struct option){
+            options[i].name, options[i].kind == BENCH_FLAG ? no_argument : required_argument, NULL,
+            FIRST + i};
+    opterr = 0; /* rank 0 alone says what is wrong */
+    while ((key = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (key == HELP && is_first_rank())
+            print_help(program);
+        if (key == HELP)
             return BENCH_HELPED;
-        }
-        enum bench_parsed parsed = read_option(program, argc, argv, &place);
-        if (parsed != BENCH_RUN)
-            return parsed;
+        if (key < HELP)
+            break;
+        if (!read_value(&options[key - FIRST], optarg))
+            return refuse_value(program, &options[key - FIRST], optarg);
     }
-    return BENCH_RUN;
+    if (key == -1 && optind == argc)
+        return BENCH_RUN;
+    bench_refuse(program, key == -1 ? "unexpected word %s" : "%s is unknown, or lacks its value",
+                 argv[key == -1 ? optind : optind - 1]);
+    return BENCH_BAD;
 }

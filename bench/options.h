@@ -20,15 +20,15 @@ typedef struct bench_list {
 } bench_list;
 
 typedef struct bench_option {
-    const char *name; /* with its dashes */
+    const char *name; /* without its dashes */
     enum bench_option_kind kind;
     void *value;
     const char *argument;     /* what the help calls the value; not for flags and choices */
     const char *const *words; /* of a choice, NULL behind the last */
-    const char *help;         /* one or more lines */
-    int minimum;              /* the least value of a number or of each list entry */
-    int least, most;          /* how many entries a list may have */
-    const char *separators;   /* between list entries */
+    const char *help;
+    int minimum;            /* the least value of a number or of each list entry */
+    int least, most;        /* how many entries a list may have */
+    const char *separators; /* between list entries */
 } bench_option;
 
 typedef struct bench_program {
@@ -58,29 +58,29 @@ typedef struct bench_settings {
 /* Lines of an option table; clang-format would spread them over three times the space. */
 /* clang-format off */
 #define BENCH_SHAPE_OPTION(settings)                                                               \
-    {.name = "--shape", .kind = BENCH_LIST, .value = &(settings)->shape, .argument = "N,N,...",    \
+    {.name = "shape", .kind = BENCH_LIST, .value = &(settings)->shape, .argument = "N,N,...",    \
      .help = "global extents (256,256,256)", .minimum = 1, .least = 1,                             \
      .most = REDIST_MAX_NDIMS - 1, .separators = ","}
 #define BENCH_METHOD_OPTION(settings)                                                              \
-    {.name = "--method", .kind = BENCH_TEXT, .value = &(settings)->method, .argument = "METHOD",   \
-     .help = "all, or names separated by commas: auto, alltoallw,\n"                               \
+    {.name = "method", .kind = BENCH_TEXT, .value = &(settings)->method, .argument = "METHOD",   \
+     .help = "all, or names separated by commas: auto, alltoallw, "                               \
              "p2p-type, p2p, alltoallv, direct (auto)"}
 #define BENCH_COMMON_OPTIONS(settings)                                                             \
-    {.name = "--space", .kind = BENCH_CHOICE, .value = &(settings)->space, .words = bench_spaces,  \
+    {.name = "space", .kind = BENCH_CHOICE, .value = &(settings)->space, .words = bench_spaces,  \
      .help = "where arrays live (host)"},                                                          \
-    {.name = "--memory", .kind = BENCH_CHOICE, .value = &(settings)->memory,                       \
+    {.name = "memory", .kind = BENCH_CHOICE, .value = &(settings)->memory,                       \
      .words = bench_memories,                                                                      \
-     .help = "arrays from redist_alloc or malloc; alloc-a, alloc-b:\n"                             \
+     .help = "arrays from redist_alloc or malloc; alloc-a, alloc-b: "                             \
              "only the first or second array from redist_alloc (alloc)"},                          \
-    {.name = "--iters", .kind = BENCH_NUMBER, .value = &(settings)->iterations, .argument = "N",   \
+    {.name = "iters", .kind = BENCH_NUMBER, .value = &(settings)->iterations, .argument = "N",   \
      .help = "measured rounds (20)", .minimum = 1},                                                \
-    {.name = "--warmup", .kind = BENCH_NUMBER, .value = &(settings)->warmup, .argument = "N",      \
+    {.name = "warmup", .kind = BENCH_NUMBER, .value = &(settings)->warmup, .argument = "N",      \
      .help = "rounds before these (3)"},                                                           \
-    {.name = "--seed", .kind = BENCH_NUMBER, .value = &(settings)->seed, .argument = "N",          \
+    {.name = "seed", .kind = BENCH_NUMBER, .value = &(settings)->seed, .argument = "N",          \
      .help = "of the contents of the arrays (1)"},                                                 \
-    {.name = "--json", .kind = BENCH_FLAG, .value = &(settings)->json,                             \
+    {.name = "json", .kind = BENCH_FLAG, .value = &(settings)->json,                             \
      .help = "one JSON object a line, no table"},                                                  \
-    {.name = "--samples", .kind = BENCH_FLAG, .value = &(settings)->samples,                       \
+    {.name = "samples", .kind = BENCH_FLAG, .value = &(settings)->samples,                       \
      .help = "with --json: the time of every round too"}
 /* clang-format on */
 

@@ -15,7 +15,7 @@ typedef struct bench_problem {
     enum fftnd_precision precision;
     enum fftnd_effort effort;
     int batch;
-    enum fftnd_batch_place batch_place;
+    enum fftnd_batch_position batch_position;
     int threads; /* of each rank */
     int in_place;
     int seed;

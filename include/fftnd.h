@@ -13,8 +13,8 @@
  * usual order splits axes 0 and 1 (Egger's 2D-1D slab), the order 0, 2, 1 splits axes 0 and 2 (the
  * 1D-2D slab).
  *
- * Dealiasing: fftnd_options.kept makes the spectral side shorter than the transforms. Let an axis have
- * n = sizes[i] points and K = kept[i] <= n modes, let X[k] be its transform of n points without
+ * Dealiasing: fftnd_options.retained_modes makes the spectral side shorter than the transforms. Let an axis have
+ * n = sizes[i] points and K = retained_modes[i] <= n modes, let X[k] be its transform of n points without
  * scaling, with k modulo n, and Y the spectral side. Along a complex axis of the spectral side
  *
  *     forward   Y[k] = X[k]                for |k| < K/2
@@ -26,12 +26,12 @@
  * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones
  * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image,
  * the conjugate of X[k] with all other wavenumbers negated. Real-to-real axes have the first K
- * coefficients, and backward takes the others as zero. K = n is the transform without `kept`. With any
+ * coefficients, and backward takes the others as zero. K = n is the transform without `retained_modes`. With any
  * K, backward followed by forward is the identity on the modes of a field, up to scaling. The scalings
- * divide by products of `sizes`, not of `kept`: amplitudes (FFTND_SCALE_FORWARD) stay what they are.
+ * divide by products of `sizes`, not of `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) stay what they are.
  *
- * The 3/2 rule is sizes = 3N/2 and kept = N, the 2/3 rule is sizes = N and kept = 2N/3. Each axis is cut
- * right after its transform and filled with zeros right before, in the caches: what is not kept is
+ * The 3/2 rule is sizes = 3N/2 and retained_modes = N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is cut
+ * right after its transform and filled with zeros right before, in the caches: what is not retained is
  * neither sent nor stored.
  *
  * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and
@@ -40,7 +40,7 @@
  * tiles are on their way; between ranks it goes from and to the host by the exchange's method. Arrays that
  * the device cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of
  * the plan, which the host fills and empties; `threads` share that work, and the exchange's where its method
- * lets them. There is no `kept`, no FFTND_REALIGN_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
+ * lets them. There is no `retained_modes`, no FFTND_LOCAL_TRANSPOSE_ALWAYS and, on a device, no FFTND_R2R. Such a plan tries no
  * ways and methods of exchange, since there may be no memory to try them in: it takes what is remembered, named
  * by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
@@ -110,24 +110,24 @@ enum fftnd_alignment {
 };
 
 /** Where the batch index stands in the local arrays. */
-enum fftnd_batch_place {
+enum fftnd_batch_position {
     FFTND_BATCH_FIRST, /**< whole fields one after the other: the slowest index */
     FFTND_BATCH_LAST   /**< components side by side at each point: the fastest index */
 };
 
 /** Whether serial transforms and exchanges are joined in one pass over memory. */
 enum fftnd_fusion {
-    FFTND_FUSE_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
-    FFTND_FUSE_NEVER, /**< one after the other, over whole arrays */
-    FFTND_FUSE_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
+    FFTND_FUSION_AUTO,  /**< where the peers' memory can be mapped and tiles fit the caches */
+    FFTND_FUSION_NEVER, /**< one after the other, over whole arrays */
+    FFTND_FUSION_ALWAYS /**< ERR_METHOD where it cannot be done, as on a device always */
 };
 
 /** Whether transforms over whole arrays turn the axes in memory, so that the lines of the next transform are
  * contiguous (Egger, chapter 4: Realigned); input and output always lie in C order. */
-enum fftnd_realign {
-    FFTND_REALIGN_AUTO,  /**< on a device as measured, else not */
-    FFTND_REALIGN_NEVER, /**< all arrays in C order (Default) */
-    FFTND_REALIGN_ALWAYS /**< not with FFTND_FUSE_ALWAYS, nor where `kept` drops modes; in place and
+enum fftnd_local_transpose {
+    FFTND_LOCAL_TRANSPOSE_AUTO,  /**< on a device as measured, else not */
+    FFTND_LOCAL_TRANSPOSE_NEVER, /**< all arrays in C order (Default) */
+    FFTND_LOCAL_TRANSPOSE_ALWAYS /**< not with FFTND_FUSION_ALWAYS, nor where `retained_modes` drops modes; in place and
                               with overwrite_input it may need a second work array */
 };
 
@@ -140,20 +140,21 @@ typedef struct fftnd_options {
     enum fftnd_scaling scaling;
     enum fftnd_alignment alignment;
     int batch; /**< fields transformed at once, >= 1 */
-    enum fftnd_batch_place batch_place;
+    enum fftnd_batch_position batch_position;
     int halved_axis;           /**< FFTND_R2C: the axis that is halved; -1 = the last */
     const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transform of each axis (d values) */
     int in_place;              /**< nonzero: input and output are the same array, each side of
                                     `bytes` of fftnd_layout; for FFTND_R2C the real side is padded */
     int overwrite_input;       /**< nonzero: the input array may be used as work space; both arrays
                                     are then of `bytes` of fftnd_layout. This and in_place save a
-                                    work array, unless `kept` drops modes */
+                                    work array, unless `retained_modes` drops modes */
     int user_workspace;        /**< nonzero: work space comes from fftnd_plan_set_workspace */
     const char *method;      /**< method of the exchanges, as redist_options.method; NULL = auto */
     const char *wisdom_file; /**< as redist_options.wisdom_file */
     int verbose;             /**< nonzero: rank 0 prints to stderr what was tried */
     enum fftnd_fusion fusion;
-    const int *kept; /**< modes kept along each axis (d values, 1..sizes[i]): the spectral side has
+    const int *
+        retained_modes; /**< modes retained along each axis (d values, 1..sizes[i]): the spectral side has
                           K/2 + 1 (halved axis) or K elements for K modes; NULL = all. See
                           "Dealiasing" above */
     int threads; /**< threads of each rank that transform, >= 1; the calling thread is one of them,
@@ -165,7 +166,7 @@ typedef struct fftnd_options {
                               or 30 when patient */
     enum redist_space
         space;    /**< where the arrays and work space live; REDIST_SPACE_AUTO = host. For
-                                  REDIST_SPACE_CUDA: no FFTND_R2R, no `kept`; the device has to be
+                                  REDIST_SPACE_CUDA: no FFTND_R2R, no `retained_modes`; the device has to be
                                   chosen (cudaSetDevice) before the plan is made and stays the
                                   current one in all calls with the plan */
     void *stream; /**< for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms
@@ -175,7 +176,7 @@ typedef struct fftnd_options {
                            dimension i splits axis order[i] of the input and axis order[i + 1] of the
                            output; the halved axis is not among the first g. NULL = 0..d-1, the
                            halved axis last; on a device, if the grid is left open too, measured */
-    enum fftnd_realign realign;
+    enum fftnd_local_transpose local_transpose;
     enum redist_space device; /**< where arrays in host memory are transformed: REDIST_SPACE_AUTO or
                                    REDIST_SPACE_HOST = there, REDIST_SPACE_CUDA = on the current device
                                    of the rank. See "Arrays larger than a device" above */
@@ -195,7 +196,7 @@ typedef struct fftnd_options {
                             then begin and end in them, which saves work space and keeps more of the
                             arrays in the caches; with overwrite_input a slab transform needs no work
                             space */
-    int trusted; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
+    int skip_agreement; /**< nonzero: fftnd_forward and fftnd_backward do not ask the other ranks whether their
                       arrays were in order, which saves one reduction; an error of one rank's arguments is
                       then returned on that rank only, while the others wait for it */
 } fftnd_options;
@@ -203,8 +204,8 @@ typedef struct fftnd_options {
 #define FFTND_OPTIONS_DEFAULT                                                                      \
     {                                                                                              \
         sizeof(fftnd_options), 0, NULL, FFTND_MEASURE, FFTND_SCALE_BACKWARD, FFTND_ALIGN_CHAIN, 1, \
-            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSE_AUTO, NULL, 1, 0, 0,   \
-            REDIST_SPACE_AUTO, NULL, NULL, FFTND_REALIGN_AUTO, REDIST_SPACE_AUTO, 0, 0,            \
+            FFTND_BATCH_FIRST, -1, NULL, 0, 0, 0, NULL, NULL, 0, FFTND_FUSION_AUTO, NULL, 1, 0, 0, \
+            REDIST_SPACE_AUTO, NULL, NULL, FFTND_LOCAL_TRANSPOSE_AUTO, REDIST_SPACE_AUTO, 0, 0,    \
             REDIST_STAGING_AUTO, 0, 0, 0, 0                                                        \
     }
 
@@ -223,7 +224,7 @@ typedef struct fftnd_plan fftnd_plan;
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
  * All arguments must agree. Collective on comm.
- * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, kept), ERR_GRID, ERR_AXIS (halved_axis, order), ERR_METHOD, ERR_NULL, ERR_DISAGREE,
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes), ERR_GRID, ERR_AXIS (halved_axis, order), ERR_METHOD, ERR_NULL, ERR_DISAGREE,
  * ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -264,7 +265,7 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning.
  * Errors: ERR_NULL, ERR_OVERLAP, ERR_ARGUMENT (different arrays though the plan is in place; not mappable though
  * options.mapped_arrays), ERR_STATE (freed, or no work space), on all ranks; ERR_MPI, ERR_SERIAL, ERR_DEVICE,
- * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.trusted the errors
+ * ERR_MEMORY, ERR_PEER, on all ranks, now or in the next transform of the plan. With options.skip_agreement the errors
  * of arguments are this rank's own.
  */
 REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
@@ -300,15 +301,15 @@ typedef struct fftnd_plan_info {
     size_t tile_bytes;       /**< of a tile, about; 0 where there are none */
     int threads;             /**< threads of each rank that transform */
     int order[REDIST_MAX_NDIMS]; /**< the axes in the order of the chain */
-    int chunks;                  /**< pieces of a transform that are sent as they are done */
-    int realigned;               /**< nonzero: transforms turn the axes in memory */
+    int segments;                /**< of a transform that are sent as they are done */
+    int locally_transposed;      /**< nonzero: transforms turn the axes in memory */
     size_t device_bytes;         /**< memory on the device for tiles, of this rank; 0 = none: all is
                                   transformed where it lies */
     size_t transfer_bytes; /**< that one forward transform copies to the device and back, on this
                                   rank; backward as many */
-    int buffered; /**< nonzero: in the last transform arrays of this rank went to the device
+    int buffered;   /**< nonzero: in the last transform arrays of this rank went to the device
                                   through buffers, since it could not reach them */
-    int pieces;   /**< of a transform that begin as they arrive; 1 = it begins when all is there */
+    int partitions; /**< of a transform that begin as they arrive; 1 = it begins when all is there */
 } fftnd_plan_info;
 
 /** Asks what a plan does. Not collective. Errors: ERR_NULL, ERR_STATE. */
@@ -364,7 +365,7 @@ REDIST_API int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_
  *   nranks     ranks, in the grid's order
  *   ndims, sizes, kind, precision  as in fftnd_plan_create
  *   options    grid_ndims and grid (both given, the product is nranks), batch, halved_axis, order and
- *              kept count
+ *              retained_modes count
  *   seconds    out: of all exchanges together
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT, ERR_SIZE, ERR_GRID, ERR_AXIS.
  */

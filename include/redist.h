@@ -24,7 +24,7 @@
  *     one where an argument is wrong; nothing has been touched, and nothing is left behind;
  *   - those that execute a plan (execute, start and wait, tiles) check the arguments of the calling rank. With
  *     arrays among them (redist_plan_execute_arrays, redist_plan_start_arrays) all ranks return the error,
- *     unless the plan was made with options.trusted. Elsewhere what can be wrong is the handle, its state or
+ *     unless the plan was made with options.skip_agreement. Elsewhere what can be wrong is the handle, its state or
  *     the direction: that rank returns at once and takes no part, while the others wait until it makes the
  *     call as they did;
  *   - an execution that fails in the middle (a call of MPI or of a device, memory, a peer) fails on all ranks,
@@ -290,10 +290,11 @@ enum redist_tiles {
 };
 
 /** When a plan learns where an array is. */
-enum redist_later {
-    REDIST_NOW = 0,         /**< when it is made */
-    REDIST_LATER = 1,       /**< with each execution; any memory */
-    REDIST_LATER_MAPPED = 2 /**< with each execution; memory that peers can map: of redist_alloc, or
+enum redist_binding {
+    REDIST_BIND_AT_PLAN = 0,      /**< when it is made */
+    REDIST_BIND_AT_EXECUTION = 1, /**< with each execution; any memory */
+    REDIST_BIND_AT_EXECUTION_MAPPED =
+        2 /**< with each execution; memory that peers can map: of redist_alloc, or
                                  on a device as redist_alloc_in gives it */
 };
 
@@ -309,41 +310,43 @@ enum redist_staging {
 typedef struct redist_options {
     size_t size;        /**< sizeof(redist_options), so that the structure can grow */
     const char *method; /**< "auto" (or NULL), or a name of redist_method_name, optionally with a
-                             variant behind a colon ("direct:push-stream"); must agree */
+                             variant behind a colon ("direct:push-nontemporal"); must agree */
     enum redist_effort effort; /**< for "auto"; must agree */
     double tune_seconds;       /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
     const char *wisdom_file;   /**< where "auto" remembers across runs; NULL = environment variable
                                     REDIST_WISDOM, or nowhere; read and written by rank 0. A file
                                     that cannot be used costs a warning on stderr, never the plan */
-    enum redist_later later_a; /**< unless REDIST_NOW, array A is given to the functions *_arrays
+    enum redist_binding
+        bind_a; /**< unless REDIST_BIND_AT_PLAN, array A is given to the functions *_arrays
                                     only, and a may be NULL at creation; must agree */
-    enum redist_later later_b; /**< the same for array B */
-    int trusted; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
+    enum redist_binding bind_b; /**< the same for array B */
+    int skip_agreement; /**< nonzero: redist_plan_execute_arrays and its kin do not ask the other ranks
                       whether their arrays were in order, which saves one reduction; must agree */
     int verbose; /**< nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
-    enum redist_tiles tiles; /**< only methods that can do this are considered; must agree; on a
+    enum redist_tiles tiles;  /**< only methods that can do this are considered; must agree; on a
                                   device not REDIST_GET */
-    size_t stream_bytes;     /**< local arrays with more bytes are written past the caches, where a
+    size_t nontemporal_bytes; /**< local arrays with more bytes are written past the caches, where a
                               method can; 0 = choose; must agree */
-    int concurrent;          /**< nonzero: several threads hand over or fetch tiles at once, if
+    int concurrent;           /**< nonzero: several threads hand over or fetch tiles at once, if
                          redist_plan_info.concurrent says that they may */
-    enum redist_space space; /**< where both arrays live; must agree */
+    enum redist_space space;  /**< where both arrays live; must agree */
     void *stream; /**< with arrays of a device, a cudaStream_t (NULL = the default stream): an
                               execution begins after all work that it got before, and has completed its
                               own when it returns */
     enum redist_staging staging; /**< for methods that hand arrays of a device to MPI; must agree */
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
-    int pieces; /**< with REDIST_PUT: array B is completed in so many pieces, one after the other, and
+    int partitions; /**< with REDIST_PUT: array B is completed in so many partitions, one after the other, and
                      redist_plan_put_arrived says how many of them are there; only methods that can do
                      this are considered; <= 1 = array B is complete at the end; must agree */
-    int piece_axis; /**< the axis along which each rank's local array B is cut into these, as
+    int partition_axis; /**< the axis along which each rank's local array B is cut into these, as
                          redist_decompose cuts its extent; must agree */
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
     {                                                                                              \
-        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_NOW, REDIST_NOW, 0, 0,     \
-            REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL, REDIST_STAGING_AUTO, 0, 0, 0              \
+        sizeof(redist_options), NULL, REDIST_MEASURE, 0.0, NULL, REDIST_BIND_AT_PLAN,              \
+            REDIST_BIND_AT_PLAN, 0, 0, REDIST_WHOLE, 0, 0, REDIST_SPACE_AUTO, NULL,                \
+            REDIST_STAGING_AUTO, 0, 0, 0                                                           \
     }
 
 /** A reusable exchange between two distributed arrays. */
@@ -413,7 +416,7 @@ REDIST_API int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims
  * Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
  * On return the destination is complete and the source may be reused on this rank.
  * Collective on the plan's communicator; direction must agree.
- * Errors: ERR_STATE (freed, already started, or an array was left for later) and ERR_ARGUMENT (direction), on
+ * Errors: ERR_STATE (freed, already started, or an array is bound at execution) and ERR_ARGUMENT (direction), on
  * this rank only; ERR_MPI, ERR_DEVICE, ERR_MEMORY, ERR_PEER, on all ranks, now or in the next execution.
  */
 REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
@@ -422,7 +425,7 @@ REDIST_API int redist_plan_execute(redist_plan *plan, int direction);
  * The same on other arrays of the plan's shapes. An array that was from redist_alloc when the plan
  * was made must be from redist_alloc (over the same or more ranks) here too.
  * Collective; direction must agree. Errors: those of redist_plan_execute, ERR_NULL, ERR_OVERLAP,
- * ERR_ARGUMENT (an array is not from redist_alloc though it has to be), on all ranks unless options.trusted.
+ * ERR_ARGUMENT (an array is not from redist_alloc though it has to be), on all ranks unless options.skip_agreement.
  */
 REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b);
 
@@ -484,13 +487,13 @@ REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
 /**
  * Asks how much of array B is complete already, in an execution that redist_plan_put_begin opened of a plan
- * made with options.pieces > 1; lets it go on as redist_plan_put_progress does.
- *   pieces  out: so many of the pieces, counted from the first, have all their elements. All of them have
+ * made with options.partitions > 1; lets it go on as redist_plan_put_progress does.
+ *   partitions  out: so many of the partitions, counted from the first, have all their elements. All of them have
  *           at some time after each rank has handed over its whole array A, also before
  *           redist_plan_put_end
  * Not collective. Errors: ERR_STATE, ERR_NULL, ERR_DEVICE.
  */
-REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *pieces);
+REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
 
 /**
  * Closes what redist_plan_put_begin opened; array B is complete if it returns REDIST_OK. Collective. Errors:

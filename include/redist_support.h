@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What a library layered on libredist shares with it: error reports, agreement between ranks,
- * memory of the library's own, and the check that a handle is alive. libfftnd is built on this
- * header; programs that only move arrays do not need it.
+ * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap
+ * memory, memory spaces with their streams and events, and the check that a handle is alive. This is no
+ * stable interface: anything here may change with each version. Programs that only move arrays do not need it.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
@@ -148,16 +148,101 @@ REDIST_API void redist_copy_box(int ndims, const int count[], size_t item, const
                                 const ptrdiff_t source_stride[], void *destination,
                                 const ptrdiff_t destination_stride[], int stream);
 
+/* ---------------------------------------------------------------- memory spaces */
+
+struct redist__context;
+struct redist__copy;
+struct redist__batch;
+struct redist__mappings;
+struct redist__memory_handle;
+
+/** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
+ * engines; these also for copies between host and device. */
+enum redist__copier {
+    REDIST__KERNEL,
+    REDIST__STREAMING,
+    REDIST__ENGINES,
+    REDIST__LINK,
+    REDIST__CACHED = REDIST__KERNEL
+};
+
+/**
+ * What a memory space is: one const table, in which every function is there. Streams and events are those of the
+ * space's library (cudaStream_t, cudaEvent_t); NULL is its default stream. Work in a stream runs in order, beside
+ * the host and the other streams. Host memory has one stream and one event, NULL, and all work is done on return.
+ * Functions that return int return REDIST_OK, or REDIST_ERR_MEMORY or REDIST_ERR_DEVICE with a message that names
+ * the call. After a failure nothing that the call began is under way in its stream. None is collective, but for
+ * those of shared memory.
+ */
+typedef struct redist__space {
+    const char *name;
+    enum redist_space id;
+    int asynchronous;
+
+    /** Why there is no such memory on this machine; NULL = there is. */
+    const char *(*absent)(void);
+    /** Whether an address lies in this space, and whether this rank may use it now. */
+    int (*recognises)(const void *array);
+    int (*check_array)(const void *array);
+    /** Translates an error of the space's library, in a message that names `what`, and clears it. */
+    int (*check_call)(int error, const char *what);
+
+    /** Bytes that are free, and a number that all who share them have in common; 0 and 0 = no limit is known. */
+    int (*find_free)(size_t *bytes, unsigned long long *identity);
+    /** Memory of this rank alone, and host memory that copies to and from this space reach best. */
+    int (*allocate)(size_t bytes, void **memory);
+    void (*release)(void *memory);
+    int (*allocate_pinned)(size_t bytes, void **memory);
+    void (*release_pinned)(void *memory);
+    int (*clear)(void *memory, size_t bytes);
+    /** Makes an array of the host such memory, 0 = not possible; and whether somebody else has done so. */
+    int (*pin)(void *array, size_t bytes);
+    void (*unpin)(void *array);
+    int (*is_pinned)(const void *array, size_t bytes);
+
+    /** A stream of the library's own on the current device, which any index gives and all users share. */
+    void *(*stream)(int index);
+    int (*stream_create)(void **stream);
+    void (*stream_destroy)(void *stream);
+    int (*stream_is_idle)(void *stream, int *idle);
+    int (*stream_wait)(void *stream);                /**< the host waits for its work */
+    int (*stream_follow)(void *stream, void *event); /**< its next work waits for an event */
+    /** Waits for all work of this rank, whatever its stream and device. */
+    void (*drain)(void);
+
+    int (*event_create)(void **event);
+    void (*event_destroy)(void *event);
+    int (*event_record)(void *event, void *stream);
+    int (*event_is_reached)(void *event, int *reached);
+    int (*event_wait)(void *event);
+
+    /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
+    int (*create)(struct redist__context *context, size_t bytes, void **array);
+    struct redist__context *(*remove)(const void *array);
+    struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
+    char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
+    void (*unmap)(struct redist__mappings *mappings);
+
+    /** Copies of boxes: one, and several at once (runtime/space.h). */
+    int (*copy)(const struct redist__copy *copy, const void *source, void *destination,
+                enum redist__copier copier, void *stream);
+    int (*batch_open)(struct redist__batch *batch);
+    int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
+    void (*batch_close)(struct redist__batch *batch);
+} redist__space;
+
+/** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */
+REDIST_API const redist__space *redist_space_at(enum redist_space space);
+
 /**
  * Begins to copy a box in a stream of a space, between its memory and the host's or within either.
  *   space   REDIST_SPACE_HOST: the copy is done on return
- *   stream  a cudaStream_t for REDIST_SPACE_CUDA; host memory should be pinned there, or the copy does
- *           not run beside the host
+ *   stream  of the space; host memory should be pinned there, or the copy does not run beside the host
  * The other arguments are those of redist_copy_box. Not collective. Errors: ERR_ARGUMENT (no such
  * space), ERR_DEVICE.
  */
 REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndims,
-                                  const int count[], size_t item, const void *source,
+                                  const redist_index count[], size_t item, const void *source,
                                   const ptrdiff_t source_stride[], void *destination,
                                   const ptrdiff_t destination_stride[]);
 

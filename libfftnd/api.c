@@ -92,7 +92,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
     }
     plan->engine.transform.options.grid = NULL; /* the user's arrays may go now */
     plan->engine.transform.options.r2r = NULL;
-    plan->engine.transform.options.kept = NULL;
+    plan->engine.transform.options.retained_modes = NULL;
     plan->engine.transform.options.order = NULL;
     *result = plan;
     return REDIST_OK;
@@ -151,9 +151,9 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                               .fused = plan->engine.is_fused,
                               .tiled = plan->engine.is_fused || choice->tiled,
                               .threads = plan->engine.transform.options.threads,
-                              .chunks = plan->engine.is_fused ? 1 : choice->chunks,
-                              .pieces = fftnd__engine_pieces(&plan->engine),
-                              .realigned =
+                              .segments = plan->engine.is_fused ? 1 : choice->chunks,
+                              .partitions = fftnd__engine_pieces(&plan->engine),
+                              .locally_transposed =
                                   plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
     memcpy(info->order, choice->order, sizeof info->order);
     if (plan->engine.transform.offload != NULL) {
@@ -226,11 +226,11 @@ static int check_mapped(const char *function, const struct fftnd__transform *tra
 }
 
 /* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
- * do. A trusted plan that is broken takes its peers through their exchanges. */
+ * do. With skip_agreement a broken plan takes its peers through their exchanges. */
 static int agree(const struct fftnd__engine *engine, int code) {
     const struct fftnd__transform *transform = &engine->transform;
     int nranks = 1;
-    if (transform->options.trusted)
+    if (transform->options.skip_agreement)
         return code;
     if (code == REDIST_OK)
         code = fftnd__failure_report(&engine->failure);
@@ -249,7 +249,7 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
     code = fftnd__check_arrays(function, arrays, transform->options.in_place);
     /* a driver may fail on this rank alone */
-    int checks = transform->library->check != NULL && !transform->options.trusted;
+    int checks = transform->library->check != NULL && !transform->options.skip_agreement;
     for (int i = 0; i < 2 && code == REDIST_OK && checks; i++)
         if (arrays[i].bytes != 0)
             code = transform->library->check(function, arrays[i].name, arrays[i].data,

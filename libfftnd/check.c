@@ -45,9 +45,11 @@ static int check_options(const fftnd_options *options) {
         {"options->scaling", (int)options->scaling, FFTND_SCALE_NONE, FFTND_SCALE_UNITARY},
         {"options->alignment", (int)options->alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT},
         {"options->batch", options->batch, 1, INT_MAX},
-        {"options->batch_place", (int)options->batch_place, FFTND_BATCH_FIRST, FFTND_BATCH_LAST},
-        {"options->fusion", (int)options->fusion, FFTND_FUSE_AUTO, FFTND_FUSE_ALWAYS},
-        {"options->realign", (int)options->realign, FFTND_REALIGN_AUTO, FFTND_REALIGN_ALWAYS},
+        {"options->batch_position", (int)options->batch_position, FFTND_BATCH_FIRST,
+         FFTND_BATCH_LAST},
+        {"options->fusion", (int)options->fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS},
+        {"options->local_transpose", (int)options->local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO,
+         FFTND_LOCAL_TRANSPOSE_ALWAYS},
         {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
         {"options->threads", options->threads, 1, INT_MAX},
@@ -135,29 +137,32 @@ static int check_order(const struct fftnd__request *request) {
 }
 
 /* Tiles have no whole arrays to turn. */
-static int check_realign(const struct fftnd__request *request) {
+static int check_local_transpose(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    if (options->realign != FFTND_REALIGN_ALWAYS)
+    if (options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS)
         return REDIST_OK;
-    if (options->fusion == FFTND_FUSE_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS, but "
-                                         "options->fusion = FFTND_FUSE_ALWAYS");
-    for (int i = 0; options->kept != NULL && i < request->ndims; i++)
-        if (options->kept[i] != request->sizes[i])
+    if (options->fusion == FFTND_FUSION_ALWAYS)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
+                    "options->fusion = FFTND_FUSION_ALWAYS");
+    for (int i = 0; options->retained_modes != NULL && i < request->ndims; i++)
+        if (options->retained_modes[i] != request->sizes[i])
             return FAIL(REDIST_ERR_ARGUMENT,
-                        "options->realign = FFTND_REALIGN_ALWAYS, but options->kept[%d] = %d drops "
+                        "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
+                        "options->retained_modes[%d] = %d drops "
                         "modes",
-                        i, options->kept[i]);
+                        i, options->retained_modes[i]);
     return REDIST_OK;
 }
 
 /* NULL keeps all. */
-static int check_kept(const struct fftnd__request *request) {
-    const int *kept = request->options.kept;
+static int check_retained_modes(const struct fftnd__request *request) {
+    const int *kept = request->options.retained_modes;
     for (int i = 0; kept != NULL && i < request->ndims; i++)
         if (kept[i] < 1 || kept[i] > request->sizes[i])
-            return FAIL(REDIST_ERR_SIZE, "options->kept[%d] = %d is not in 1..%d (sizes[%d])", i,
-                        kept[i], request->sizes[i], i);
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->retained_modes[%d] = %d is not in 1..%d (sizes[%d])", i, kept[i],
+                        request->sizes[i], i);
     return REDIST_OK;
 }
 
@@ -179,12 +184,13 @@ static int check_space(const struct fftnd__request *request) {
                     (int)request->options.space, unavailable);
     if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
-    if (library->space != REDIST_SPACE_HOST && request->options.kept != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for arrays of a device: modes are "
-                                         "dropped in tiles");
-    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSE_ALWAYS)
+    if (library->space != REDIST_SPACE_HOST && request->options.retained_modes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->retained_modes is not for arrays of a device: modes are "
+                    "dropped in tiles");
+    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSION_ALWAYS)
         return FAIL(REDIST_ERR_METHOD,
-                    "options->fusion = FFTND_FUSE_ALWAYS, but there are no tiles "
+                    "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles "
                     "on a device");
     return REDIST_OK;
 }
@@ -208,12 +214,14 @@ static int check_device(const struct fftnd__request *request) {
                     (int)options->device);
     if (!fftnd__offload_wanted(options))
         return REDIST_OK;
-    if (options->realign == FFTND_REALIGN_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->realign = FFTND_REALIGN_ALWAYS is not for "
-                                         "options->device_bytes or a device: tiles go in rows");
-    if (options->kept != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->kept is not for options->device_bytes or a "
-                                         "device: modes are dropped in the caches");
+    if (options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for "
+                    "options->device_bytes or a device: tiles go in rows");
+    if (options->retained_modes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->retained_modes is not for options->device_bytes or a "
+                    "device: modes are dropped in the caches");
     if (device->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for options->device = %d",
                     (int)options->device);
@@ -255,9 +263,9 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     if (code == REDIST_OK)
         code = check_device(request);
     if (code == REDIST_OK)
-        code = check_kept(request);
+        code = check_retained_modes(request);
     if (code == REDIST_OK)
-        code = check_realign(request);
+        code = check_local_transpose(request);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     return code;
@@ -276,10 +284,12 @@ static int agree(const struct fftnd__request *request, int code) {
          "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
          "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
          "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"},
-        {"options->kept[0]", "options->kept[1]", "options->kept[2]", "options->kept[3]",
-         "options->kept[4]", "options->kept[5]", "options->kept[6]", "options->kept[7]",
-         "options->kept[8]", "options->kept[9]", "options->kept[10]", "options->kept[11]",
-         "options->kept[12]", "options->kept[13]", "options->kept[14]", "options->kept[15]"},
+        {"options->retained_modes[0]", "options->retained_modes[1]", "options->retained_modes[2]",
+         "options->retained_modes[3]", "options->retained_modes[4]", "options->retained_modes[5]",
+         "options->retained_modes[6]", "options->retained_modes[7]", "options->retained_modes[8]",
+         "options->retained_modes[9]", "options->retained_modes[10]", "options->retained_modes[11]",
+         "options->retained_modes[12]", "options->retained_modes[13]",
+         "options->retained_modes[14]", "options->retained_modes[15]"},
         {"options->order[0]", "options->order[1]", "options->order[2]", "options->order[3]",
          "options->order[4]", "options->order[5]", "options->order[6]", "options->order[7]",
          "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
@@ -294,7 +304,7 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->scaling", options->scaling},
         {"options->alignment", options->alignment},
         {"options->batch", options->batch},
-        {"options->batch_place", options->batch_place},
+        {"options->batch_position", options->batch_position},
         {"options->halved_axis", options->halved_axis},
         {"options->in_place", options->in_place != 0},
         {"options->overwrite_input", options->overwrite_input != 0},
@@ -303,14 +313,14 @@ static int agree(const struct fftnd__request *request, int code) {
         {"options->tile_bytes", (long long)options->tile_bytes},
         {"options->space", options->space},
         {"options->threads", options->threads},
-        {"options->realign", options->realign},
+        {"options->local_transpose", options->local_transpose},
         {"options->by_node", options->by_node != 0},
         {"options->device", options->device},
         {"options->device_bytes", (long long)options->device_bytes},
         {"options->pin_arrays", options->pin_arrays != 0},
         {"options->staging", options->staging},
         {"options->mapped_arrays", options->mapped_arrays != 0},
-        {"options->trusted", options->trusted != 0},
+        {"options->skip_agreement", options->skip_agreement != 0},
         {"the hash of options->method", redist_hash_text(options->method)}};
     int n = 0, valid = code == REDIST_OK;
     while (values[n].name != NULL)
@@ -322,7 +332,8 @@ static int agree(const struct fftnd__request *request, int code) {
         values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
         values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
         values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
-        const int *kept = options->kept != NULL ? options->kept : request->sizes;
+        const int *kept =
+            options->retained_modes != NULL ? options->retained_modes : request->sizes;
         values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
         int in_order = in_array && options->order != NULL;
         values[n++] = (redist_shared_value){names[4][i], in_order ? options->order[i] : -1};

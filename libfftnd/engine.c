@@ -171,13 +171,13 @@ static int build_fused(struct fftnd__engine *engine) {
     if (is_on_device(transform))
         return REDIST_OK;
     engine->may_fuse =
-        fusion == FFTND_FUSE_AUTO ? transform->choice.fused : fusion == FFTND_FUSE_ALWAYS;
+        fusion == FFTND_FUSION_AUTO ? transform->choice.fused : fusion == FFTND_FUSION_ALWAYS;
     for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
         code =
             fftnd__fused_build(&engine->fused[direction], transform, direction, &engine->may_fuse);
-    if (code == REDIST_OK && !engine->may_fuse && transform->options.fusion == FFTND_FUSE_ALWAYS)
+    if (code == REDIST_OK && !engine->may_fuse && transform->options.fusion == FFTND_FUSION_ALWAYS)
         code = redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
-                              "options->fusion = FFTND_FUSE_ALWAYS, but tiles do not suit these "
+                              "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit these "
                               "sizes and this grid");
     if (code == REDIST_OK && engine->may_fuse)
         code = plan_whole_in_fused(engine);
@@ -192,7 +192,7 @@ static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__req
     int code = fftnd__team_create(request->options.threads, &transform->team);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.kept, fftnd__halved_axis(request),
+                                  request->options.retained_modes, fftnd__halved_axis(request),
                                   transform->choice.order, transform->grid);
     code = redist_agree(transform->comm, code);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
@@ -264,7 +264,7 @@ static int try_fused_exchanges(struct fftnd__engine *engine) {
     engine->is_fused = engine->may_fuse && code == REDIST_OK;
     if (engine->is_fused)
         find_method(engine);
-    int insists = engine->transform.options.fusion == FFTND_FUSE_ALWAYS;
+    int insists = engine->transform.options.fusion == FFTND_FUSION_ALWAYS;
     return code == REDIST_ERR_METHOD && !insists ? REDIST_OK : code;
 }
 

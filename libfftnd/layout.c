@@ -101,7 +101,7 @@ int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[],
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
     struct fftnd__batch batch = {options->batch, -1, 0};
-    if (options->batch > 1 && options->batch_place == FFTND_BATCH_FIRST)
+    if (options->batch > 1 && options->batch_position == FFTND_BATCH_FIRST)
         batch = (struct fftnd__batch){options->batch, 0, 1};
     else if (options->batch > 1)
         batch = (struct fftnd__batch){options->batch, ndims, 0};

@@ -75,7 +75,7 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
     if (offload == NULL)
         code = redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a device");
     else
-        *offload = (struct fftnd__offload){.device = fftnd__device_for(options->device),
+        *offload = (struct fftnd__offload){.device = redist_space_at(options->device),
                                            .library = fftnd__serial_for(options->device),
                                            .limit = options->device_bytes,
                                            .is_given = options->device_bytes != 0};

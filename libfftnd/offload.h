@@ -9,7 +9,7 @@
 #ifndef FFTND__OFFLOAD_H
 #define FFTND__OFFLOAD_H
 
-#include "device.h"
+#include "redist_support.h"
 #include "tile.h"
 
 enum { FFTND__SLOTS = 3 }; /* tiles on the device at once */
@@ -22,7 +22,7 @@ enum fftnd__pinned { FFTND__PIN_PHYSICAL, FFTND__PIN_SPECTRAL, FFTND__PIN_WORK, 
 
 /* The device of a transform, and what all of its steps share there. */
 struct fftnd__offload {
-    const struct fftnd__device *device;
+    const redist__space *device;
     const struct fftnd__serial *library;
     size_t limit; /* bytes of device memory, at most */
     int is_given; /* by the user */

@@ -41,7 +41,7 @@ static int copy_box(const struct run *run, enum fftnd__activity activity,
                     const ptrdiff_t source_stride[], void *destination,
                     const ptrdiff_t destination_stride[]) {
     const struct fftnd__offload *offload = run->tiling->offload;
-    return redist_copy_box_in(offload->device->space, offload->streams[activity], tile->ndims,
+    return redist_copy_box_in(offload->device->id, offload->streams[activity], tile->ndims,
                               tile->count, tile->item, source, source_stride, destination,
                               destination_stride);
 }

@@ -99,11 +99,11 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
     options.verbose = transform->options.verbose;
     int measures = transform->options.effort != FFTND_ESTIMATE && transform->offload == NULL;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
-    options.later_a = source->later;
-    options.later_b = destination->later;
-    options.trusted = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.bind_a = source->later;
+    options.bind_b = destination->later;
+    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.tiles = tiles;
-    options.stream_bytes = transform->choice.stream_bytes;
+    options.nontemporal_bytes = transform->choice.nontemporal_bytes;
     options.space = transform->library->space;
     options.stream = transform->options.stream;
     options.concurrent = transform->options.threads > 1;
@@ -115,9 +115,10 @@ static redist_options exchange_options(const struct fftnd__transform *transform,
 struct fftnd__place fftnd__place_of(const struct fftnd__transform *transform, int buffer,
                                     void *const work[2]) {
     if (buffer >= FFTND__WORK0)
-        return (struct fftnd__place){work[buffer - FFTND__WORK0], REDIST_NOW};
-    return (struct fftnd__place){NULL, transform->options.mapped_arrays ? REDIST_LATER_MAPPED
-                                                                        : REDIST_LATER};
+        return (struct fftnd__place){work[buffer - FFTND__WORK0], REDIST_BIND_AT_PLAN};
+    return (struct fftnd__place){NULL, transform->options.mapped_arrays
+                                           ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                           : REDIST_BIND_AT_EXECUTION};
 }
 
 /* The box of an array with its batch. */
@@ -165,8 +166,8 @@ int fftnd__plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          struct fftnd__place destination, enum redist_tiles tiles) {
     redist_options options = exchange_options(transform, &source, &destination, tiles);
     if (tiles == REDIST_PUT && step->pieced) {
-        options.pieces = transform->choice.pieces;
-        options.piece_axis = find_place(&step->local, step[1].cut);
+        options.partitions = transform->choice.pieces;
+        options.partition_axis = find_place(&step->local, step[1].cut);
     }
     if (step->grid_dim < 0)
         return plan_boxes(step, before, transform, source.array, destination.array, &options);
@@ -193,7 +194,7 @@ static int plan_exchange(struct fftnd__step *step, const struct fftnd__step *bef
                          const struct fftnd__transform *transform, void *const work[2]) {
     const struct fftnd__place source = fftnd__place_of(transform, step->hop.source, work);
     const struct fftnd__place destination = fftnd__place_of(transform, step->hop.destination, work);
-    const struct fftnd__place later = {NULL, REDIST_LATER};
+    const struct fftnd__place later = {NULL, REDIST_BIND_AT_EXECUTION};
     while (step->joined) {
         int code = fftnd__plan_exchange(step, before, transform, later, destination, REDIST_PUT);
         code = fftnd__agree_on_exchange(transform, code);

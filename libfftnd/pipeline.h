@@ -10,7 +10,7 @@
 /* An array of an exchange; work arrays are known when it is planned, the user's come later. */
 struct fftnd__place {
     void *array;
-    enum redist_later later;
+    enum redist_binding later;
 };
 
 /* Peers have to know work arrays now; the user's come later. */

@@ -140,8 +140,8 @@ int fftnd__pipeline_build(struct fftnd__pipeline *pipeline,
                           const struct fftnd__transform *transform, int direction) {
     const fftnd_options *options = &transform->options;
     int realigned = transform->choice.realigned, found;
-    int lean =
-        (options->in_place || options->overwrite_input) && options->realign != FFTND_REALIGN_ALWAYS;
+    int lean = (options->in_place || options->overwrite_input) &&
+               options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     int code = find_steps(pipeline, transform, direction, realigned, &found);
     if (code == REDIST_OK && realigned && (!found || (lean && uses_second_work(pipeline))))
         code = find_steps(pipeline, transform, direction, 0, &found);

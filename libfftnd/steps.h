@@ -55,7 +55,7 @@ struct fftnd__choice {
     size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
-    size_t stream_bytes; /* stores into arrays larger than this bypass the caches */
+    size_t nontemporal_bytes; /* stores into arrays larger than this bypass the caches */
     size_t
         row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
                          at least; 0 = of no interest */

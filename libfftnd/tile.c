@@ -283,7 +283,7 @@ void fftnd__tiling_free(struct fftnd__tiling *tiling) {
 /* ---------------------------------------------------------------- running */
 
 int fftnd__is_streamed(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return fftnd__step_bytes(transform, step) > transform->choice.stream_bytes;
+    return fftnd__step_bytes(transform, step) > transform->choice.nontemporal_bytes;
 }
 
 struct fftnd__end fftnd__end_of(const struct fftnd__transform *transform,

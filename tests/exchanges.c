@@ -96,7 +96,7 @@ static size_t side_bytes(const exchange *given, int side) {
 
 /* What options.method can name besides the methods: on the host, and on a device. */
 static const char *const more_requests[][7] = {
-    {"auto", "direct:stream", "direct:cached", "direct:push-stream", "direct:push-cached",
+    {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
      "direct:paced", "direct:lockstep"},
     {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep", NULL}};
 
@@ -150,7 +150,7 @@ int may_be_refused(const exchange *given, const exchange_way *way) {
 
 void exchange_say(const exchange *given, const exchange_way *way) {
     static const char *const uses[] = {"execute", "start and wait", "execute other arrays",
-                                       "arrays later", "arrays later, start and wait"};
+                                       "arrays bound at execution", "arrays later, start and wait"};
     char sizes[TEXT_BYTES] = "", boxes[2][TEXT_BYTES];
     for (int i = 0, used = 0; i < given->ndims; i++)
         used += snprintf(sizes + used, sizeof(sizes) - (size_t)used, "%s%d", i ? "x" : "",
@@ -229,12 +229,12 @@ void exchange_use_staging(enum redist_staging staging) {
 }
 
 /* Arrays that are given later are promised to be mapped in one of the two uses, if they are. */
-static enum redist_later choose_later(const exchange_way *way, int side) {
+static enum redist_binding choose_later(const exchange_way *way, int side) {
     if (!is_later(way))
-        return REDIST_NOW;
+        return REDIST_BIND_AT_PLAN;
     int promised =
         way->use == USE_LATER_START && memory_is_shared(way->memory[side]) && !on_device();
-    return promised ? REDIST_LATER_MAPPED : REDIST_LATER;
+    return promised ? REDIST_BIND_AT_EXECUTION_MAPPED : REDIST_BIND_AT_EXECUTION;
 }
 
 int exchange_plan(const exchange *given, const exchange_way *way, const test_array arrays[2],
@@ -243,9 +243,9 @@ int exchange_plan(const exchange *given, const exchange_way *way, const test_arr
     void *pointers[2] = {pointer(&arrays[0]), pointer(&arrays[1])};
     options.method = way->method;
     options.tune_seconds = 1e-4;
-    options.later_a = choose_later(way, 0);
-    options.later_b = choose_later(way, 1);
-    options.trusted = way->use == USE_LATER_START;
+    options.bind_a = choose_later(way, 0);
+    options.bind_b = choose_later(way, 1);
+    options.skip_agreement = way->use == USE_LATER_START;
     options.space = on_device() ? arrays_device()->space : REDIST_SPACE_AUTO;
     options.staging = used_staging;
     if (is_later(way))

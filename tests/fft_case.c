@@ -50,20 +50,20 @@ static void say_options(const fftnd_options *options) {
     say(" scaling %s", scalings[options->scaling]);
     say("%s", options->alignment == FFTND_ALIGN_INPUT ? " align-input" : "");
     say(" batch %d %s", options->batch,
-        options->batch_place == FFTND_BATCH_FIRST ? "first" : "last");
+        options->batch_position == FFTND_BATCH_FIRST ? "first" : "last");
     say("%s%s%s%s", options->in_place ? " in-place" : "",
         options->overwrite_input ? " overwrite-input" : "",
         options->mapped_arrays ? " mapped-arrays" : "",
         options->user_workspace ? " user-workspace" : "");
-    say(" method %s effort %d fusion %d realign %d tile %zu threads %d",
+    say(" method %s effort %d fusion %d local_transpose %d tile %zu threads %d",
         options->method == NULL ? "(null)" : options->method, (int)options->effort,
-        (int)options->fusion, (int)options->realign, options->tile_bytes, options->threads);
+        (int)options->fusion, (int)options->local_transpose, options->tile_bytes, options->threads);
     if (options->device_bytes != 0 || options->device != REDIST_SPACE_AUTO) {
         say(" device %d of %zu bytes%s", (int)options->device, options->device_bytes,
             options->pin_arrays ? " pinned" : "");
     }
-    if (getenv("FFTND_CHOICE") != NULL) {
-        say(" choice%s", getenv("FFTND_CHOICE"));
+    if (getenv("FFTND_CONFIGURATION") != NULL) {
+        say(" choice%s", getenv("FFTND_CONFIGURATION"));
     }
 }
 
@@ -80,7 +80,7 @@ const char *fft_case_text(const fft_case *given) {
         say("%s%d", axis == 0 ? " kinds " : ",", (int)given->r2r[axis]);
     }
     if (given->drops_modes) {
-        say_numbers(" kept ", given->ndims, given->kept);
+        say_numbers(" retained ", given->ndims, given->retained);
     }
     say_numbers(" grid ", given->options.grid_ndims, given->grid);
     if (given->has_order) {
@@ -98,7 +98,7 @@ int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     fftnd_options options = given->options;
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
-    options.kept = given->drops_modes ? given->kept : NULL;
+    options.retained_modes = given->drops_modes ? given->retained : NULL;
     options.order = given->has_order ? given->order : NULL;
     return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
                              &options, plan);
@@ -117,13 +117,13 @@ int fft_case_halved_axis(const fft_case *given) {
     return given->options.halved_axis == -1 ? given->ndims - 1 : given->options.halved_axis;
 }
 
-int fft_case_kept(const fft_case *given, int axis) {
-    return given->drops_modes ? given->kept[axis] : given->sizes[axis];
+int fft_case_retained(const fft_case *given, int axis) {
+    return given->drops_modes ? given->retained[axis] : given->sizes[axis];
 }
 
 static int spectral_size(const fft_case *given, int axis) {
-    const int kept = fft_case_kept(given, axis);
-    return axis == fft_case_halved_axis(given) ? kept / 2 + 1 : kept;
+    const int retained = fft_case_retained(given, axis);
+    return axis == fft_case_halved_axis(given) ? retained / 2 + 1 : retained;
 }
 
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {

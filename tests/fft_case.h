@@ -24,11 +24,12 @@ typedef struct fft_case {
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /**< used for FFTND_R2R */
     int has_order;                        /**< nonzero: `order` is used */
     int order[REDIST_MAX_NDIMS];          /**< the axis at each place of the chain */
-    int drops_modes;                      /**< nonzero: `kept` is used */
-    int kept[REDIST_MAX_NDIMS];           /**< modes along each axis */
+    int drops_modes;                      /**< nonzero: `retained` is used */
+    int retained[REDIST_MAX_NDIMS];       /**< modes along each axis */
     enum fft_memory memory[2];            /**< of the arrays of each side */
     enum fft_memory workspace;            /**< used with options.user_workspace */
-    fftnd_options options; /**< grid, r2r, order and kept are filled in by fft_case_plan */
+    fftnd_options
+        options; /**< grid, r2r, order and retained_modes are filled in by fft_case_plan */
 } fft_case;
 
 /** A double precision case on a grid of the library's choice, planned without measuring. */
@@ -59,8 +60,8 @@ enum fftnd_side fft_case_opposite(enum fftnd_side side);
 /** The halved axis, or -1 if there is none. */
 int fft_case_halved_axis(const fft_case *given);
 
-/** Modes that are kept along an axis. */
-int fft_case_kept(const fft_case *given, int axis);
+/** Modes that are retained along an axis. */
+int fft_case_retained(const fft_case *given, int axis);
 
 /** Global extents of one side. */
 void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]);

@@ -114,7 +114,7 @@ static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
     const int rank = place_in_grid(given, comm);
     const size_t array = round_up(fft_case_largest_bytes(given, info, rank));
     const int one_will_do = gives_up_arrays(given) && !given->drops_modes &&
-                            given->options.realign != FFTND_REALIGN_ALWAYS;
+                            given->options.local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
     const size_t most = (one_will_do ? 1 : 2) * array;
     if (given->options.space == REDIST_SPACE_CUDA) {
         return NULL; /* scratch of cuFFT is not known here */
@@ -208,7 +208,7 @@ static int extent_of(const fft_case *given, enum fftnd_side side, const fftnd_la
 
 static const char *stride_fault(const fft_case *given, enum fftnd_side side,
                                 const fftnd_layout *layout) {
-    const int is_last = given->options.batch_place == FFTND_BATCH_LAST;
+    const int is_last = given->options.batch_position == FFTND_BATCH_LAST;
     ptrdiff_t stride = is_last ? given->options.batch : 1;
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         if (layout->stride[axis] != stride) {

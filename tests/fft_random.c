@@ -67,21 +67,21 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
     options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
     options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
     options->halved_axis = random_between(-1, given->ndims - 1);
     options->in_place = random_chance(30);
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
     options->method = choose_method(has_nodes);
-    options->realign = (enum fftnd_realign)random_between(0, 2);
-    options->fusion = random_chance(50) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+    options->local_transpose = (enum fftnd_local_transpose)random_between(0, 2);
+    options->fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
 }
 
 /* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
 static void choose_way(fft_case *given) {
     static const int bytes[] = {100, 300, 1000, 4000};
     char text[200];
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
         snprintf(text, sizeof text,
@@ -92,7 +92,7 @@ static void choose_way(fft_case *given) {
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),
                  random_between(0, 1), random_between(0, 1), random_between(0, 1),
                  random_chance(50) ? 1 : random_between(2, 6));
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
     } else if (random_chance(30)) {
         given->options.effort = random_chance(80) ? FFTND_MEASURE : FFTND_PATIENT;
         given->options.plan_seconds = random_chance(50) ? 0.02 : 0.2;
@@ -116,7 +116,7 @@ fft_case fft_random_case(int nranks, int has_nodes) {
         given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
         given.options.mapped_arrays = random_chance(70);
     }
-    given.options.trusted = random_chance(30);
+    given.options.skip_agreement = random_chance(30);
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     return given;
 }
@@ -139,12 +139,12 @@ void fft_random_order(fft_case *given) {
 
 void fft_random_kept(fft_case *given) {
     given->drops_modes = 1;
-    given->options.realign = FFTND_REALIGN_AUTO;
+    given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {
         const int n = given->sizes[axis];
         const int close = n > 2 ? n - random_between(1, 2) : n;
-        given->kept[axis] = random_chance(20)   ? n
-                            : random_chance(20) ? close
-                                                : random_between(1, n);
+        given->retained[axis] = random_chance(20)   ? n
+                                : random_chance(20) ? close
+                                                    : random_between(1, n);
     }
 }

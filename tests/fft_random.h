@@ -6,7 +6,7 @@
 #include "fft_case.h"
 
 /** A case for so many ranks; with `has_nodes` the ranks are on several nodes. What a planner might
- * choose goes to the environment variable FFTND_CHOICE. */
+ * choose goes to the environment variable FFTND_CONFIGURATION. */
 fft_case fft_random_case(int nranks, int has_nodes);
 
 /** Makes a case keep some modes along each axis: all, nearly all, or any number. */

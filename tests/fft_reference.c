@@ -54,12 +54,12 @@ static double *resize_axis(const fft_case *given, double *values, int sizes[], i
     return made;
 }
 
-/* Between as many modes as points and those that are kept. */
+/* Between as many modes as points and those that are retained. */
 static double *resize(const fft_case *given, double *values, int sizes[], enum fftnd_side side) {
     for (int axis = 0; axis < given->ndims; axis++) {
-        const int kept = fft_case_kept(given, axis);
+        const int retained = fft_case_retained(given, axis);
         values = resize_axis(given, values, sizes, axis,
-                             side == FFTND_SPECTRAL ? kept : given->sizes[axis]);
+                             side == FFTND_SPECTRAL ? retained : given->sizes[axis]);
     }
     return values;
 }
@@ -75,7 +75,7 @@ static void copy_half(const fft_case *given, const double *whole, double *half) 
         *(axis < halved ? &before : &after) *= axis == halved ? 1 : (size_t)sizes[axis];
     }
     const size_t kept = (size_t)sizes[halved] * after;
-    const size_t had = (size_t)fft_case_kept(given, halved) * after;
+    const size_t had = (size_t)fft_case_retained(given, halved) * after;
     for (size_t i = 0; i < before; i++) {
         memcpy(half + 2 * i * kept, whole + 2 * i * had, kept * sizeof(fftw_complex));
     }

@@ -27,7 +27,7 @@ typedef struct fft_reference {
 void fft_reference_create(MPI_Comm comm, const fft_case *given, uint64_t seed,
                           fft_reference *reference);
 
-/** Makes what comes back the physical side: a field that has kept modes only. */
+/** Makes what comes back the physical side: a field that has retained modes only. */
 void fft_reference_use_returned(fft_reference *reference);
 
 void fft_reference_free(fft_reference *reference);

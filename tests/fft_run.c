@@ -218,7 +218,7 @@ void fft_check_once(MPI_Comm comm, const fft_case *given) {
 void fft_check(MPI_Comm comm, const fft_case *given) {
     fft_case apart = *given;
     fft_check_once(comm, given);
-    apart.options.fusion = FFTND_FUSE_NEVER;
+    apart.options.fusion = FFTND_FUSION_NEVER;
     if (harness_nranks > 1) {
         fft_check_once(comm, &apart);
     }

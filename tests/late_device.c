@@ -3,7 +3,6 @@
 #include "late_device.h"
 
 #include "../libfftnd/backends/serial.h"
-#include "../libfftnd/device.h"
 #include "redist_support.h"
 
 #include <stdio.h>
@@ -195,8 +194,9 @@ static int stream_follow(void *stream, void *mark) {
     return REDIST_OK;
 }
 
-const struct fftnd__device fftnd__device_cuda = {
-    .space = REDIST_SPACE_CUDA,
+static const redist__space device = {
+    .name = "late",
+    .id = REDIST_SPACE_CUDA,
     .find_free = find_free,
     .allocate = allocate,
     .release = free,
@@ -210,6 +210,11 @@ const struct fftnd__device fftnd__device_cuda = {
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
 };
+
+#undef redist_space_at
+const redist__space *late_space_at(enum redist_space space) {
+    return space == REDIST_SPACE_CUDA ? &device : redist_space_at(space);
+}
 
 int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],

@@ -7,11 +7,15 @@
 #ifndef LATE_DEVICE_H
 #define LATE_DEVICE_H
 
-#include "redist.h"
+#include "redist_support.h"
 
-/** What that copy calls instead of redist_copy_box_in. */
+/** What that copy calls instead of redist_space_at and redist_copy_box_in. */
+const redist__space *late_space_at(enum redist_space space);
 int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],
                      void *destination, const ptrdiff_t destination_stride[]);
+
+#define redist_space_at    late_space_at
+#define redist_copy_box_in late_copy_box_in
 
 #endif

@@ -123,7 +123,7 @@ struct tiled {
     const exchange *given;
     redist_plan *plan;
     test_array arrays[2];
-    int puts, pieces;
+    int puts, partitions;
 };
 
 static int move_slab(const struct tiled *tiled, int axis, int nslabs, int which) {
@@ -144,7 +144,7 @@ static int move_slab(const struct tiled *tiled, int axis, int nslabs, int which)
 
 static int end_tiles(const struct tiled *tiled, int code) {
     int arrived = 0;
-    while (code == REDIST_OK && tiled->pieces > 1 && arrived < tiled->pieces)
+    while (code == REDIST_OK && tiled->partitions > 1 && arrived < tiled->partitions)
         code = redist_plan_put_arrived(tiled->plan, &arrived);
     int ended = tiled->puts ? redist_plan_put_end(tiled->plan) : redist_plan_get_end(tiled->plan);
     return code == REDIST_OK ? ended : code;
@@ -181,8 +181,8 @@ static int plan_tiles(struct tiled *tiled, const char *method) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.tiles = tiled->puts ? REDIST_PUT : REDIST_GET;
-    options.pieces = tiled->pieces;
-    options.piece_axis = given->ndims - 1;
+    options.partitions = tiled->partitions;
+    options.partition_axis = given->ndims - 1;
     options.tune_seconds = 1e-4;
     return redist_plan_exchange(
         given->comm, given->element->type, given->ndims, given->boxes[0][given->rank].count,
@@ -194,7 +194,7 @@ static int plan_tiles(struct tiled *tiled, const char *method) {
 /* Which methods have tiles is tested elsewhere. */
 static void exchange_in_tiles(const exchange *given, const exchange_way *way) {
     struct tiled tiled = {.given = given, .puts = random_chance(70)};
-    tiled.pieces = tiled.puts && random_chance(50) ? random_between(2, 5) : 1;
+    tiled.partitions = tiled.puts && random_chance(50) ? random_between(2, 5) : 1;
     exchange_say(given, way);
     exchange_arrays(given, way->memory, tiled.arrays);
     int code = plan_tiles(&tiled, way->method);

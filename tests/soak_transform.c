@@ -13,8 +13,8 @@ enum { MOST_TRANSFORMS = 12 };
 static void limit_memory(MPI_Comm comm, fft_case *given) {
     given->options.pin_arrays = random_chance(50);
     given->options.effort = FFTND_ESTIMATE;
-    given->options.realign = FFTND_REALIGN_AUTO;
-    unsetenv("FFTND_CHOICE");
+    given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
+    unsetenv("FFTND_CONFIGURATION");
     fft_run_limit(comm, given, (size_t)random_between(64, 4000));
     given->options.device_bytes *= (size_t)random_between(1, 20);
 }
@@ -47,5 +47,5 @@ void soak_transform(void) {
     fft_run_round_trip(&run);
     soak_counts.transforms += n + 3;
     fft_run_free(&run);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }

@@ -94,7 +94,7 @@ END_TEST
 /* A program built for an earlier version passes a smaller structure. */
 START_TEST(older_options) {
     static const size_t sizes[] = {offsetof(redist_options, effort),
-                                   offsetof(redist_options, later_a),
+                                   offsetof(redist_options, bind_a),
                                    offsetof(redist_options, tiles)};
     call_begin();
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -330,16 +330,16 @@ static void other_effort(struct call *call) {
     call->options.effort = REDIST_ESTIMATE;
 }
 
-static void other_later_a(struct call *call) {
-    call->options.later_a = REDIST_LATER;
+static void other_bind_a(struct call *call) {
+    call->options.bind_a = REDIST_BIND_AT_EXECUTION;
 }
 
-static void other_later_b(struct call *call) {
-    call->options.later_b = REDIST_LATER_MAPPED;
+static void other_bind_b(struct call *call) {
+    call->options.bind_b = REDIST_BIND_AT_EXECUTION_MAPPED;
 }
 
-static void other_trusted(struct call *call) {
-    call->options.trusted = 1;
+static void other_skip_agreement(struct call *call) {
+    call->options.skip_agreement = 1;
 }
 
 static const struct spoiler disagreements[] = {
@@ -351,9 +351,9 @@ static const struct spoiler disagreements[] = {
     {other_size_of_type, REDIST_ERR_DISAGREE, {"datatype", "4"}, 0},
     {other_method, REDIST_ERR_DISAGREE, {"method", NULL}, 1},
     {other_effort, REDIST_ERR_DISAGREE, {"effort", NULL}, 1},
-    {other_later_a, REDIST_ERR_DISAGREE, {"later_a", NULL}, 1},
-    {other_later_b, REDIST_ERR_DISAGREE, {"later_b", NULL}, 1},
-    {other_trusted, REDIST_ERR_DISAGREE, {"trusted", NULL}, 1},
+    {other_bind_a, REDIST_ERR_DISAGREE, {"bind_a", NULL}, 1},
+    {other_bind_b, REDIST_ERR_DISAGREE, {"bind_b", NULL}, 1},
+    {other_skip_agreement, REDIST_ERR_DISAGREE, {"skip_agreement", NULL}, 1},
 };
 
 static void try_disagreement(const struct spoiler *spoiler, enum entry entry, enum place place) {

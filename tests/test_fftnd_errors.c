@@ -106,11 +106,11 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(options.alignment), 2, REDIST_ERR_ARGUMENT, "alignment", "2"},
     {FFTND_C2C, AT(options.batch), 0, REDIST_ERR_ARGUMENT, "batch", "0"},
     {FFTND_C2C, AT(options.batch), -5, REDIST_ERR_ARGUMENT, "batch", "-5"},
-    {FFTND_C2C, AT(options.batch_place), 2, REDIST_ERR_ARGUMENT, "batch_place", "2"},
+    {FFTND_C2C, AT(options.batch_position), 2, REDIST_ERR_ARGUMENT, "batch_position", "2"},
     {FFTND_C2C, AT(options.threads), 0, REDIST_ERR_ARGUMENT, "threads", "0"},
     {FFTND_C2C, AT(options.threads), -1, REDIST_ERR_ARGUMENT, "threads", "-1"},
     {FFTND_C2C, AT(options.fusion), 3, REDIST_ERR_ARGUMENT, "fusion", "3"},
-    {FFTND_C2C, AT(options.realign), 3, REDIST_ERR_ARGUMENT, "realign", "3"},
+    {FFTND_C2C, AT(options.local_transpose), 3, REDIST_ERR_ARGUMENT, "local_transpose", "3"},
     {FFTND_R2C, AT(options.halved_axis), 3, REDIST_ERR_AXIS, "halved_axis", "3"},
     {FFTND_R2C, AT(options.halved_axis), -2, REDIST_ERR_AXIS, "halved_axis", "-2"},
     {FFTND_C2C, AT(order[0]), 0, REDIST_ERR_AXIS, "order[1]", "0"},
@@ -194,7 +194,7 @@ START_TEST(fusion_that_cannot_be) {
     static const char *const methods[] = {"alltoallw", "alltoallv", "p2p-type"};
     fftnd_plan *plan = NULL;
     arguments call = good_arguments(FFTND_C2C);
-    call.options.fusion = FFTND_FUSE_ALWAYS;
+    call.options.fusion = FFTND_FUSION_ALWAYS;
     for (int i = 0; i < 3; i++) {
         call.options.method = methods[i];
         harness_case("method %s", methods[i]);
@@ -210,7 +210,7 @@ START_TEST(fusion_that_can_be) {
     for (int i = 0; i < 3 * 3 * 2; i++) {
         fftnd_plan *plan = NULL;
         arguments call = good_arguments(FFTND_C2C);
-        call.options.fusion = FFTND_FUSE_ALWAYS;
+        call.options.fusion = FFTND_FUSION_ALWAYS;
         call.options.method = methods[i % 3];
         call.options.in_place = i / 3 % 3 == 1;
         call.options.overwrite_input = i / 3 % 3 == 2;
@@ -321,7 +321,7 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.scaling), FFTND_SCALE_NONE, "scaling"},
     {FFTND_C2C, AT(options.alignment), FFTND_ALIGN_INPUT, "alignment"},
     {FFTND_C2C, AT(options.batch), 2, "batch"},
-    {FFTND_C2C, AT(options.batch_place), FFTND_BATCH_LAST, "batch_place"},
+    {FFTND_C2C, AT(options.batch_position), FFTND_BATCH_LAST, "batch_position"},
     {FFTND_R2C, AT(options.halved_axis), 1, "halved_axis"},
     {FFTND_R2R, AT(r2r[0]), FFTND_DST4, "r2r[0]"},
     {FFTND_R2R, AT(r2r[2]), FFTND_DCT3, "r2r[2]"},
@@ -329,12 +329,12 @@ static const difference differences[] = {
     {FFTND_C2C, AT(options.overwrite_input), 1, "overwrite_input"},
     {FFTND_C2C, AT(options.user_workspace), 1, "user_workspace"},
     {FFTND_C2C, AT(options.threads), 3, "threads"},
-    {FFTND_C2C, AT(options.fusion), FFTND_FUSE_NEVER, "fusion"},
-    {FFTND_C2C, AT(options.realign), FFTND_REALIGN_ALWAYS, "realign"},
+    {FFTND_C2C, AT(options.fusion), FFTND_FUSION_NEVER, "fusion"},
+    {FFTND_C2C, AT(options.local_transpose), FFTND_LOCAL_TRANSPOSE_ALWAYS, "local_transpose"},
     {FFTND_C2C, AT(options.device), REDIST_SPACE_HOST, "device"},
     {FFTND_C2C, AT(options.pin_arrays), 1, "pin_arrays"},
     {FFTND_C2C, AT(options.mapped_arrays), 1, "mapped_arrays"},
-    {FFTND_C2C, AT(options.trusted), 1, "trusted"},
+    {FFTND_C2C, AT(options.skip_agreement), 1, "skip_agreement"},
 };
 
 /* Which rank is named is the library's choice: both the odd one and the others are right. */

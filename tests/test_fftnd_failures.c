@@ -24,7 +24,7 @@ START_TEST(made_and_freed_with_steady_memory) {
     struct counters before = {0};
     size_t heap_before = 0;
     int nfailed = 0;
-    given[0].options.fusion = given[3].options.fusion = FFTND_FUSE_NEVER;
+    given[0].options.fusion = given[3].options.fusion = FFTND_FUSION_NEVER;
     for (int cycle = 0; cycle < ncycles; cycle++) {
         harness_case("cycle %d", cycle);
         if (cycle == ncycles / 4) {
@@ -91,7 +91,7 @@ START_TEST(no_memory_for_a_plan_on_a_grid) {
     fft_case given = FFT_CASE(FFTND_C2C, 9, 10, 11);
     given.options.grid_ndims = 2;
     given.options.alignment = FFTND_ALIGN_INPUT;
-    given.options.fusion = FFTND_FUSE_NEVER;
+    given.options.fusion = FFTND_FUSION_NEVER;
     check_plan_everywhere(&given);
 }
 END_TEST

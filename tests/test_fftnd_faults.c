@@ -18,40 +18,41 @@ struct form {
     enum fftnd_fusion fusion;
     int threads;
     int on_device;      /* tiles go to a device with less memory than the arrays */
-    const char *choice; /* FFTND_CHOICE, or NULL */
+    const char *choice; /* FFTND_CONFIGURATION, or NULL */
 };
 
 #define CHOICE " group=100 stream=100000000 "
 
 static const struct form whole_forms[] = {
-    {"stepwise", FFTND_FUSE_NEVER, 1, 0,
+    {"stepwise", FFTND_FUSION_NEVER, 1, 0,
      " fused=0 tiled=0 tile=1000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
-    {"turned", FFTND_FUSE_NEVER, 1, 0,
+    {"turned", FFTND_FUSION_NEVER, 1, 0,
      " fused=0 tiled=0 tile=1000" CHOICE "chunks=1 early=1 realigned=1 whole=0 pieces=1"},
-    {"stepwise in tiles", FFTND_FUSE_NEVER, 2, 0,
+    {"stepwise in tiles", FFTND_FUSION_NEVER, 2, 0,
      " fused=0 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
-    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+    {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form fused_forms[] = {
-    {"fused", FFTND_FUSE_ALWAYS, 1, 0,
+    {"fused", FFTND_FUSION_ALWAYS, 1, 0,
      " fused=1 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
-    {"fused, some whole", FFTND_FUSE_ALWAYS, 1, 0,
+    {"fused, some whole", FFTND_FUSION_ALWAYS, 1, 0,
      " fused=1 tiled=1 tile=2000" CHOICE "chunks=1 early=0 realigned=0 whole=1 pieces=1"},
-    {"fused by threads", FFTND_FUSE_ALWAYS, 3, 0,
+    {"fused by threads", FFTND_FUSION_ALWAYS, 3, 0,
      " fused=1 tiled=1 tile=1000" CHOICE "chunks=1 early=0 realigned=0 whole=0 pieces=1"},
-    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+    {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const struct form chunk_forms[] = {
-    {"chunks", FFTND_FUSE_NEVER, 1, 0,
+    {"chunks", FFTND_FUSION_NEVER, 1, 0,
      " fused=0 tiled=0 tile=1000" CHOICE "chunks=4 early=0 realigned=0 whole=0 pieces=1"},
-    {"chunks and pieces", FFTND_FUSE_NEVER, 1, 0,
+    {"chunks and pieces", FFTND_FUSION_NEVER, 1, 0,
      " fused=0 tiled=0 tile=1000" CHOICE "chunks=4 early=0 realigned=0 whole=0 pieces=3"},
-    {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+    {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
-static const struct form device_forms[] = {{"on a device", FFTND_FUSE_NEVER, 1, 1, NULL},
-                                           {"on a device, fused", FFTND_FUSE_AUTO, 1, 1, NULL},
-                                           {"on a device, by threads", FFTND_FUSE_AUTO, 2, 1, NULL},
-                                           {NULL, FFTND_FUSE_AUTO, 0, 0, NULL}};
+static const struct form device_forms[] = {
+    {"on a device", FFTND_FUSION_NEVER, 1, 1, NULL},
+    {"on a device, fused", FFTND_FUSION_AUTO, 1, 1, NULL},
+    {"on a device, by threads", FFTND_FUSION_AUTO, 2, 1, NULL},
+    {NULL, FFTND_FUSION_AUTO, 0, 0, NULL}};
 
 static const char *const methods[] = {"direct",      "p2p",      "alltoallw",    "kway:2",
                                       "p2p-streams", "p2p-type", "direct:paced", "direct:lockstep",
@@ -112,13 +113,13 @@ static fft_case make_case(const struct form *form, const char *method, int grid_
     given.options.grid_ndims = grid_ndims;
     given.options.method = method;
     given.options.fusion =
-        harness_nranks > 1 ? form->fusion : FFTND_FUSE_AUTO; /* nothing to fuse */
+        harness_nranks > 1 ? form->fusion : FFTND_FUSION_AUTO; /* nothing to fuse */
     given.options.threads = form->threads;
     given.options.scaling = FFTND_SCALE_BACKWARD;
     given.options.in_place = random_chance(25);
-    given.options.trusted = random_chance(50);
+    given.options.skip_agreement = random_chance(50);
     given.options.space = REDIST_SPACE_HOST;
-    given.options.realign = FFTND_REALIGN_AUTO;
+    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     return given;
 }
 
@@ -159,10 +160,10 @@ static void try_form(const struct form *form, const char *method, int grid_ndims
     if (strstr(name, only_word) == NULL)
         return;
     if (form->choice != NULL)
-        setenv("FFTND_CHOICE", form->choice, 1);
+        setenv("FFTND_CONFIGURATION", form->choice, 1);
     if (!is_refused(&job.given, form->on_device))
         try_job(&job, name, run);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void try_forms(const struct form forms[], double share, try_subject *run) {

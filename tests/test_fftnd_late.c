@@ -47,7 +47,7 @@ START_TEST(random_cases) {
         fft_case given = fft_random_case(harness_nranks, 0);
         given.kind = given.kind == FFTND_R2R ? FFTND_C2C : given.kind;
         given.options.effort = FFTND_ESTIMATE;
-        given.options.realign = FFTND_REALIGN_AUTO;
+        given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
         given.options.device = REDIST_SPACE_CUDA;
         given.options.pin_arrays = random_chance(70);
         fft_run_limit(MPI_COMM_WORLD, &given, (size_t)random_between(500, 4000));

@@ -65,7 +65,7 @@ START_TEST(one_axis_on_every_rank_alone) {
     for (int n = 1; n < 30; n += 4) {
         fft_case given = FFT_CASE((enum fftnd_kind)(n / 4 % 3), n);
         given.options.batch = 1 + n % 3;
-        given.options.batch_place = (enum fftnd_batch_place)(n / 8 % 2);
+        given.options.batch_position = (enum fftnd_batch_position)(n / 8 % 2);
         fft_check(MPI_COMM_SELF, &given);
     }
 }

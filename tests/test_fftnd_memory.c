@@ -13,7 +13,7 @@ static void check_batches(fft_case given) {
     for (int i = 0; i < 6; i++) {
         given.options.alignment = (enum fftnd_alignment)(i % 2);
         given.options.batch = i < 2 ? 1 : 2;
-        given.options.batch_place = i < 4 ? FFTND_BATCH_FIRST : FFTND_BATCH_LAST;
+        given.options.batch_position = i < 4 ? FFTND_BATCH_FIRST : FFTND_BATCH_LAST;
         fft_check(MPI_COMM_WORLD, &given);
     }
 }
@@ -54,7 +54,7 @@ START_TEST(in_place_on_one_axis) {
         fft_case given = FFT_CASE(kinds[n % NKINDS], n);
         given.options.in_place = 1;
         given.options.batch = 2;
-        given.options.batch_place = (enum fftnd_batch_place)(n / 3 % 2);
+        given.options.batch_position = (enum fftnd_batch_position)(n / 3 % 2);
         fft_check(MPI_COMM_SELF, &given);
     }
 }
@@ -99,7 +99,7 @@ START_TEST(mapped_arrays) {
         fft_case given = mapped_case(kinds[i % NKINDS]);
         given.options.in_place = i / NKINDS % 3 == 1;
         given.options.overwrite_input = i / NKINDS % 3 == 2;
-        given.options.fusion = i / NKINDS / 3 ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.fusion = i / NKINDS / 3 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         given.options.tile_bytes = 500;
         fft_check_all_grids(given);
     }
@@ -114,7 +114,7 @@ START_TEST(mapped_arrays_alone) {
         fft_run run;
         given.options.overwrite_input = 1;
         given.options.grid_ndims = 1;
-        given.options.fusion = i ? FFTND_FUSE_NEVER : FFTND_FUSE_AUTO;
+        given.options.fusion = i ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         check_all(run.info.workspace_bytes == 0, "%zu bytes of work space",
                   run.info.workspace_bytes);

@@ -59,9 +59,9 @@ START_TEST(methods_that_do_not_apply) {
     FFT_GRID(&given, harness_nranks / columns, columns);
     given.options.method = "direct";
     check_code_of_plan(&given, REDIST_ERR_METHOD);
-    given.options.fusion = FFTND_FUSE_NEVER;
+    given.options.fusion = FFTND_FUSION_NEVER;
     check_code_of_plan(&given, REDIST_ERR_METHOD);
-    given.options.fusion = FFTND_FUSE_ALWAYS;
+    given.options.fusion = FFTND_FUSION_ALWAYS;
     check_code_of_plan(&given, REDIST_ERR_METHOD);
     FFT_GRID(&given, columns, harness_nranks / columns);
     check_code_of_plan(&given, REDIST_ERR_METHOD);

@@ -84,7 +84,7 @@ START_TEST(random_cases) {
         given.options.threads = random_between(1, 3);
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;
-        given.options.realign = FFTND_REALIGN_AUTO;
+        given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
         fft_run_limit(MPI_COMM_WORLD, &given, (size_t)random_between(64, 4000));
         given.options.device_bytes *= (size_t)random_between(1, 20);
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -253,12 +253,12 @@ START_TEST(refusals) {
     check_refused(&given, "options->device");
     given.options.device = REDIST_SPACE_AUTO;
     given.options.device_bytes = 1 << 20;
-    given.options.realign = FFTND_REALIGN_ALWAYS;
-    check_refused(&given, "options->realign");
-    given.options.realign = FFTND_REALIGN_AUTO;
+    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    check_refused(&given, "options->local_transpose");
+    given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     given.drops_modes = 1;
-    given.kept[0] = given.kept[1] = given.kept[2] = 4;
-    check_refused(&given, "options->kept");
+    given.retained[0] = given.retained[1] = given.retained[2] = 4;
+    check_refused(&given, "options->retained_modes");
 }
 END_TEST
 

@@ -57,14 +57,14 @@ START_TEST(sums) {
     fft_case given = FFT_CASE(FFTND_R2C, 16, 18, 20);
     given.options.phases = 1;
     check_case(&given);
-    given.options.fusion = FFTND_FUSE_NEVER;
+    given.options.fusion = FFTND_FUSION_NEVER;
     check_case(&given);
     given.options.method = "p2p";
     given.options.grid_ndims = 2;
     given.options.user_workspace = 1;
     check_case(&given);
     given.options.user_workspace = 0;
-    given.options.fusion = FFTND_FUSE_AUTO;
+    given.options.fusion = FFTND_FUSION_AUTO;
     given.options.threads = 2;
     check_case(&given);
 }

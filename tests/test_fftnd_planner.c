@@ -188,23 +188,23 @@ END_TEST
 
 START_TEST(dictated) {
     fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
-    setenv("FFTND_CHOICE", " fused=0 tiled=1 tile=333 group=100 stream=1", 1);
+    setenv("FFTND_CONFIGURATION", " fused=0 tiled=1 tile=333 group=100 stream=1", 1);
     fftnd_plan_info info = plan_and_ask(&given);
     check_all(!info.fused && info.tiled && info.tile_bytes == 333, "not as told");
-    setenv("FFTND_CHOICE", " fused=0 tiled=0 tile=333 group=100 stream=1", 1);
+    setenv("FFTND_CONFIGURATION", " fused=0 tiled=0 tile=333 group=100 stream=1", 1);
     info = plan_and_ask(&given);
     check_all(!info.fused && !info.tiled && info.tile_bytes == 0, "not as told");
     static const char *const bad[] = {"fast", "grid= fused=1 tiled=0 tile=1 group=1 stream=1",
                                       "grid=3x99 fused=1 tiled=0 tile=1 group=1 stream=1"};
     for (int i = 0; i < 3; i++) {
         fftnd_plan *plan = NULL;
-        setenv("FFTND_CHOICE", bad[i], 1);
+        setenv("FFTND_CONFIGURATION", bad[i], 1);
         harness_case("%s", bad[i]);
         check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
-        check_all(plan == NULL && strstr(redist_error_message(), "FFTND_CHOICE") != NULL, "%s",
-                  redist_error_message());
+        check_all(plan == NULL && strstr(redist_error_message(), "FFTND_CONFIGURATION") != NULL,
+                  "%s", redist_error_message());
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 

@@ -97,7 +97,7 @@ END_TEST
 
 /* Random cases dictate how plans work; what they left must not count for others. */
 static void let_library_choose(void) {
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void choose_threads(fft_case *given) {
@@ -180,7 +180,7 @@ START_TEST(same_bits_as_one_thread) {
         fft_case given = fft_random_case(harness_nranks, 0);
         let_library_choose();
         given.options.effort = FFTND_ESTIMATE; /* FFTW may find another plan when it measures */
-        given.options.fusion = FFTND_FUSE_AUTO;
+        given.options.fusion = FFTND_FUSION_AUTO;
         given.options.threads = random_between(2, 4);
         given.options.user_workspace = 0;
         given.options.tile_bytes = (size_t)random_between(200, 3000);
@@ -191,7 +191,7 @@ END_TEST
 
 static void check_ways(MPI_Comm comm, fft_case *given) {
     for (int fused = 0; fused < 2; fused++) {
-        given->options.fusion = fused ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+        given->options.fusion = fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
         fft_check_once(comm, given);
     }
 }
@@ -282,7 +282,7 @@ START_TEST(plans_have_their_threads_only) {
     for (int i = 0; i < 8; i++) {
         fft_run run;
         given.options.threads = 1 + i / 2;
-        given.options.fusion = i % 2 == 0 ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+        given.options.fusion = i % 2 == 0 ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         fft_run_round_trip(&run);
         check_all(count_threads() == before + i / 2, "%d threads became %d with %d in the plan",
@@ -303,7 +303,7 @@ START_TEST(many_plans_leave_no_threads) {
     for (int i = 0; i < 200; i++) {
         fftnd_plan *plan = NULL;
         options.threads = 2 + i % 3;
-        options.fusion = i % 2 == 0 ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+        options.fusion = i % 2 == 0 ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
         check_ok(
             fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &options, &plan));
         check_ok(fftnd_plan_free(&plan));

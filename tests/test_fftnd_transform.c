@@ -182,7 +182,7 @@ START_TEST(batches) {
     for (int i = 0; i < NKINDS * 2 * 2; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 4, 5, 6);
         mix_r2r(&given, i);
-        given.options.batch_place = (enum fftnd_batch_place)(i / NKINDS % 2);
+        given.options.batch_position = (enum fftnd_batch_position)(i / NKINDS % 2);
         given.options.alignment = (enum fftnd_alignment)(i / NKINDS / 2);
         for (given.options.batch = 2; given.options.batch <= 3; given.options.batch++) {
             for (int axis = -1; axis < (given.kind == FFTND_R2C ? 2 : 0); axis++) {
@@ -245,7 +245,7 @@ START_TEST(small_tiles) {
              given.options.grid_ndims++) {
             fft_check_once(MPI_COMM_WORLD, &given);
             given.options.batch = 2;
-            given.options.batch_place = (enum fftnd_batch_place)(i / 4 % 2);
+            given.options.batch_position = (enum fftnd_batch_position)(i / 4 % 2);
             given.options.halved_axis = given.kind == FFTND_R2C ? i % 3 : -1;
             fft_check_once(MPI_COMM_WORLD, &given);
         }
@@ -270,7 +270,7 @@ START_TEST(every_effort) {
     given.options.plan_seconds = 0.1;
     given.options.batch = 2;
     fft_check(MPI_COMM_WORLD, &given);
-    given.options.batch_place = FFTND_BATCH_LAST;
+    given.options.batch_position = FFTND_BATCH_LAST;
     given.options.in_place = 1;
     fft_check(MPI_COMM_WORLD, &given);
     given = FFT_CASE(FFTND_C2C, 4, 6);

@@ -60,7 +60,7 @@ printf '%s ' "\$@" >"$folder/arguments"
 END
 chmod +x "$folder/bin/srun" "$folder/bin/mpirun"
 ln -s "$rank_cores" "$folder/programs/rank-cores"
-python3 "$source_root/scripts/study/jobs.py" "$folder/jobs" --job "$source_root/bench/jobs/tiny.json" \
+python3 "$source_root/tools/study/jobs.py" "$folder/jobs" --job "$source_root/tools/study/jobs/tiny.json" \
     --nodes 2,1 --ranks-per-node 4 --gpus-per-node 4 --out "$folder/rows" \
     --programs "$folder/programs" --sbatch=--partition=gpu --setup 'echo ready' >"$folder/scripts"
 expect "scripts" "$(cat "$folder/scripts")" "$folder/jobs/tiny-4.sh
@@ -78,13 +78,13 @@ refuse() { # words of the message, options
     words=$1
     shift
     code=0
-    python3 "$source_root/scripts/study/jobs.py" "$folder/none" --ranks-per-node 4 "$@" \
+    python3 "$source_root/tools/study/jobs.py" "$folder/none" --ranks-per-node 4 "$@" \
         >"$folder/log" 2>&1 || code=$?
     expect "exit code of $*" $code 1
     expect "lines of $*" "$(wc -l <"$folder/log")" 1
     grep -qF -e "$words" "$folder/log" || expect "message of $*" "$(cat "$folder/log")" "$words"
 }
-tiny=$source_root/bench/jobs/tiny.json
+tiny=$source_root/tools/study/jobs/tiny.json
 refuse '--nodes 1,x' --job "$tiny" --nodes 1,x
 refuse '--nodes 0' --job "$tiny" --nodes 0
 refuse 'nosuch.json is no job' --job nosuch.json

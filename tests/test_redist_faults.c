@@ -14,12 +14,13 @@
 #include "redist_support.h"
 
 /* How a plan is used */
-enum use { EXECUTE, START, LATER, TRUSTED, PUT, GET, PIECES, ONCE };
+enum use { EXECUTE, START, LATER, SKIP_AGREEMENT, PUT, GET, PARTITIONS, ONCE };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "trusted",
-                                        "put",     "get",   "pieces",       "once"};
+static const char *const use_names[] = {"execute",        "start", "arrays bound at execution",
+                                        "skip_agreement", "put",   "get",
+                                        "partitions",     "once"};
 
-enum { SLABS = 3, NPIECES = 3, MOST_WAYS = 32, PAIRS = 4 };
+enum { SLABS = 3, NPARTITIONS = 3, MOST_WAYS = 32, PAIRS = 4 };
 
 /* Where the arrays lie: methods that map memory tell all pairs apart */
 static const enum test_memory pairs[PAIRS][2] = {{MEMORY_PLAIN, MEMORY_PLAIN},
@@ -50,19 +51,19 @@ static const char *only_word = "";
 
 static redist_options choose_options(const struct job *job) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    int later = job->use == LATER || job->use == TRUSTED;
+    int later = job->use == LATER || job->use == SKIP_AGREEMENT;
     options.method = job->method;
-    options.trusted = job->use == TRUSTED;
-    options.tiles = job->use == PUT || job->use == PIECES ? REDIST_PUT
-                    : job->use == GET                     ? REDIST_GET
-                                                          : REDIST_WHOLE;
-    options.pieces = job->use == PIECES ? NPIECES : 1;
-    options.piece_axis = 2;
+    options.skip_agreement = job->use == SKIP_AGREEMENT;
+    options.tiles = job->use == PUT || job->use == PARTITIONS ? REDIST_PUT
+                    : job->use == GET                         ? REDIST_GET
+                                                              : REDIST_WHOLE;
+    options.partitions = job->use == PARTITIONS ? NPARTITIONS : 1;
+    options.partition_axis = 2;
     if (later) {
-        options.later_a =
-            memory_is_shared(pairs[job->pair][0]) ? REDIST_LATER_MAPPED : REDIST_LATER;
-        options.later_b =
-            memory_is_shared(pairs[job->pair][1]) ? REDIST_LATER_MAPPED : REDIST_LATER;
+        options.bind_a = memory_is_shared(pairs[job->pair][0]) ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                               : REDIST_BIND_AT_EXECUTION;
+        options.bind_b = memory_is_shared(pairs[job->pair][1]) ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                               : REDIST_BIND_AT_EXECUTION;
     }
     return options;
 }
@@ -75,7 +76,7 @@ static int plan(void *data) {
     struct job *job = data;
     const exchange *given = &job->field->given;
     redist_options options = choose_options(job);
-    int later = options.later_a != REDIST_NOW;
+    int later = options.bind_a != REDIST_BIND_AT_PLAN;
     void *a = later || options.tiles == REDIST_PUT ? NULL : data_of(&job->arrays[0]);
     void *b = later || options.tiles == REDIST_GET ? NULL : data_of(&job->arrays[1]);
     const redist_box *box_a = &given->boxes[0][given->rank], *box_b = &given->boxes[1][given->rank];
@@ -115,9 +116,9 @@ static int move_slab(const struct job *job, int i) {
                 : redist_plan_put(job->plan, start, count, tile, stride);
 }
 
-static int wait_for_pieces(const struct job *job) {
+static int wait_for_partitions(const struct job *job) {
     int arrived = 0, code = REDIST_OK;
-    while (code == REDIST_OK && arrived < NPIECES)
+    while (code == REDIST_OK && arrived < NPARTITIONS)
         code = redist_plan_put_arrived(job->plan, &arrived);
     return code;
 }
@@ -138,8 +139,8 @@ static int execute_tiles(const struct job *job) {
         if (!is_get && i == 1)
             code = first_error(code, redist_plan_put_progress(job->plan));
     }
-    if (job->use == PIECES && code == REDIST_OK)
-        code = wait_for_pieces(job);
+    if (job->use == PARTITIONS && code == REDIST_OK)
+        code = wait_for_partitions(job);
     int ended = is_get ? redist_plan_get_end(job->plan) : redist_plan_put_end(job->plan);
     if (code != REDIST_OK && ended == REDIST_OK)
         fault_note("a tile failed, but its execution ended well");
@@ -164,7 +165,7 @@ static int move_arrays(const struct job *job, int direction) {
         code = redist_plan_start(job->plan, direction);
         return code == REDIST_OK ? redist_plan_wait(job->plan) : code;
     case LATER:
-    case TRUSTED:
+    case SKIP_AGREEMENT:
         return redist_plan_execute_arrays(job->plan, direction, data_of(&job->arrays[0]),
                                           data_of(&job->arrays[1]));
     case ONCE:
@@ -240,7 +241,7 @@ static int is_refused(struct job *job) {
 /* Makes the job of these numbers; 0 = there is no such plan. */
 static int make_job(const struct field *field, const char *method, enum use use, int pair,
                     int direction, struct job *job) {
-    int is_tiled = use == PUT || use == GET || use == PIECES;
+    int is_tiled = use == PUT || use == GET || use == PARTITIONS;
     *job = (struct job){field,          method, use, pair, direction, 0, random_chance(50),
                         {{.bytes = 0}}, NULL};
     job->turns = !is_tiled && random_chance(50);
@@ -303,12 +304,12 @@ START_TEST(whole_arrays) {
 END_TEST
 
 START_TEST(arrays_given_later) {
-    try_uses(LATER, TRUSTED, 0.15);
+    try_uses(LATER, SKIP_AGREEMENT, 0.15);
 }
 END_TEST
 
 START_TEST(tiles) {
-    try_uses(PUT, PIECES, 0.2);
+    try_uses(PUT, PARTITIONS, 0.2);
 }
 END_TEST
 
@@ -318,7 +319,7 @@ START_TEST(empty_parts) {
     int nways = list_ways(ways);
     struct field field = create_field(MPI_COMM_WORLD, few);
     fault_begin(0.1);
-    try_ways(&field, nways, ways, EXECUTE, PIECES, fault_try_executions);
+    try_ways(&field, nways, ways, EXECUTE, PARTITIONS, fault_try_executions);
     fault_end();
     free_field(&field);
 }
@@ -333,7 +334,7 @@ START_TEST(between_nodes) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     struct field field = create_field(comm, small);
     fault_begin(0.1);
-    try_ways(&field, 2, ways, EXECUTE, TRUSTED, fault_try_executions);
+    try_ways(&field, 2, ways, EXECUTE, SKIP_AGREEMENT, fault_try_executions);
     try_ways(&field, 2, ways, EXECUTE, EXECUTE, fault_try_planning);
     fault_end();
     free_field(&field);

@@ -162,8 +162,8 @@ START_TEST(later_arrays) {
     for (int place = EVERYWHERE; place < PLACES; place++) {
         redist_plan *plan = NULL;
         struct call call = call_valid();
-        call.options.later_a = REDIST_LATER;
-        call.options.later_b = place != FIRST ? REDIST_LATER : REDIST_NOW;
+        call.options.bind_a = REDIST_BIND_AT_EXECUTION;
+        call.options.bind_b = place != FIRST ? REDIST_BIND_AT_EXECUTION : REDIST_BIND_AT_PLAN;
         check_ok(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0,
                                       call.sizes_b, call.b, 1, &call.options, &plan));
         check_code(redist_plan_execute(plan, REDIST_FORWARD), REDIST_ERR_STATE);
@@ -205,12 +205,12 @@ START_TEST(later_arrays_of_another_kind) {
     call_begin();
     redist_plan *plan = NULL;
     struct call call = call_valid();
-    call.options.later_a = (enum redist_later)3;
+    call.options.bind_a = (enum redist_binding)3;
     check_code(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0,
                                     call.sizes_b, NULL, 1, &call.options, &plan),
                REDIST_ERR_ARGUMENT);
-    call_check_message("later_a = 3");
-    call.options.later_a = call.options.later_b = REDIST_LATER_MAPPED;
+    call_check_message("bind_a = 3");
+    call.options.bind_a = call.options.bind_b = REDIST_BIND_AT_EXECUTION_MAPPED;
     check_ok(redist_plan_exchange(call.comm, call.datatype, 3, call.sizes_a, NULL, 0, call.sizes_b,
                                   NULL, 1, &call.options, &plan));
     check_code(redist_plan_execute_arrays(plan, 0, call_arrays[0].data, call_arrays[1].data),

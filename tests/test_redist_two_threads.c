@@ -239,7 +239,7 @@ static void transform(struct worker *worker) {
     options.effort = draw(worker, 0, 3) != 0 ? FFTND_ESTIMATE : FFTND_MEASURE;
     options.plan_seconds = 0.01;
     options.threads = draw(worker, 1, 2);
-    options.fusion = draw(worker, 0, 1) ? FFTND_FUSE_AUTO : FFTND_FUSE_NEVER;
+    options.fusion = draw(worker, 0, 1) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     fftnd_plan *plan;
     if (!succeeds(worker, "fftnd_plan_create",
                   fftnd_plan_create(worker->comm, NDIMS, sizes, FFTND_C2C, FFTND_DOUBLE, &options,

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A tiny job of fftnd-bench: run, cut off in the middle, gone on with, reported; and bad jobs refused.
-#     test_study.sh SOURCE_ROOT FFTND_BENCH RUN_RANKS_ARGUMENT...
+# A tiny job of fftnd-study: run, cut off in the middle, gone on with, reported; and bad jobs refused.
+#     test_study.sh SOURCE_ROOT FFTND_STUDY RUN_RANKS_ARGUMENT...
 set -eu
 source_root=$1
-bench=$2
+study=$2
 shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -25,7 +25,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 run_ranks=$folder/run
 printf '#!/bin/sh\nexec' >"$run_ranks"
-for argument in "$@" 2 "$bench" --out "$folder" --job; do
+for argument in "$@" 2 "$study" --out "$folder" --job; do
     printf " '%s'" "$argument" >>"$run_ranks"
 done
 # shellcheck disable=SC2016 # for the script that is written
@@ -33,7 +33,7 @@ printf ' "$@"\n' >>"$run_ranks"
 chmod +x "$run_ranks"
 
 rows=$folder/tiny-2.csv
-run "$source_root/bench/jobs/tiny.json"
+run "$source_root/tools/study/jobs/tiny.json"
 [ $code -eq 0 ] || fail "the job ended with exit code $code"
 # 4 sizes x 3 slabs x 2 methods x 2 kinds x 2 directions x 3 runs, and the heading
 [ "$(wc -l <"$rows")" -eq 289 ] || fail "$(wc -l <"$rows") lines instead of 289"
@@ -49,7 +49,7 @@ awk -F, 'NR == 1 { n = NF; for (i = 1; i <= NF; i++) column[$i] = i }
 # Cut off in a row: complete configurations stay as they are, the others are measured again
 cp "$rows" "$folder/all"
 head -n 103 "$folder/all" | head -c -9 >"$rows"
-run "$source_root/bench/jobs/tiny.json"
+run "$source_root/tools/study/jobs/tiny.json"
 [ $code -eq 0 ] || fail "the second start ended with exit code $code"
 [ "$(wc -l <"$rows")" -eq 289 ] || fail "$(wc -l <"$rows") lines after the second start"
 [ "$(head -n 100 "$rows" | cksum)" = "$(head -n 100 "$folder/all" | cksum)" ] ||
@@ -57,21 +57,21 @@ run "$source_root/bench/jobs/tiny.json"
 [ "$(cut -d, -f1-16 "$rows" | sort | cksum)" = "$(cut -d, -f1-16 "$folder/all" | sort | cksum)" ] ||
     fail "not the same configurations"
 cp "$rows" "$folder/all"
-run "$source_root/bench/jobs/tiny.json"
+run "$source_root/tools/study/jobs/tiny.json"
 cmp -s "$rows" "$folder/all" || fail "a study that is complete was measured again"
 [ "$(grep -c node "$folder/tiny-2.model.csv")" -ge 2 ] || fail "the model is gone"
 
 # Where the ranks ran
-[ "$(sed -n 1p "$folder/tiny-2.places.csv")" = "rank,host,processors,device,next_to_device" ] ||
-    fail "the places have another heading"
-grep -qE '^1,[^,]+,"[0-9,-]+",,""$' "$folder/tiny-2.places.csv" || fail "no place of rank 1"
+[ "$(sed -n 1p "$folder/tiny-2.placement.csv")" = "rank,host,processors,device,next_to_device" ] ||
+    fail "the placement have another heading"
+grep -qE '^1,[^,]+,"[0-9,-]+",,""$' "$folder/tiny-2.placement.csv" || fail "no placement of rank 1"
 
 # The first of two configurations takes longer than is allowed to begin anything, unless this machine is
 # very fast
 echo '{"name": "long", "sizes": [[64, 64, 64]], "methods": ["direct", "p2p"], "effort": "estimate",
        "model": false, "warmup": 0, "runs": 1600, "directions": ["forward"]}' >"$folder/long.json"
 code=0
-"$bench" --out "$folder" --job "$folder/long.json" --seconds 1 >"$folder/log" 2>&1 || code=$?
+"$study" --out "$folder" --job "$folder/long.json" --seconds 1 >"$folder/log" 2>&1 || code=$?
 [ $code -eq 0 ] || fail "exit code $code with --seconds"
 if awk -F, 'NR > 1 && NR < 1602 { sum += $19 } END { exit sum < 1000 }' "$folder/long-1.csv"; then
     grep -q 'stopped by --seconds' "$folder/log" || fail "it was not stopped"
@@ -80,7 +80,7 @@ fi
 rm "$folder"/long*
 
 # A report of it
-python3 "$source_root/scripts/study/report.py" "$folder" >"$folder/log" 2>&1 || fail "no report"
+python3 "$source_root/tools/study/report.py" "$folder" >"$folder/log" 2>&1 || fail "no report"
 for words in '2 ranks, backward' '16^3' '8^2 x 16' 'slab-1d-2d' 'first message in' '</html>'; do
     grep -qF "$words" "$folder/report.html" || fail "the report does not say '$words'"
 done
@@ -89,7 +89,7 @@ done
 refuse() { # job, words of the message; one rank needs no launcher
     echo "$1" >"$folder/bad.json"
     code=0
-    "$bench" --out "$folder" --job "$folder/bad.json" >"$folder/log" 2>&1 || code=$?
+    "$study" --out "$folder" --job "$folder/bad.json" >"$folder/log" 2>&1 || code=$?
     [ $code -eq 2 ] || fail "exit code $code for $1"
     grep -qF -e "$2" "$folder/log" || fail "no '$2' in the message for $1"
 }

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two pictures that the program leaves: vorticity in a plane and spectra, at some moments. */
+/* What draw.gp makes pictures of: the vorticity in a plane, and spectra, at some moments. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
-#include "canvas.h"
 #include "spectrum.h"
+#include <stdio.h>
 
 enum { MOMENTS = 3 };
 
-/* What is kept on rank 0 for the pictures. */
+/* Two files on rank 0. Both have a block for each moment, headed "t = 3" and separated by two empty lines. */
 struct figures {
-    int size;     /* grid points along each axis */
-    int nmoments; /* how many have been taken */
-    double time[MOMENTS];
-    double *energy[MOMENTS]; /* of each shell up to the cutoff */
-    struct canvas vorticity;
+    FILE *vorticity; /* rows "y z magnitude", an empty line behind each y */
+    FILE *spectrum;  /* rows "k energy" */
 };
 
-void figures_create(struct figures *figures, int size);
-void figures_free(struct figures *figures);
+/* Begins both files; returns 0 if that fails. */
+int figures_begin(struct figures *figures, const char *vorticity_path, const char *spectrum_path);
 
-/* Adds one moment. `plane` is what plane_gather gave. */
-void figures_add(struct figures *figures, double time, const double *plane,
+/* Adds one moment. `plane` is what plane_gather returned. */
+void figures_add(const struct figures *figures, double time, int size, const double *plane,
                  const struct spectrum *spectrum);
 
-/* Draws the spectra and writes both files; returns 0 if that fails. */
-int figures_write(struct figures *figures, const char *vorticity_path, const char *spectrum_path);
+/* Ends both files; returns 0 if something could not be written. */
+int figures_end(const struct figures *figures);
 
 #endif

@@ -16,7 +16,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     int sizes[3] = {flow->size, flow->size, flow->size};
     int modes = 2 * flow_cutoff(flow->size) + 1; /* -cutoff .. cutoff */
     int kept[3] = {modes, modes, modes};
-    choice.kept = flow->space->drops_waves ? kept : NULL;
+    choice.retained_modes = flow->space->drops_waves ? kept : NULL;
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &flow->plan));
     check(fftnd_plan_layout(flow->plan, FFTND_PHYSICAL, &flow->physical));

@@ -45,7 +45,6 @@ static void open_run(struct run *run) {
     runge_kutta_create(&run->method, &run->flow);
     spectrum_create(&run->spectrum, &run->flow);
     run->nsamples = (int)ceil(run->options.time / sampling_interval - 1e-9);
-    figures_create(&run->figures, run->options.size);
     run->progress = progress_start(run->options.progress);
 }
 
@@ -54,7 +53,6 @@ static void close_run(struct run *run) {
     runge_kutta_free(&run->method);
     spectrum_free(&run->spectrum);
     history_free(&run->history);
-    figures_free(&run->figures);
 }
 
 /* "2 x 1", say */
@@ -92,16 +90,16 @@ static void record(struct run *run, int sampled) {
         progress_show(&run->progress, run->time / run->options.time);
 }
 
-/* Takes the pictures at 3/10, 6/10 and 9/10 of the run: to t = 10 the last one then shows the time
- * of the largest dissipation. */
-static void take_pictures(struct run *run, int sample) {
+/* Records the flow for the pictures at 3/10, 6/10 and 9/10 of the run: to t = 10 the last one then shows the
+ * time of the largest dissipation. */
+static void record_pictures(struct run *run, int sample) {
     for (int i = 0; i < MOMENTS; i++) {
         if (sample != (int)lround(0.3 * (i + 1) * run->nsamples))
             continue;
         flow_vorticity(&run->flow, run->method.slope);
         double *plane = plane_gather(&run->flow);
         if (my_rank() == 0)
-            figures_add(&run->figures, run->time, plane, &run->spectrum);
+            figures_add(&run->figures, run->time, run->options.size, plane, &run->spectrum);
         free(plane);
     }
 }
@@ -123,11 +121,11 @@ static void follow(struct run *run) {
     if (my_rank() == 0)
         print_start(run);
     record(run, 1);
-    take_pictures(run, 0);
+    record_pictures(run, 0);
     /* The energy can only fall: more than at the start (1/8) means that the run has blown up. */
     for (int sample = 1; sample <= run->nsamples && run->spectrum.total_energy < 1; sample++) {
         advance(run, fmin(sample * sampling_interval, run->options.time));
-        take_pictures(run, sample);
+        record_pictures(run, sample);
     }
     if (my_rank() == 0) {
         progress_hide(&run->progress);
@@ -145,17 +143,26 @@ static char *path_to(const struct run *run, const char *name) {
     return path;
 }
 
-/* Writes the table and the pictures; returns 0 if that fails. */
-static int write_results(struct run *run) {
-    char *table = path_to(run, "taylor_green.csv");
-    char *vorticity = path_to(run, "vorticity.png"), *spectrum = path_to(run, "spectrum.png");
-    int written =
-        history_write(&run->history, table) && figures_write(&run->figures, vorticity, spectrum);
-    if (!written)
-        fprintf(stderr, "cannot write to %s: %s\n", run->options.output, strerror(errno));
-    free(table);
+static int complain(const struct run *run) {
+    fprintf(stderr, "cannot write to %s: %s\n", run->options.output, strerror(errno));
+    return 0;
+}
+
+/* Begins the files of the pictures; returns 0 if that fails. */
+static int begin_figures(struct run *run) {
+    char *vorticity = path_to(run, "vorticity.dat"), *spectrum = path_to(run, "spectrum.dat");
+    int begun = figures_begin(&run->figures, vorticity, spectrum) || complain(run);
     free(vorticity);
     free(spectrum);
+    return begun;
+}
+
+/* Writes the table and ends the files of the pictures; returns 0 if that fails. */
+static int write_results(const struct run *run) {
+    char *table = path_to(run, "taylor_green.csv");
+    int written = figures_end(&run->figures);
+    written = (history_write(&run->history, table) && written) || complain(run);
+    free(table);
     return written;
 }
 
@@ -169,12 +176,12 @@ static int judge(const struct run *run) {
     printf(
         "%sTaylor-Green vortex, Re %.0f, %d^3 points to t = %g in %.0f s on %d %s: energy within "
         "%.2g %% and dissipation within %.2g %% of the 512^3 reference up to t = %g, as far as "
-        "this grid resolves the flow; energy loss and dissipation agree to %.2g %%; pictures: "
-        "%s/vorticity.png %s/spectrum.png\n",
+        "this grid resolves the flow; energy loss and dissipation agree to %.2g %%; table and "
+        "figures: %s\n",
         good ? "" : "WRONG: ", reynolds_number, run->options.size, run->options.time,
         progress_seconds(&run->progress), nranks, nranks == 1 ? "rank" : "ranks",
         100 * worst.energy, 100 * worst.dissipation, worst.resolved_until, 100 * worst.imbalance,
-        run->options.output, run->options.output);
+        run->options.output);
     return good;
 }
 
@@ -191,20 +198,20 @@ static int compute(struct run *run) {
     return good ? 0 : 1;
 }
 
-/* Makes the output folder now, so that a wrong name is noticed before the work; 0 if it fails. */
-static int prepare_output(const char *folder) {
+/* Makes the output folder and the first files now, so that a wrong name is noticed before the work; 0 if it
+ * fails. */
+static int prepare_output(struct run *run) {
     int made = 1;
     if (my_rank() == 0) {
-        made = mkdir(folder, 0777) == 0 || errno == EEXIST;
-        if (!made)
-            fprintf(stderr, "cannot make the folder %s: %s\n", folder, strerror(errno));
+        made = mkdir(run->options.output, 0777) == 0 || errno == EEXIST || complain(run);
+        made = made && begin_figures(run);
     }
     MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return made;
 }
 
 static int start(struct run *run) {
-    if (space_begin(run->options.space) != 0 || !prepare_output(run->options.output))
+    if (space_begin(run->options.space) != 0 || !prepare_output(run))
         return 1;
     return compute(run);
 }

@@ -15,8 +15,4 @@ static inline int plane_index(int size) {
  * points, y slower than z, in host memory; freed with free(). Collective. */
 double *plane_gather(struct flow *flow);
 
-/* The magnitude of the vorticity at resolution * resolution places (row 0 at the top, z upwards,
- * y to the right), NULL if memory is out; freed with free(). */
-float *plane_magnitude(const double *plane, int size, int resolution);
-
 #endif

@@ -10,7 +10,7 @@
 struct space {
     const char *name;
     enum redist_space redist; /* what the libraries call it */
-    int drops_waves;          /* nonzero: the transforms can leave waves out (fftnd_options.kept) */
+    int drops_waves; /* nonzero: the transforms can leave waves out (fftnd_options.retained_modes) */
     /* Called before MPI_Init, if not NULL. */
     void (*prepare)(void);
     /* Why there is no such memory, NULL = there is. Collective over MPI_COMM_WORLD. */

@@ -18,7 +18,9 @@ struct fftnd__strided_lines {
 struct fftnd__vkfft;
 
 /* Times of a copy that it takes, at most, for the lengths that it has kernels for (H100, up to 1080). */
+#ifndef FFTND__VKFFT_RATIO
 #define FFTND__VKFFT_RATIO 1.6
+#endif
 
 #ifdef FFTND__HAS_VKFFT
 

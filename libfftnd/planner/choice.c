@@ -29,8 +29,8 @@ void fftnd__choice_print(const struct fftnd__choice *choice, int ndims,
            " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d realigned=%d "
            "whole=%d pieces=%d",
            choice->fused, choice->tiled, choice->tile_bytes, choice->group_bytes,
-           choice->stream_bytes, choice->chunks, choice->early, choice->realigned, choice->whole,
-           choice->pieces);
+           choice->nontemporal_bytes, choice->chunks, choice->early, choice->realigned,
+           choice->whole, choice->pieces);
 }
 
 /* Reads numbers after "name=", with `separator` between them; *text moves behind them. Returns how many
@@ -100,8 +100,8 @@ int fftnd__choice_scan(const char *text, const struct fftnd__request *request,
                          " fused=%d tiled=%d tile=%zu group=%zu stream=%zu chunks=%d early=%d "
                          "realigned=%d whole=%d pieces=%d",
                          &choice->fused, &choice->tiled, &choice->tile_bytes, &choice->group_bytes,
-                         &choice->stream_bytes, &choice->chunks, &choice->early, &choice->realigned,
-                         &choice->whole, &choice->pieces);
+                         &choice->nontemporal_bytes, &choice->chunks, &choice->early,
+                         &choice->realigned, &choice->whole, &choice->pieces);
     return numbers >= 5 && is_usable(choice);
 }
 
@@ -118,8 +118,8 @@ int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
            (int)request->kind, (int)request->precision);
     for (int i = 0; i < request->ndims; i++)
         append(key, "%s%d", i > 0 ? "x" : "", request->sizes[i]);
-    for (int i = 0; i < request->ndims && options->kept != NULL; i++)
-        append(key, "%s%d", i > 0 ? "x" : "/kept=", options->kept[i]);
+    for (int i = 0; i < request->ndims && options->retained_modes != NULL; i++)
+        append(key, "%s%d", i > 0 ? "x" : "/retained=", options->retained_modes[i]);
     append(key, "/grid=%d", options->grid_ndims);
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         append(key, "x%d", options->grid[i]);
@@ -128,10 +128,10 @@ int fftnd__choice_key(MPI_Comm comm, const struct fftnd__request *request,
     if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST)
         append(key, "/cuda");
     append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
-    append(key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/realign=%d/method=%s",
-           options->batch, "fl"[options->batch_place], options -> halved_axis, options -> in_place,
-           options -> overwrite_input, options -> mapped_arrays, (int)options -> alignment,
-           (int)options -> fusion, (int)options -> realign,
+    append(key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
+           options->batch, "fl"[options->batch_position], options -> halved_axis,
+           options -> in_place, options -> overwrite_input, options -> mapped_arrays,
+           (int)options -> alignment, (int)options -> fusion, (int)options -> local_transpose,
            options -> method != NULL ? options -> method : "auto");
     return REDIST_OK;
 }

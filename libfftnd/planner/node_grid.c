@@ -82,7 +82,8 @@ static int is_open(const fftnd_options *options) {
 
 void fftnd__align_grid(const struct fftnd__request *request, int nranks,
                        struct fftnd__choice *choice) {
-    const int *modes = request->options.kept != NULL ? request->options.kept : request->sizes;
+    const int *modes =
+        request->options.retained_modes != NULL ? request->options.retained_modes : request->sizes;
     int halved = fftnd__halved_axis(request), shortest = INT_MAX, nnodes;
     const int *node_of;
     for (int i = 0; i < request->ndims; i++) {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Stores that bypass the caches pay for arrays that would not stay in them. */
-static const size_t usual_stream_bytes = (size_t)16 << 20;
+static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
 enum { USUAL_CHUNKS = 4 };
 enum { ROUNDS = 4 };
@@ -53,7 +53,8 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
     choice->grid_ndims = options->grid_ndims;
     if (choice->grid_ndims == 0)
         choice->grid_ndims = fftnd__choose_grid_ndims(
-            request->ndims, options->kept != NULL ? options->kept : request->sizes, halved,
+            request->ndims,
+            options->retained_modes != NULL ? options->retained_modes : request->sizes, halved,
             choice->order, nranks);
     else if (options->grid != NULL)
         memcpy(choice->grid, options->grid, (size_t)choice->grid_ndims * sizeof *choice->grid);
@@ -64,7 +65,7 @@ static void guess_grid(const struct fftnd__request *request, int nranks,
 /* Pieces hide all of the last transform but its last piece, early transforms only make it shorter; but pieces
  * need a second work array, which nobody asks for who does not even want to measure. */
 static void guess_chunks(const fftnd_options *options, int nranks, struct fftnd__choice *choice) {
-    int chunks = options->fusion != FFTND_FUSE_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
+    int chunks = options->fusion != FFTND_FUSION_NEVER && nranks > 1 ? USUAL_CHUNKS : 1;
     int measures = options->effort != FFTND_ESTIMATE;
     choice->fused = choice->tiled = 0;
     choice->chunks = chunks;
@@ -79,13 +80,13 @@ static void guess(struct contest *contest) {
     struct fftnd__choice *choice = &contest->best;
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    int realigned = options->realign == FFTND_REALIGN_ALWAYS;
-    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSE_NEVER && !realigned,
+    int realigned = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    *choice = (struct fftnd__choice){.fused = options->fusion != FFTND_FUSION_NEVER && !realigned,
                                      .tiled = nranks > 1 && !realigned,
                                      .realigned = realigned,
                                      .tile_bytes = fftnd__cache_bytes() / 8,
                                      .group_bytes = SIZE_MAX,
-                                     .stream_bytes = usual_stream_bytes,
+                                     .nontemporal_bytes = usual_nontemporal_bytes,
                                      .chunks = 1,
                                      .pieces = 1};
     if (is_on_device(request))
@@ -278,7 +279,7 @@ static void split_last(struct contest *contest) {
 
 static void try_realigned(struct contest *contest) {
     struct fftnd__choice choice = contest->best;
-    if (contest->request->options.realign != FFTND_REALIGN_AUTO)
+    if (contest->request->options.local_transpose != FFTND_LOCAL_TRANSPOSE_AUTO)
         return;
     choice.realigned = !choice.realigned;
     try_other(contest, &choice);
@@ -306,7 +307,7 @@ static void try_ways(struct contest *contest) {
         choice.fused = ways[i].fused;
         choice.tiled = ways[i].tiled;
         choice.whole = ways[i].whole;
-        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSE_ALWAYS;
+        int allowed = choice.fused ? contest->best.fused : fusion != FFTND_FUSION_ALWAYS;
         if (allowed)
             try_other(contest, &choice);
     }
@@ -324,7 +325,7 @@ static void try_values(struct contest *contest, size_t offset, int n, const size
 
 static void try_stores(struct contest *contest) {
     const size_t streams[] = {1, SIZE_MAX};
-    try_values(contest, offsetof(struct fftnd__choice, stream_bytes), 2, streams);
+    try_values(contest, offsetof(struct fftnd__choice, nontemporal_bytes), 2, streams);
 }
 
 static void try_tiles(struct contest *contest) {
@@ -345,7 +346,7 @@ static void try_chunks(struct contest *contest) {
                    {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
     int nranks;
     MPI_Comm_size(contest->comm, &nranks);
-    if (nranks == 1 || contest->request->options.fusion == FFTND_FUSE_NEVER)
+    if (nranks == 1 || contest->request->options.fusion == FFTND_FUSION_NEVER)
         return;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct fftnd__choice choice = contest->best;
@@ -384,14 +385,15 @@ static int take_dictated(const struct contest *contest, struct fftnd__choice *ch
     char text[FFTND__CHOICE_BYTES] = "";
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
-    if (rank == 0 && getenv("FFTND_CHOICE") != NULL)
-        snprintf(text, sizeof text, "%s", getenv("FFTND_CHOICE"));
+    if (rank == 0 && getenv("FFTND_CONFIGURATION") != NULL)
+        snprintf(text, sizeof text, "%s", getenv("FFTND_CONFIGURATION"));
     int code = redist_check_mpi(
         redist_insist(MPI_Bcast(text, FFTND__CHOICE_BYTES, MPI_CHAR, 0, contest->comm)));
     *dictated = text[0] != '\0';
     if (code == REDIST_OK && *dictated && !fftnd__choice_scan(text, contest->request, choice))
-        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
-                              "FFTND_CHOICE = \"%s\" is not a choice for this transform", text);
+        code = redist_fail_in(
+            "fftnd_plan_create", REDIST_ERR_ARGUMENT,
+            "FFTND_CONFIGURATION = \"%s\" is not a configuration for this transform", text);
     return code;
 }
 

@@ -25,7 +25,7 @@ static struct shape find_shape(int ndims, const int sizes[], enum fftnd_kind kin
     struct shape shape = {.ndims = ndims, .order = order};
     int halved = find_halved(ndims, kind, options);
     for (int axis = 0; axis < ndims; axis++) {
-        int kept = options->kept != NULL ? options->kept[axis] : sizes[axis];
+        int kept = options->retained_modes != NULL ? options->retained_modes[axis] : sizes[axis];
         shape.points[axis] = sizes[axis];
         shape.modes[axis] = axis == halved ? kept / 2 + 1 : kept;
     }

@@ -24,7 +24,7 @@ static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = redist__space_at((int)space)->create(context, bytes, array);
+    code = redist_space_at(space)->create(context, bytes, array);
     if (code != REDIST_OK)
         redist__context_release(context);
     return code;
@@ -41,8 +41,8 @@ int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void *
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
-    for (int id = REDIST_SPACE_HOST; context == NULL && redist__space_at(id) != NULL; id++)
-        context = redist__space_at(id)->remove(array);
+    for (int id = REDIST_SPACE_HOST; context == NULL && redist_space_at(id) != NULL; id++)
+        context = redist_space_at(id)->remove(array);
     return context;
 }
 

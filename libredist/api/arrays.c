@@ -20,8 +20,8 @@ static int find_own_space(const struct redist__request *request,
         if (space != *own)
             return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
                                   "array %s = %p lies in %s memory, but %s memory was expected",
-                                  request->names[side], array, redist__space_at(space)->name,
-                                  redist__space_at(*own)->name);
+                                  request->names[side], array, redist_space_at(space)->name,
+                                  redist_space_at(*own)->name);
     }
     return REDIST_OK;
 }
@@ -32,7 +32,7 @@ static int check_own_space(const struct redist__request *request,
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         if (request->arrays[side] != NULL && problem->schedule->side[side].bytes != 0)
-            code = space->check(request->arrays[side]);
+            code = space->check_array(request->arrays[side]);
     if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
         code = redist_fail_in(request->function, REDIST_ERR_METHOD,
                               "options.tiles = REDIST_GET is for arrays in host memory");
@@ -52,8 +52,8 @@ static int find_space(const struct redist__request *request, struct redist__prob
     if (vote[0] != unknown && vote[0] != -vote[1])
         return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
                               "some ranks have arrays in %s memory, others in %s memory",
-                              redist__space_at(vote[0])->name, redist__space_at(-vote[1])->name);
-    problem->space = redist__space_at(vote[0]);
+                              redist_space_at(vote[0])->name, redist_space_at(-vote[1])->name);
+    problem->space = redist_space_at(vote[0]);
     if (!problem->space->asynchronous)
         return REDIST_OK;
     enum redist_staging staging = request->options.staging;
@@ -67,19 +67,21 @@ static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
     const struct redist__context *context = problem->schedule->context;
     const struct redist__space *space = problem->space;
-    struct redist__place *places = redist_calloc(2 * (size_t)context->node_size, sizeof *places);
+    struct redist__memory_handle *places =
+        redist_calloc(2 * (size_t)context->node_size, sizeof *places);
     int code = redist_agree(
         context->comm,
         places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
     if (code == REDIST_OK) {
-        struct redist__place mine[2];
+        struct redist__memory_handle mine[2];
         for (int side = 0; side < 2; side++)
-            mine[side] = space->place(request->arrays[side], problem->schedule->side[side].bytes);
+            mine[side] =
+                space->export_memory(request->arrays[side], problem->schedule->side[side].bytes);
         code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->address(&places[i], problem->mappings) == NULL)
+        if (places[i].key != 0 && space->map(&places[i], problem->mappings) == NULL)
             reachable[i % 2] = 0;
     redist_release(places);
     return code;
@@ -89,15 +91,16 @@ static int find_reachable(const struct redist__request *request,
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->schedule->context;
     const redist_options *options = &request->options;
-    const enum redist_later later[2] = {options->later_a, options->later_b};
+    const enum redist_binding later[2] = {options->bind_a, options->bind_b};
     int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->schedule->side[side].bytes;
-        struct redist__place place = problem->space->place(request->arrays[side], own);
-        mapped[side] = later[side] == REDIST_LATER_MAPPED ||
-                       (later[side] == REDIST_NOW && (own == 0 || place.key != 0));
-        mapped[2] &= later[side] == REDIST_LATER || mapped[side];
+        struct redist__memory_handle handle =
+            problem->space->export_memory(request->arrays[side], own);
+        mapped[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
+                       (later[side] == REDIST_BIND_AT_PLAN && (own == 0 || handle.key != 0));
+        mapped[2] &= later[side] == REDIST_BIND_AT_EXECUTION || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
     int code = find_reachable(request, problem, mapped);
@@ -126,9 +129,9 @@ int redist__find_arrays(const struct redist__request *request, struct redist__pr
  * CUDA leaves undefined what happens if an exporter frees memory that is still open elsewhere. */
 void redist__close_mappings(const struct redist__problem *problem) {
     const struct redist__space *space = problem->space;
-    if (space == NULL || space->close_mappings == NULL)
+    if (space == NULL || !space->asynchronous)
         return;
-    space->close_mappings(problem->mappings);
+    space->unmap(problem->mappings);
     if (!redist__peers_gone(problem->schedule->context))
         (void)redist_insist(MPI_Barrier(problem->schedule->context->node));
 }

@@ -117,10 +117,10 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
     const void *array = call->arrays[side];
     if (bytes == 0)
         return 1;
-    if (array == NULL || redist__space_at((int)redist__space_of(array)) != space ||
-        space->check(array) != REDIST_OK)
+    if (array == NULL || redist_space_at(redist__space_of(array)) != space ||
+        space->check_array(array) != REDIST_OK)
         return 0;
-    struct redist__place place = space->place(array, bytes);
+    struct redist__memory_handle place = space->export_memory(array, bytes);
     return place.key == kept->key.memory[side] && place.base == kept->key.base[side];
 }
 
@@ -204,8 +204,8 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
                       .type = number_type(call->datatype),
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
-        struct redist__place place =
-            plan->problem.space->place(call->arrays[side], plan->schedule.side[side].bytes);
+        struct redist__memory_handle place =
+            plan->problem.space->export_memory(call->arrays[side], plan->schedule.side[side].bytes);
         memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
         key.memory[side] = place.key;
         key.base[side] = place.base;

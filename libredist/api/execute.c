@@ -39,11 +39,11 @@ static int check_whole(const char *function, const redist_plan *plan) {
 
 static int check_bound(const char *function, const redist_plan *plan) {
     const redist_options *options = &plan->request.options;
-    if (!options->later_a && !options->later_b)
+    if (!options->bind_a && !options->bind_b)
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_STATE,
-                          "array %s was left for later: call redist_plan_%s_arrays",
-                          options->later_a ? "a" : "b",
+                          "array %s is bound at execution: call redist_plan_%s_arrays",
+                          options->bind_a ? "a" : "b",
                           strcmp(function, "redist_plan_start") == 0 ? "start" : "execute");
 }
 
@@ -52,10 +52,11 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                         const void *array) {
     size_t bytes = plan->schedule.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
-    if (bytes == 0 || (space->asynchronous && plan->request.options.trusted))
+    if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check(array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] || space->place(array, bytes).key != 0)
+    int code = space->check_array(array);
+    if (code != REDIST_OK || !plan->problem.mapped[side] ||
+        space->export_memory(array, bytes).key != 0)
         return code;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
@@ -67,14 +68,14 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
-    request.options.later_a = request.options.later_b = REDIST_NOW;
+    request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
     const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
-    if (code == REDIST_OK && !plan->request.options.trusted)
+    if (code == REDIST_OK && !plan->request.options.skip_agreement)
         code = redist__failure_report(&plan->failure);
-    return plan->request.options.trusted ? code : redist_agree(plan->context->comm, code);
+    return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
@@ -260,12 +261,12 @@ int redist_plan_get(redist_plan *plan, const int start[], const int count[], voi
 }
 
 /* Who asks again and again waits for something: so others get a chance, as in all waiting. */
-static int poll_tiles(redist_plan *plan, int *pieces) {
+static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.choice.method;
     struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
     redist__watch_begin(watch, 0);
-    if (pieces != NULL)
-        method->arrived(plan->transport.state, pieces);
+    if (partitions != NULL)
+        method->arrived(plan->transport.state, partitions);
     else if (method->progress != NULL)
         method->progress(plan->transport.state);
     if (!plan->problem.concurrent)
@@ -279,13 +280,13 @@ int redist_plan_put_progress(redist_plan *plan) {
     return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
 }
 
-int redist_plan_put_arrived(redist_plan *plan, int *pieces) {
+int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
     int code = check_open(__func__, plan, REDIST_PUT);
-    if (code == REDIST_OK && plan->problem.pieces <= 1)
-        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.pieces");
-    if (code == REDIST_OK && pieces == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "pieces = NULL");
-    return code == REDIST_OK ? poll_tiles(plan, pieces) : code;
+    if (code == REDIST_OK && plan->problem.partitions <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (code == REDIST_OK && partitions == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "partitions = NULL");
+    return code == REDIST_OK ? poll_tiles(plan, partitions) : code;
 }
 
 int redist_plan_break(redist_plan *plan, int code) {

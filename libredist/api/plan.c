@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
-static const size_t usual_stream_bytes = (size_t)16 << 20;
+static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
 /* ---------------------------------------------------------------- making a plan */
 
@@ -31,19 +31,21 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->schedule.ndims = request->ndims;
     plan->problem.schedule = &plan->schedule;
     plan->problem.tiles = request->options.tiles;
-    plan->problem.pieces = request->options.pieces > 1 ? request->options.pieces : 1;
-    plan->problem.piece_axis = request->options.pieces > 1 ? request->options.piece_axis : 0;
-    plan->problem.stream_bytes =
-        request->options.stream_bytes != 0 ? request->options.stream_bytes : usual_stream_bytes;
+    plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
+    plan->problem.partition_axis =
+        request->options.partitions > 1 ? request->options.partition_axis : 0;
+    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes != 0
+                                          ? request->options.nontemporal_bytes
+                                          : usual_nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;
     plan->problem.watch = request->options.phases ? &plan->watch : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
-    if (request->options.later_a)
+    if (request->options.bind_a)
         plan->request.arrays[0] = NULL;
-    if (request->options.later_b)
+    if (request->options.bind_b)
         plan->request.arrays[1] = NULL;
     return plan;
 }
@@ -83,7 +85,7 @@ static int check_common(struct redist__request *request, const redist_options *o
     if (code == REDIST_OK)
         code = redist__check_ndims(request, least_ndims);
     if (code == REDIST_OK)
-        code = redist__check_pieces(request);
+        code = redist__check_partitions(request);
     if (code == REDIST_OK)
         code = redist__check_datatype(request);
     if (code == REDIST_OK && plan == NULL)

@@ -28,11 +28,11 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
         return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
                     (int)tiles);
-    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
+    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
     for (int side = 0; side < 2; side++)
-        if (later[side] != REDIST_NOW && later[side] != REDIST_LATER &&
-            later[side] != REDIST_LATER_MAPPED)
-            return FAIL(REDIST_ERR_ARGUMENT, "options->later_%c = %d is not a time", 'a' + side,
+        if (later[side] != REDIST_BIND_AT_PLAN && later[side] != REDIST_BIND_AT_EXECUTION &&
+            later[side] != REDIST_BIND_AT_EXECUTION_MAPPED)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->bind_%c = %d is not a binding", 'a' + side,
                         (int)later[side]);
     enum redist_staging staging = request->options.staging;
     if (staging != REDIST_STAGING_AUTO && staging != REDIST_STAGING_ALWAYS &&
@@ -43,24 +43,24 @@ int redist__check_options(struct redist__request *request, const redist_options 
     if (code != REDIST_OK)
         return code;
     if (tiles == REDIST_PUT) /* the array need not exist */
-        request->options.later_a = REDIST_LATER;
+        request->options.bind_a = REDIST_BIND_AT_EXECUTION;
     if (tiles == REDIST_GET)
-        request->options.later_b = REDIST_LATER;
+        request->options.bind_b = REDIST_BIND_AT_EXECUTION;
     return REDIST_OK;
 }
 
-int redist__check_pieces(const struct redist__request *request) {
+int redist__check_partitions(const struct redist__request *request) {
     const redist_options *options = &request->options;
-    if (options->pieces <= 1)
+    if (options->partitions <= 1)
         return REDIST_OK;
     if (options->tiles != REDIST_PUT)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->pieces = %d is for options->tiles = REDIST_PUT only",
-                    options->pieces);
-    if (options->piece_axis >= 0 && options->piece_axis < request->ndims)
+                    "options->partitions = %d is for options->tiles = REDIST_PUT only",
+                    options->partitions);
+    if (options->partition_axis >= 0 && options->partition_axis < request->ndims)
         return REDIST_OK;
-    return FAIL(REDIST_ERR_AXIS, "options->piece_axis = %d is not in 0..%d", options->piece_axis,
-                request->ndims - 1);
+    return FAIL(REDIST_ERR_AXIS, "options->partition_axis = %d is not in 0..%d",
+                options->partition_axis, request->ndims - 1);
 }
 
 static int is_about_type(int result) {
@@ -131,7 +131,7 @@ size_t redist__array_bytes(int ndims, const int extent[], size_t item) {
 
 int redist__check_arrays(const struct redist__request *request, void *const arrays[2],
                          const size_t bytes[2]) {
-    const enum redist_later later[2] = {request->options.later_a, request->options.later_b};
+    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
     for (int side = 0; side < 2; side++) {
         if (bytes[side] == SIZE_MAX)
             return FAIL(REDIST_ERR_LIMIT, "the local array %s has more than %lld bytes",
@@ -269,15 +269,15 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"the size of datatype", request->item_size},
         {"the hash of options->method", redist_hash_text(options->method)},
         {"options->effort", options->effort},
-        {"options->later_a", options->later_a},
-        {"options->later_b", options->later_b},
-        {"options->trusted", options->trusted != 0},
+        {"options->bind_a", options->bind_a},
+        {"options->bind_b", options->bind_b},
+        {"options->skip_agreement", options->skip_agreement != 0},
         {"options->tiles", options->tiles},
-        {"options->stream_bytes", (long long)options->stream_bytes},
+        {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
         {"options->space", options->space},
         {"options->staging", options->staging},
-        {"options->pieces", options->pieces},
-        {"options->piece_axis", options->pieces > 1 ? options->piece_axis : 0}};
+        {"options->partitions", options->partitions},
+        {"options->partition_axis", options->partitions > 1 ? options->partition_axis : 0}};
     int n = 0;
     while (values[n].name != NULL)
         n++;

@@ -23,8 +23,8 @@ struct redist__request {
 /* Copies the options that the user's structure has; the others keep their default. */
 int redist__check_options(struct redist__request *request, const redist_options *options);
 
-/* In how many pieces array B is completed; ndims is checked already. */
-int redist__check_pieces(const struct redist__request *request);
+/* In how many partitions array B is completed; ndims is checked already. */
+int redist__check_partitions(const struct redist__request *request);
 
 int redist__check_datatype(struct redist__request *request);
 int redist__check_ndims(const struct redist__request *request, int least);

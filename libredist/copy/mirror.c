@@ -29,18 +29,14 @@ int redist__mirror_create(struct redist__mirror *mirror, const struct redist__pr
     if (code != REDIST_OK)
         return code;
     prepare(mirror);
-    mirror->memory = problem->space->allocate_staging(side_of(mirror)->bytes);
-    if (mirror->memory == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no pinned memory for an array of %zu bytes",
-                            side_of(mirror)->bytes);
-    return REDIST_OK;
+    return problem->space->allocate_pinned(side_of(mirror)->bytes, (void **)&mirror->memory);
 }
 
 void redist__mirror_free(struct redist__mirror *mirror) {
     redist__batch_free(&mirror->fetch);
     redist__batch_free(&mirror->store);
     if (mirror->memory != NULL)
-        mirror->problem->space->release_staging(mirror->memory);
+        mirror->problem->space->release_pinned(mirror->memory);
     mirror->memory = NULL;
 }
 
@@ -56,7 +52,8 @@ int redist__mirror_fetch(struct redist__mirror *mirror, const void *array, int l
         mirror->fetch.sources[peer] = (const char *)array + side->parts[peer].offset;
         mirror->fetch.destinations[peer] = mirror->memory + side->parts[peer].offset;
     }
-    return mirror->problem->space->batch_run(&mirror->fetch, 0, mirror->fetch.count, lane);
+    return mirror->problem->space->batch_run(&mirror->fetch, 0, mirror->fetch.count,
+                                             mirror->problem->space->stream(lane));
 }
 
 int redist__mirror_store(struct redist__mirror *mirror, void *array, int lane) {
@@ -67,7 +64,8 @@ int redist__mirror_store(struct redist__mirror *mirror, void *array, int lane) {
         mirror->store.sources[peer] = mirror->memory + side->parts[peer].offset;
         mirror->store.destinations[peer] = (char *)array + side->parts[peer].offset;
     }
-    return mirror->problem->space->batch_run(&mirror->store, 0, mirror->store.count, lane);
+    return mirror->problem->space->batch_run(&mirror->store, 0, mirror->store.count,
+                                             mirror->problem->space->stream(lane));
 }
 
 size_t redist__mirrors_bytes(const struct redist__mirror mirrors[2]) {

@@ -58,12 +58,9 @@ static void drop_copies(struct redist__packing *packing, const struct redist__co
 
 static int allocate_buffer(struct redist__packing *packing) {
     const struct redist__space *space = packing->space;
-    packing->buffer = packing->staged ? space->allocate_staging(packing->buffer_bytes)
-                                      : space->allocate(packing->buffer_bytes);
-    if (packing->buffer == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for a buffer of %zu bytes",
-                            packing->buffer_bytes);
-    return REDIST_OK;
+    void **buffer = (void **)&packing->buffer;
+    return packing->staged ? space->allocate_pinned(packing->buffer_bytes, buffer)
+                           : space->allocate(packing->buffer_bytes, buffer);
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
@@ -87,7 +84,7 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
 
 void redist__packing_free(struct redist__packing *packing) {
     if (packing->buffer != NULL)
-        (packing->staged ? packing->space->release_staging
+        (packing->staged ? packing->space->release_pinned
                          : packing->space->release)(packing->buffer);
     redist_release(packing->position);
     redist_release(packing->in_array);
@@ -107,7 +104,7 @@ static int pack(struct redist__packing *packing, int first, int count, const voi
         packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
         packing->pack.destinations[peer] = packing->buffer + packing->position[peer];
     }
-    return packing->space->batch_run(&packing->pack, first, count, lane);
+    return packing->space->batch_run(&packing->pack, first, count, packing->space->stream(lane));
 }
 
 static int unpack(struct redist__packing *packing, int first, int count, void *array, int lane) {
@@ -115,7 +112,7 @@ static int unpack(struct redist__packing *packing, int first, int count, void *a
         packing->unpack.sources[peer] = packing->buffer + packing->position[peer];
         packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
     }
-    return packing->space->batch_run(&packing->unpack, first, count, lane);
+    return packing->space->batch_run(&packing->unpack, first, count, packing->space->stream(lane));
 }
 
 int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int lane) {
@@ -181,7 +178,7 @@ int redist__own_copy_run(const struct redist__copy *copy, const struct redist__p
         return REDIST_OK;
     const char *from = (const char *)source + schedule->side[direction].parts[rank].offset;
     char *to = (char *)destination + schedule->side[!direction].parts[rank].offset;
-    return problem->space->copy(copy, from, to, REDIST__KERNEL, lane);
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, problem->space->stream(lane));
 }
 
 int redist__check_copyable(const struct redist__schedule *schedule, const char *method) {

@@ -60,7 +60,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     if (code == REDIST_OK)
         code = redist__element_type(problem->schedule, &state->element);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->mark);
     if (code == REDIST_OK)
         code =
             redist__packings_create(state->packing, state->own, problem, in_array, problem->staged);
@@ -91,7 +91,8 @@ static void prepare(struct state *state, int direction, const void *source, void
     redist__enter(problem->watch, REDIST__PACK);
     if (!failed(state))
         note(state, redist__packing_pack_all(&state->packing[direction], source, 0));
-    note(state, redist__finish_lane(problem->space, state->mark, 0, context));
+    note(state,
+         redist__finish_stream(problem->space, state->mark, problem->space->stream(0), context));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
 }
 
@@ -109,7 +110,8 @@ static void complete(struct state *state) {
     if (!failed(state))
         note(state,
              redist__packing_unpack_all(&state->packing[!state->direction], state->destination, 0));
-    note(state, redist__finish_lane(state->problem->space, state->mark, 0, context));
+    note(state, redist__finish_stream(state->problem->space, state->mark,
+                                      state->problem->space->stream(0), context));
     redist__enter(state->problem->watch, REDIST__COMMUNICATE);
     if (!state->messages.lost)
         state->is_known = redist__failure_agree(state->problem->failure, context);
@@ -187,7 +189,7 @@ static void destroy(void *data) {
     }
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
-    state->problem->space->mark_destroy(state->mark);
+    state->problem->space->event_destroy(state->mark);
     redist_release(state);
 }
 

@@ -57,7 +57,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     int code =
         redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = create_side(state, side, own);
     return code;
@@ -82,7 +82,8 @@ static void prepare(struct state *state, int direction, const void *source, void
     if (!failed(state))
         note(state, redist__mirror_fetch(&state->mirrors[direction], source, 0));
     if (problem->staged)
-        note(state, redist__finish_lane(problem->space, state->mark, 0, context));
+        note(state, redist__finish_stream(problem->space, state->mark, problem->space->stream(0),
+                                          context));
     redist__enter(problem->watch, REDIST__OWN_PART);
     if (!failed(state))
         note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
@@ -97,7 +98,8 @@ static void complete(struct state *state) {
     if (!failed(state))
         note(state,
              redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0));
-    note(state, redist__finish_lane(problem->space, state->mark, 0, context));
+    note(state,
+         redist__finish_stream(problem->space, state->mark, problem->space->stream(0), context));
     redist__enter(problem->watch, REDIST__COMMUNICATE);
     if (!state->messages.lost)
         state->is_known = redist__failure_agree(problem->failure, context);
@@ -167,7 +169,7 @@ static void destroy(void *data) {
         if (!in_use)
             redist__mirror_free(&state->mirrors[side]);
     }
-    state->problem->space->mark_destroy(state->mark);
+    state->problem->space->event_destroy(state->mark);
     redist_release(state);
 }
 

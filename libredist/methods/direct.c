@@ -17,20 +17,20 @@
  */
 #include "direct.h"
 #include "../copy/pack.h"
-#include "../runtime/segment.h"
 
 static const struct redist__traits traits[] = {
-    {"stream", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
+    {"nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 0, 0, 0},
     {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-stream", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
+    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__STREAMING, 1, 0, 0},
     {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 0},
     {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
     {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
     {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
     {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
 };
-static const char *const variants[] = {"stream", "cached", "push-stream", "push-cached", "engines",
-                                       "kernel", "paced",  "lockstep",    NULL};
+static const char *const variants[] = {"nontemporal", "cached",   "push-nontemporal",
+                                       "push-cached", "engines",  "kernel",
+                                       "paced",       "lockstep", NULL};
 
 /* ---------------------------------------------------------------- what it can serve */
 
@@ -67,7 +67,7 @@ static int applies(const struct redist__problem *problem, int variant) {
                          "one",
                          context->node_size, context->size);
     if (code == REDIST_OK && chosen->space != REDIST_SPACE_AUTO &&
-        redist__space_at((int)chosen->space) != problem->space)
+        redist_space_at(chosen->space) != problem->space)
         code = redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
                             chosen->name, problem->space->name);
     return code == REDIST_OK ? check_mapped(problem, variant) : code;
@@ -85,7 +85,7 @@ static int preference(const struct redist__problem *problem, int variant) {
         return -1;
     int streams = traits[variant].copier == REDIST__STREAMING;
     size_t share =
-        problem->stream_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
+        problem->nontemporal_bytes / (staged ? 2 : 1); /* twice as much goes through the caches */
     return 1 + (streams == (problem->largest_bytes > share));
 }
 
@@ -108,7 +108,7 @@ static int create_route(struct redist__direct *state, int direction) {
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     /* only kernels need the batch on the device */
     const struct redist__space *space =
-        state->traits->by_kernel ? state->problem->space : redist__space_at(REDIST_SPACE_HOST);
+        state->traits->by_kernel ? state->problem->space : redist_space_at(REDIST_SPACE_HOST);
     return redist__batch_create(&route->batch, space, (int)size);
 }
 
@@ -125,7 +125,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     int code = REDIST_OK;
     for (size_t i = 0; i <= size && code == REDIST_OK; i++)
-        code = problem->space->mark_create(&state->marks[i]);
+        code = problem->space->event_create(&state->marks[i]);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = create_route(state, direction);
     return code;
@@ -147,8 +147,8 @@ static int tell_boxes(const struct redist__problem *problem, const struct redist
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
         told[peer].offset = mine->parts[peer].offset;
-        told[peer].start = mine->parts[peer].start[problem->piece_axis];
-        told[peer].extent = mine->extent[problem->piece_axis];
+        told[peer].start = mine->parts[peer].start[problem->partition_axis];
+        told[peer].extent = mine->extent[problem->partition_axis];
         for (int i = 0; i < schedule->ndims; i++)
             told[peer].stride[i] = mine->stride[i];
     }
@@ -193,9 +193,10 @@ static int connect(void *data) {
         code = redist__slot_take(context, &state->slot);
     int staged = state->routes[0].mode == REDIST__STAGE || state->routes[1].mode == REDIST__STAGE;
     if (code == REDIST_OK && staged)
-        code = redist__segment_create(context, state->stage_bytes, &state->stage);
+        code = redist__space_host.create(context, state->stage_bytes, &state->stage);
     if (code == REDIST_OK && staged && context->size > 1 &&
-        redist__segment_place(state->stage, 1).key == 0) /* on all ranks: they are on one node */
+        redist__space_host.export_memory(state->stage, 1).key ==
+            0) /* on all ranks: they are on one node */
         code = redist__fail(REDIST_ERR_METHOD,
                             "method direct finds no shared memory for arrays that are not from "
                             "redist_alloc");
@@ -294,23 +295,23 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
     mine->place = state->routes[direction].mode == REDIST__STAGE
-                      ? redist__segment_place(state->stage, 1)
-                      : state->problem->space->place(shared_array(state), 1);
+                      ? redist__space_host.export_memory(state->stage, 1)
+                      : state->problem->space->export_memory(shared_array(state), 1);
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
 }
 
 void redist__direct_wait_stream(const struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
     void *mark = state->marks[0], *stream = state->problem->stream;
-    int reached, code = space->stream_idle(stream, &reached);
+    int reached, code = space->stream_is_idle(stream, &reached);
     if (code == REDIST_OK && !reached)
-        code = space->mark_stream(mark, stream);
+        code = space->event_record(mark, stream);
     for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
         redist__direct_advance_all(state);
         (void)redist__pause(state->problem->schedule->context, poll);
-        code = space->mark_reached(mark, &reached);
+        code = space->event_is_reached(mark, &reached);
     }
-    if (code != REDIST_OK && space->drain != NULL)
+    if (code != REDIST_OK)
         space->drain();
     redist__direct_note(state, code);
 }
@@ -381,14 +382,14 @@ static void destroy(void *data) {
     struct redist__direct *state = data;
     redist__direct_free_puts(&state->puts);
     if (state->stage != NULL)
-        redist__segment_remove(state->stage);
+        redist__space_host.remove(state->stage);
     redist__slot_give(&state->slot);
     for (int direction = 0; direction < 2; direction++) {
         redist__batch_free(&state->routes[direction].batch);
         redist_release(state->routes[direction].remotes);
     }
     for (int i = 0; state->marks != NULL && i <= state->problem->schedule->context->size; i++)
-        state->problem->space->mark_destroy(state->marks[i]);
+        state->problem->space->event_destroy(state->marks[i]);
     redist_release(state->marks);
     redist_release(state->copies);
     redist_release(state);

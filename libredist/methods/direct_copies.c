@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Method direct: which copies may begin, in which order, and whether they are done. */
-#include "../runtime/segment.h"
 #include "direct.h"
 
 int redist__direct_is_ready(const struct redist__direct *state, int peer) {
@@ -9,11 +8,11 @@ int redist__direct_is_ready(const struct redist__direct *state, int peer) {
 }
 
 int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
-    const struct redist__place *place = &redist__direct_line(state, peer)->place;
+    const struct redist__memory_handle *place = &redist__direct_line(state, peer)->place;
     const struct redist__space *space = state->problem->space;
     int staged = state->routes[state->direction].mode == REDIST__STAGE;
     *base =
-        staged ? redist__segment_address(place) : space->address(place, state->problem->mappings);
+        staged ? redist__space_host.map(place, NULL) : space->map(place, state->problem->mappings);
     if (*base != NULL)
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
@@ -69,9 +68,9 @@ static int issue_one(struct redist__direct *state, int peer) {
     int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
     if (code == REDIST_OK && batch->copies[peer].run != 0)
         code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
-                           copier, lane);
+                           copier, space->stream(lane));
     if (code == REDIST_OK && space->asynchronous)
-        code = space->mark_lane(state->marks[peer], lane);
+        code = space->event_record(state->marks[peer], space->stream(lane));
     redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
     return code;
 }
@@ -92,7 +91,7 @@ static int may_issue(const struct redist__direct *state, int peer) {
 static int try_to_end(struct redist__direct *state, int peer) {
     int reached = 1, code = REDIST_OK;
     if (state->problem->space->asynchronous)
-        code = state->problem->space->mark_reached(state->marks[peer], &reached);
+        code = state->problem->space->event_is_reached(state->marks[peer], &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
@@ -136,7 +135,7 @@ static int advance_kernel(struct redist__direct *state) {
     if (code == REDIST_OK)
         code = space->batch_run(batch, 0, size, 0);
     if (code == REDIST_OK)
-        code = space->mark_lane(state->marks[0], 0);
+        code = space->event_record(state->marks[0], space->stream(0));
     state->left = 1;
     state->copies[0] = REDIST__RUNS;
     return code;
@@ -175,8 +174,7 @@ void redist__direct_advance(struct redist__direct *state) {
 
 void redist__direct_drop(struct redist__direct *state) {
     const struct redist__space *space = state->problem->space;
-    if (space->drain != NULL)
-        space->drain();
+    space->drain();
     state->left = 0;
     redist__direct_end_turns(state);
 }

@@ -11,13 +11,13 @@ void redist__direct_pieces(const struct redist__direct *state, int peer, int fir
     const struct redist__problem *problem = state->problem;
     const struct redist__part *part = &problem->schedule->side[0].parts[peer];
     const struct redist__remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
-    int axis = problem->piece_axis, extent, low, high;
+    int axis = problem->partition_axis, extent, low, high;
     for (int i = 0; i < problem->schedule->ndims; i++) {
         start[i] = part->start[i];
         count[i] = part->count[i];
     }
-    redist_decompose((int)remote->extent, problem->pieces, first, &extent, &low);
-    redist_decompose((int)remote->extent, problem->pieces, last - 1, &extent, &high);
+    redist_decompose((int)remote->extent, problem->partitions, first, &extent, &low);
+    redist_decompose((int)remote->extent, problem->partitions, last - 1, &extent, &high);
     low -= (int)remote->start; /* within the part */
     high += extent - (int)remote->start;
     low = low > 0 ? low : 0;
@@ -57,12 +57,12 @@ int redist__direct_all_put(const struct redist__direct *state) {
 
 void redist__direct_tell_pieces(const struct redist__direct *state, int pieces) {
     struct redist__line *mine = redist__direct_line(state, state->problem->schedule->context->rank);
-    if (state->problem->pieces > 1)
+    if (state->problem->partitions > 1)
         redist__tell_count(&mine->pieces, state->number, (uint32_t)pieces);
 }
 
 static int from_peer(const struct redist__direct *state, int peer) {
-    int pieces = state->problem->pieces;
+    int pieces = state->problem->partitions;
     uint64_t told =
         atomic_load_explicit(&redist__direct_line(state, peer)->pieces, memory_order_acquire);
     if (!redist__is_counted(told, state->number, 0))
@@ -77,11 +77,11 @@ static int check_own(struct redist__direct *state, int *reached) {
     int code = REDIST_OK;
     redist__direct_lock();
     if (redist__direct_all_put(state) && state->own == REDIST__WAITS) {
-        code = space->mark_lane(mark, 0);
+        code = space->event_record(mark, space->stream(0));
         state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
     }
     if (state->own == REDIST__RUNS) {
-        code = space->mark_reached(mark, reached);
+        code = space->event_is_reached(mark, reached);
         state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
     }
     *reached = state->own == REDIST__DONE;
@@ -95,7 +95,7 @@ void redist__direct_arrived(void *data, int *pieces) {
     int reached = 0;
     redist__direct_progress(state);
     redist__direct_note(state, check_own(state, &reached));
-    int least = reached ? state->problem->pieces : 0;
+    int least = reached ? state->problem->partitions : 0;
     for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && redist__direct_has_part(state, 1, peer)) {
             int there = from_peer(state, peer);

@@ -52,7 +52,7 @@ static int make_put(const struct redist__direct *state, const struct redist__til
         put->stride[i] = tile->stride[i];
         put->bytes *= (size_t)tile->count[i];
     }
-    put->bytes /= (size_t)schedule->context->size * (size_t)state->problem->pieces;
+    put->bytes /= (size_t)schedule->context->size * (size_t)state->problem->partitions;
     return state->problem->space->asynchronous ? REDIST_OK : hold_tile(state, put);
 }
 
@@ -106,7 +106,7 @@ void redist__direct_free_puts(struct redist__puts *puts) {
 static struct redist__put *choose_put(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     struct redist__put *best = NULL;
-    int lowest = state->problem->pieces;
+    int lowest = state->problem->partitions;
     for (int i = puts->oldest; i < puts->count; i++)
         if (puts->list[i].last < lowest) {
             best = &puts->list[i];
@@ -122,7 +122,7 @@ static int count_peers(const struct redist__direct *state) {
 /* Notes what will be complete when the round is done. */
 static void note_complete(struct redist__direct *state) {
     const struct redist__put *next = choose_put(state);
-    int lowest = next != NULL ? next->last : state->problem->pieces;
+    int lowest = next != NULL ? next->last : state->problem->partitions;
     state->puts.complete[state->turn / count_peers(state) % 2] =
         redist__direct_all_put(state) ? lowest : 0;
 }
@@ -141,7 +141,8 @@ static int begin_round(struct redist__direct *state) {
     struct redist__puts *puts = &state->puts;
     size_t bytes = 0, enough = long_enough(state->problem);
     int n = 0;
-    while (puts->oldest < puts->count && puts->list[puts->oldest].last == state->problem->pieces)
+    while (puts->oldest < puts->count &&
+           puts->list[puts->oldest].last == state->problem->partitions)
         puts->oldest++;
     for (int i = puts->oldest; i < puts->count; i++)
         puts->list[i].first = puts->list[i].last;
@@ -163,7 +164,7 @@ static void end_round(struct redist__direct *state) {
 static void release_round(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     for (int i = puts->oldest; i < puts->count; i++)
-        if (puts->list[i].last == state->problem->pieces)
+        if (puts->list[i].last == state->problem->partitions)
             release_tile(&puts->list[i]);
 }
 
@@ -196,7 +197,8 @@ static int issue_turn(struct redist__direct *state) {
         (place == 0 && !begin_round(state)))
         return REDIST_OK;
     int code = copy_round(state, peer);
-    int marked = state->problem->space->mark_lane(mark_of(state, state->turn), 1);
+    int marked = state->problem->space->event_record(mark_of(state, state->turn),
+                                                     state->problem->space->stream(1));
     state->turn++;
     if (state->turn % count_peers(state) == 0)
         release_round(state);
@@ -208,7 +210,7 @@ static int try_to_end(struct redist__direct *state) {
     int reached, code;
     if (state->ended == state->turn)
         return REDIST_OK;
-    code = state->problem->space->mark_reached(mark_of(state, state->ended), &reached);
+    code = state->problem->space->event_is_reached(mark_of(state, state->ended), &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     redist__direct_end_turn(state);
@@ -221,14 +223,14 @@ static int count_left(const struct redist__direct *state) {
     const struct redist__puts *puts = &state->puts;
     int left = state->turn - state->ended + (state->turn % count_peers(state) != 0);
     for (int i = puts->oldest; i < puts->count; i++)
-        left += puts->list[i].last < state->problem->pieces;
+        left += puts->list[i].last < state->problem->partitions;
     return left;
 }
 
 /* A rank that has no more to put says so, lest others wait for its turns until it closes the execution. */
 static void tell_end(struct redist__direct *state) {
     redist__direct_end_turns(state);
-    redist__direct_tell_pieces(state, state->problem->pieces);
+    redist__direct_tell_pieces(state, state->problem->partitions);
 }
 
 /* Does what can be done without waiting. */

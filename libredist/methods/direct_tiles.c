@@ -26,7 +26,7 @@ void redist__direct_open(void *data, void *array) {
     if (redist__direct_is_queued(state))
         redist__direct_open_puts(state);
     else if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, problem->pieces);
+        redist__direct_tell_pieces(state, problem->partitions);
 }
 
 /* The array that exists and the strides in it, of a peer or of this rank itself. */
@@ -63,7 +63,7 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     const int *from = part->start, *extent = part->count;
     int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
-    if (last - first < state->problem->pieces) {
+    if (last - first < state->problem->partitions) {
         redist__direct_pieces(state, peer, first, last, piece_start, piece_count);
         from = piece_start, extent = piece_count;
     }
@@ -82,10 +82,11 @@ int redist__direct_copy_part(const struct redist__direct *state, const struct re
     redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
                          put ? stride : tile->stride);
     int distance = redist__direct_distance(state, peer);
-    if (state->problem->space->asynchronous)
-        return state->problem->space->copy(
-            &copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
-            redist__direct_is_queued(state) && distance != 0 ? 1 : distance);
+    const struct redist__space *space = state->problem->space;
+    int lane = redist__direct_is_queued(state) && distance != 0 ? 1 : distance;
+    if (space->asynchronous)
+        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+                           space->stream(lane));
     if (put)
         redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
     else
@@ -100,7 +101,7 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i), 0,
-                                        state->problem->pieces);
+                                        state->problem->partitions);
     }
     return code;
 }
@@ -110,7 +111,7 @@ static void note_copied(struct redist__direct *state, const struct redist__tile 
     redist__direct_lock();
     redist__direct_note_tile(state, tile);
     if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, state->problem->pieces);
+        redist__direct_tell_pieces(state, state->problem->partitions);
     redist__direct_unlock();
 }
 
@@ -122,14 +123,14 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
         return;
     int code = copy_parts(state, tile);
     redist__direct_note(state, code);
-    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->pieces > 1))
+    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->partitions > 1))
         redist__stream_fence(); /* a thread has to do this for its own stores */
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
     if (redist__direct_is_queued(state)) {
         redist__enter(problem->watch, REDIST__COMMUNICATE);
         redist__direct_note(state, redist__direct_add_put(state, tile));
-    } else if (problem->pieces > 1)
+    } else if (problem->partitions > 1)
         note_copied(state, tile);
 }
 
@@ -144,7 +145,8 @@ static int finish_lanes(const struct redist__direct *state) {
     const struct redist__context *context = state->problem->schedule->context;
     int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        int failed = redist__finish_lane(state->problem->space, state->marks[i], i, context);
+        int failed = redist__finish_stream(state->problem->space, state->marks[i],
+                                           state->problem->space->stream(i), context);
         code = code == REDIST_OK ? failed : code;
     }
     return code;
@@ -157,6 +159,6 @@ void redist__direct_close(void *data) {
     if (redist__direct_is_queued(state))
         redist__direct_close_puts(state);
     redist__direct_note(state, finish_lanes(state));
-    redist__direct_tell_pieces(state, state->problem->pieces);
+    redist__direct_tell_pieces(state, state->problem->partitions);
     redist__direct_finish(state);
 }

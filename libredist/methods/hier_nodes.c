@@ -2,7 +2,7 @@
 /* Messages between nodes: who carries them, how large they are, and where they lie. */
 #include "hier_nodes.h"
 #include "../copy/pack.h"
-#include "../runtime/segment.h"
+#include "../runtime/space.h"
 
 #include <limits.h>
 
@@ -152,12 +152,12 @@ static int connect_route(struct redist__node_messages *messages, int direction,
 
 static int map_memories(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
-    struct redist__place place = redist__segment_place(messages->memory, 1);
+    struct redist__memory_handle place = redist__space_host.export_memory(messages->memory, 1);
     if (place.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        messages->memories[place.rank] = redist__segment_address(&place);
+        messages->memories[place.rank] = redist__space_host.map(&place, NULL);
     struct redist__node_header *mine = messages->memory;
     atomic_store(&mine->ready, 0);
     atomic_store(&mine->packed, 0);
@@ -194,7 +194,7 @@ static int connect_memory(struct redist__node_messages *messages) {
     struct redist__context *context = context_of(messages);
     int code = redist_agree(context->comm, place_all(messages));
     if (code == REDIST_OK)
-        code = redist__segment_create(context, messages->bytes, &messages->memory);
+        code = redist__space_host.create(context, messages->bytes, &messages->memory);
     return code == REDIST_OK ? redist_agree(context->comm, map_memories(messages)) : code;
 }
 
@@ -267,7 +267,7 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
         return;
     (void)redist__messages_free(&messages->mpi); /* where a peer is gone, the segment stays */
     if (messages->memory != NULL)
-        redist__segment_remove(messages->memory);
+        redist__space_host.remove(messages->memory);
     if (messages->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&messages->element);
     for (int direction = 0; direction < 2; direction++) {

@@ -92,7 +92,7 @@ static int create_messages(struct state *state) {
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
     code = redist__element_type(state->shape.problem->schedule, &state->element);
     for (size_t i = 0; i < n && code == REDIST_OK; i++)
-        code = state->shape.problem->space->mark_create(&state->marks[i]);
+        code = state->shape.problem->space->event_create(&state->marks[i]);
     return code;
 }
 
@@ -102,16 +102,16 @@ static int create(const struct redist__problem *problem, int variant, void **res
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method kway");
     state->element = MPI_DATATYPE_NULL;
     state->shape.problem = problem;
-    state->shape.wire = problem->staged ? redist__space_at(REDIST_SPACE_HOST) : problem->space;
+    state->shape.wire = problem->staged ? redist_space_at(REDIST_SPACE_HOST) : problem->space;
     describe_stages(&state->shape, radix_of(variant));
     for (int direction = 0; direction < 2; direction++)
         redist__own_copy_prepare(&state->own[direction], problem->schedule, direction);
     return create_messages(state);
 }
 
-static void *allocate(const struct redist__problem *problem, size_t bytes) {
-    return problem->staged ? problem->space->allocate_staging(bytes)
-                           : problem->space->allocate(bytes);
+static int allocate(const struct redist__problem *problem, size_t bytes, void **memory) {
+    return problem->staged ? problem->space->allocate_pinned(bytes, memory)
+                           : problem->space->allocate(bytes, memory);
 }
 
 static int create_buffers(struct state *state) {
@@ -123,11 +123,11 @@ static int create_buffers(struct state *state) {
             if (route->in_bytes[i] > state->in_bytes[i])
                 state->in_bytes[i] = route->in_bytes[i];
         }
-        state->out[i] = allocate(state->shape.problem, state->out_bytes[i]);
-        state->in[i] = allocate(state->shape.problem, state->in_bytes[i]);
-        if (state->out[i] == NULL || state->in[i] == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for buffers of %zu and %zu bytes",
-                                state->out_bytes[i], state->in_bytes[i]);
+        int code = allocate(state->shape.problem, state->out_bytes[i], (void **)&state->out[i]);
+        if (code == REDIST_OK)
+            code = allocate(state->shape.problem, state->in_bytes[i], (void **)&state->in[i]);
+        if (code != REDIST_OK)
+            return code;
     }
     return REDIST_OK;
 }
@@ -195,7 +195,8 @@ static void run(struct state *state, struct redist__moves *moves, int message, i
         moves->batch.destinations[i] = to + move->to;
     }
     if (count != 0 && moves->batch.space != NULL)
-        note(state, moves->batch.space->batch_run(&moves->batch, first, count, lane));
+        note(state, moves->batch.space->batch_run(&moves->batch, first, count,
+                                                  moves->batch.space->stream(lane)));
     redist__enter(watch, REDIST__COMMUNICATE);
 }
 
@@ -225,7 +226,7 @@ static void send(struct state *state, int stage, int i) {
 static void send_if_packed(struct state *state, int stage, int i) {
     int reached = 1;
     if (state->shape.problem->space->asynchronous && !failed(state))
-        note(state, state->shape.problem->space->mark_reached(state->marks[i], &reached));
+        note(state, state->shape.problem->space->event_is_reached(state->marks[i], &reached));
     if (reached || failed(state))
         send(state, stage, i);
 }
@@ -248,7 +249,7 @@ static void fill_messages(struct state *state, int stage) {
         run(state, &state->routes[state->direction].forward, stage * width + i, 1,
             state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
         if (space->asynchronous && !failed(state))
-            note(state, space->mark_lane(state->marks[i], PACKING + i));
+            note(state, space->event_record(state->marks[i], space->stream(PACKING + i)));
         send_if_packed(state, stage, i);
     }
 }
@@ -257,8 +258,9 @@ static void begin_stage(struct state *state, int stage) {
     int width = state->shape.width;
     struct redist__moves *keep = &state->routes[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
-        note(state, redist__finish_lane(state->shape.problem->space, state->marks[width], UNPACKING,
-                                        context_of(state)));
+        note(state, redist__finish_stream(state->shape.problem->space, state->marks[width],
+                                          state->shape.problem->space->stream(UNPACKING),
+                                          context_of(state)));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
@@ -313,9 +315,9 @@ static void start(void *data, int direction, const void *source, void *destinati
 /* After a failure other lanes may still be packing. */
 static void finish_lanes(struct state *state) {
     const struct redist__space *space = state->shape.problem->space;
-    note(state, redist__finish_lane(space, state->marks[state->shape.width], UNPACKING,
-                                    context_of(state)));
-    if (failed(state) && space->drain != NULL)
+    note(state, redist__finish_stream(space, state->marks[state->shape.width],
+                                      space->stream(UNPACKING), context_of(state)));
+    if (failed(state))
         space->drain();
 }
 
@@ -342,7 +344,7 @@ static size_t workspace(const void *data) {
 static void free_buffers(struct state *state) {
     const struct redist__problem *problem = state->shape.problem;
     void (*release)(void *memory) =
-        problem->staged ? problem->space->release_staging : problem->space->release;
+        problem->staged ? problem->space->release_pinned : problem->space->release;
     for (int i = 0; i < 2; i++) {
         release(state->out[i]);
         release(state->in[i]);
@@ -356,7 +358,7 @@ static void destroy(void *data) {
     if (!redist__messages_free(&state->messages))
         free_buffers(state);
     for (int i = 0; state->marks != NULL && i <= state->shape.width; i++)
-        state->shape.problem->space->mark_destroy(state->marks[i]);
+        state->shape.problem->space->event_destroy(state->marks[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     redist_release(state->marks);

@@ -13,13 +13,14 @@ struct redist__problem {
     const struct redist__schedule *schedule;
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int concurrent;          /* several threads may put or get at once */
-    int pieces, piece_axis;  /* array B is completed in so many pieces, >= 1, along an axis */
-    int mapped[2];           /* peers map arrays A and B, on all ranks */
+    int partitions,
+        partition_axis; /* array B is completed in so many partitions, >= 1, along an axis */
+    int mapped[2];      /* peers map arrays A and B, on all ranks */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
     int staged;                        /* MPI is to get these through host memory */
     size_t largest_bytes;              /* the largest local array of any rank */
-    size_t stream_bytes;               /* larger arrays are best written past the caches */
+    size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
     struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
@@ -113,7 +114,7 @@ struct redist__choice {
     int variant;
 };
 
-/* The choices that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
+/* The choices that a request names ("auto", "p2p", "direct:nontemporal"); returns how many there are, at
  * most `most`. 0 = no such method. */
 int redist__choices(const char *request, int most, struct redist__choice choices[]);
 

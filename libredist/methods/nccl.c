@@ -152,7 +152,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     int code =
         redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->mark);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->schedule, side);
     for (int which = 0; which < PIECES && code == REDIST_OK; which++)
@@ -211,19 +211,15 @@ static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
  * for each other, and the host waits for that. */
 static int move_piece(struct state *state, struct piece *piece, int direction, const void *source,
                       void *destination) {
-    cudaStream_t packing = NULL, unpacking = NULL;
-    int code = redist__cuda_lane(PACK_LANE, &packing);
+    const struct redist__space *space = state->problem->space;
+    int code = redist__packing_pack_all(&piece->packing[direction], source, PACK_LANE);
     if (code == REDIST_OK)
-        code = redist__cuda_lane(UNPACK_LANE, &unpacking);
-    if (code == REDIST_OK)
-        code = redist__packing_pack_all(&piece->packing[direction], source, PACK_LANE);
-    if (code == REDIST_OK)
-        code = follow(packing, piece->packed, state->stream);
+        code = follow(space->stream(PACK_LANE), piece->packed, state->stream);
     int moved = exchange(state, piece, direction, source, destination);
     if (code == REDIST_OK)
         code = moved;
     if (code == REDIST_OK)
-        code = follow(state->stream, piece->moved, unpacking);
+        code = follow(state->stream, piece->moved, space->stream(UNPACK_LANE));
     return code == REDIST_OK
                ? redist__packing_unpack_all(&piece->packing[!direction], destination, UNPACK_LANE)
                : code;
@@ -231,11 +227,8 @@ static int move_piece(struct state *state, struct piece *piece, int direction, c
 
 /* The own part is copied when all is packed, while the last pieces are under way. */
 static int copy_own(struct state *state, int direction, const void *source, void *destination) {
-    cudaStream_t own = NULL;
-    int code = redist__cuda_lane(OWN_LANE, &own);
-    if (code == REDIST_OK)
-        code = redist__cuda_check(cudaStreamWaitEvent(own, state->pieces[PIECES - 1].packed, 0),
-                                  "cudaStreamWaitEvent");
+    const struct redist__space *space = state->problem->space;
+    int code = space->stream_follow(space->stream(OWN_LANE), state->pieces[PIECES - 1].packed);
     return code == REDIST_OK ? redist__own_copy_run(&state->own[direction], state->problem,
                                                     direction, source, destination, OWN_LANE)
                              : code;
@@ -302,7 +295,8 @@ static int wait_event(const struct state *state, cudaEvent_t event) {
 }
 
 static int wait_lane(const struct state *state, int lane) {
-    int code = state->problem->space->mark_lane(state->mark, lane);
+    int code =
+        state->problem->space->event_record(state->mark, state->problem->space->stream(lane));
     return code == REDIST_OK ? wait_event(state, state->mark) : code;
 }
 
@@ -332,11 +326,8 @@ static void finish_streams(const struct state *state) {
     static const int lanes[] = {OWN_LANE, PACK_LANE, UNPACK_LANE};
     if (state->stream != NULL)
         (void)cudaStreamSynchronize(state->stream);
-    for (int i = 0; i < 3; i++) {
-        cudaStream_t stream = NULL;
-        if (redist__cuda_lane(lanes[i], &stream) == REDIST_OK)
-            (void)cudaStreamSynchronize(stream);
-    }
+    for (int i = 0; i < 3; i++)
+        (void)cudaStreamSynchronize(state->problem->space->stream(lanes[i]));
     (void)cudaGetLastError();
 }
 
@@ -413,7 +404,7 @@ static void destroy(void *data) {
     if (state->stream != NULL)
         (void)cudaStreamDestroy(state->stream);
     if (state->mark != NULL)
-        state->problem->space->mark_destroy(state->mark);
+        state->problem->space->event_destroy(state->mark);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }

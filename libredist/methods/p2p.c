@@ -70,7 +70,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     }
     int code = create_messages(state);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->mark);
     return code == REDIST_OK ? redist__packings_create(state->packing, state->own, problem,
                                                        in_array, problem->staged)
                              : code;
@@ -160,7 +160,8 @@ static void pack_all(struct state *state) {
         return;
     redist__enter(state->problem->watch, REDIST__PACK);
     note(state, redist__packing_pack_all(&state->packing[state->direction], state->source, 0));
-    note(state, redist__finish_lane(space, state->mark, 0, state->schedule->context));
+    note(state,
+         redist__finish_stream(space, state->mark, space->stream(0), state->schedule->context));
 }
 
 static void pack_and_send(struct state *state) {
@@ -245,8 +246,8 @@ static void wait(void *data) {
     redist__enter(watch, REDIST__COMMUNICATE);
     redist__messages_end(&state->messages);
     redist__enter(watch, REDIST__UNPACK);
-    note(state,
-         redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context));
+    note(state, redist__finish_stream(state->problem->space, state->mark,
+                                      state->problem->space->stream(0), state->schedule->context));
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -416,7 +417,7 @@ static void destroy(void *data) {
         redist__packings_free(state->packing);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
-    state->problem->space->mark_destroy(state->mark);
+    state->problem->space->event_destroy(state->mark);
     redist_release(state->missing);
     redist_release(state);
 }

@@ -49,7 +49,7 @@ static int allocate(struct state *state) {
     if (state->marks == NULL || state->is_packed == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the messages of %zu ranks", size);
     for (size_t i = 0; i < size && code == REDIST_OK; i++)
-        code = state->problem->space->mark_create(&state->marks[i]);
+        code = state->problem->space->event_create(&state->marks[i]);
     return code == REDIST_OK ? redist__element_type(state->problem->schedule, &state->element)
                              : code;
 }
@@ -107,7 +107,8 @@ static void pack_parts(struct state *state) {
             note(state,
                  redist__packing_pack(&state->packing[state->direction], peer, state->source, i));
         if (!failed(state))
-            note(state, state->problem->space->mark_lane(state->marks[peer], i));
+            note(state, state->problem->space->event_record(state->marks[peer],
+                                                            state->problem->space->stream(i)));
     }
 }
 
@@ -128,7 +129,7 @@ static void send_packed(struct state *state) {
         if (state->is_packed[peer])
             continue;
         if (!failed(state))
-            note(state, state->problem->space->mark_reached(state->marks[peer], &reached));
+            note(state, state->problem->space->event_is_reached(state->marks[peer], &reached));
         if (reached || failed(state))
             send(state, peer);
     }
@@ -171,8 +172,9 @@ static int unpack_arrived(struct state *state) {
 static void finish_lanes(struct state *state) {
     const struct redist__space *space = state->problem->space;
     const struct redist__context *context = context_of(state);
-    note(state, redist__finish_lane(space, state->marks[context->rank], 0, context));
-    if (failed(state) && space->drain != NULL)
+    note(state,
+         redist__finish_stream(space, state->marks[context->rank], space->stream(0), context));
+    if (failed(state))
         space->drain();
 }
 
@@ -204,7 +206,7 @@ static void destroy(void *data) {
     if (!redist__messages_free(&state->messages))
         redist__packings_free(state->packing);
     for (int i = 0; state->marks != NULL && i < context_of(state)->size; i++)
-        state->problem->space->mark_destroy(state->marks[i]);
+        state->problem->space->event_destroy(state->marks[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     redist_release(state->marks);

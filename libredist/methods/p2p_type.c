@@ -38,7 +38,7 @@ static int create(const struct redist__problem *problem, int variant, void **res
     int code = redist__messages_create(&state->messages, schedule->context, problem->failure,
                                        schedule->context->size);
     if (code == REDIST_OK)
-        code = problem->space->mark_create(&state->mark);
+        code = problem->space->event_create(&state->mark);
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         redist__own_copy_prepare(&state->own[side], schedule, side);
         code = redist__types_create(&state->types[side], schedule, side, 1);
@@ -65,7 +65,8 @@ static void prepare(struct state *state, const void *source) {
     if (!failed(state))
         note(state, redist__mirror_fetch(&state->mirrors[state->direction], source, 0));
     if (problem->staged)
-        note(state, redist__finish_lane(problem->space, state->mark, 0, context));
+        note(state, redist__finish_stream(problem->space, state->mark, problem->space->stream(0),
+                                          context));
     redist__enter(problem->watch, REDIST__FIRST_MESSAGE);
 }
 
@@ -113,8 +114,8 @@ static void wait(void *data) {
     if (!failed(state))
         note(state,
              redist__mirror_store(&state->mirrors[!state->direction], state->destination, 0));
-    note(state,
-         redist__finish_lane(state->problem->space, state->mark, 0, state->schedule->context));
+    note(state, redist__finish_stream(state->problem->space, state->mark,
+                                      state->problem->space->stream(0), state->schedule->context));
 }
 
 static size_t workspace(const void *data) {
@@ -130,7 +131,7 @@ static void destroy(void *data) {
         if (!in_use)
             redist__mirror_free(&state->mirrors[side]);
     }
-    state->problem->space->mark_destroy(state->mark);
+    state->problem->space->event_destroy(state->mark);
     redist_release(state);
 }
 

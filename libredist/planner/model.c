@@ -205,7 +205,7 @@ int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model 
         if (options != NULL)
             memcpy(&own, options, options->size);
         own.size = sizeof own;
-        own.later_a = own.later_b = REDIST_NOW;
+        own.bind_a = own.bind_b = REDIST_BIND_AT_PLAN;
         own.phases = 0;
         own.tiles = REDIST_WHOLE;
         code = measure_both(context, &own, model);

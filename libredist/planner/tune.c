@@ -67,7 +67,7 @@ static void drop_by_name(struct contest *contest) {
 }
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->pieces > 1 && method->arrived == NULL)
+    if (problem->partitions > 1 && method->arrived == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method %s cannot tell which pieces have arrived",
                             method->name);
     if (problem->tiles == REDIST_WHOLE ||
@@ -130,12 +130,7 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
     void **scratch = &contest->scratch[side];
     if (is_mapped(contest, side))
         return space->create(contest->problem->schedule->context, bytes, scratch);
-    *scratch = space->allocate(bytes);
-    return redist_agree(
-        contest->comm,
-        *scratch != NULL
-            ? REDIST_OK
-            : redist__fail(REDIST_ERR_MEMORY, "no memory for scratch of %zu bytes", bytes));
+    return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
 /* Clears it too, so that pages exist before they are timed. */

@@ -32,34 +32,31 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int c
 /* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
-/* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
-int redist__cuda_check(cudaError_t error, const char *what);
+/* REDIST_OK, or a code and a message that names `what`; the error, a cudaError_t, is cleared. */
+int redist__cuda_check(int error, const char *what);
 
-/* The stream of a lane of the current device. */
-int redist__cuda_lane(int lane, cudaStream_t *stream);
+/* Waits for all streams of the library and for the current device: nothing that the library has given them reads
+ * or writes memory any more. */
+void redist__cuda_drain(void);
 
-/* Waits for all lanes and for the current device: nothing that the library has given them reads or writes memory
- * any more. */
-void redist__cuda_finish(void);
-
-/* Memory that peers map (space_cuda_map.c). */
-struct redist__context;
-struct redist__place;
-struct redist__mappings;
-int redist__cuda_create(struct redist__context *context, size_t bytes, void **array);
-struct redist__context *redist__cuda_remove(const void *array);
-struct redist__place redist__cuda_place(const void *array, size_t bytes);
-char *redist__cuda_address(const struct redist__place *place, struct redist__mappings *mappings);
-void redist__cuda_close_mappings(struct redist__mappings *mappings);
-
-/* What the driver says of an address (cuda_driver.c). */
+/* What the driver says of an address (cuda_map.c). */
 struct redist__cuda_memory {
     uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
     int device;
 };
 int redist__cuda_is_device(const void *address);
-int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 int redist__cuda_find(const void *address, struct redist__cuda_memory *memory); /* 0 = not found */
+
+/* Memory that peers map (cuda_map.c). */
+struct redist__context;
+struct redist__memory_handle;
+struct redist__mappings;
+int redist__cuda_create(struct redist__context *context, size_t bytes, void **array);
+struct redist__context *redist__cuda_remove(const void *array);
+struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes);
+char *redist__cuda_map(const struct redist__memory_handle *handle,
+                       struct redist__mappings *mappings);
+void redist__cuda_unmap(struct redist__mappings *mappings);
 
 #ifdef __cplusplus
 }

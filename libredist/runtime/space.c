@@ -4,14 +4,22 @@
 #include "../comm/error.h"
 #include "../sync/waiting.h"
 
-#define SPACE_AT(id, name) [REDIST_SPACE_##id] = &redist__space_##name,
-static const struct redist__space *const spaces[] = {&redist__space_host, REDIST__SPACES(SPACE_AT)};
-#undef SPACE_AT
+#ifdef REDIST__MPI_QUERIES_CUDA
+#include <mpi-ext.h>
+#endif
+
+static const struct redist__space *const spaces[] = {
+    [REDIST_SPACE_AUTO] = &redist__space_host,
+    [REDIST_SPACE_HOST] = &redist__space_host,
+#ifdef REDIST__CUDA
+    [REDIST_SPACE_CUDA] = &redist__space_cuda,
+#endif
+};
 
 enum { SPACES = sizeof spaces / sizeof spaces[0] };
 
-const struct redist__space *redist__space_at(int id) {
-    return id >= 0 && id < SPACES ? spaces[id] : NULL;
+const struct redist__space *redist_space_at(enum redist_space space) {
+    return (unsigned)space < SPACES ? spaces[space] : NULL;
 }
 
 enum redist_space redist__space_of(const void *array) {
@@ -22,18 +30,18 @@ enum redist_space redist__space_of(const void *array) {
 }
 
 int redist__space_check(const char *function, enum redist_space space) {
-    const struct redist__space *found = redist__space_at((int)space);
-    if (found == NULL)
+    const struct redist__space *found = redist_space_at(space);
+    if ((unsigned)space > REDIST_SPACE_CUDA)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d is not a space",
                               (int)space);
-    const char *reason = found->absent();
+    const char *reason = found != NULL ? found->absent() : "this build has no such memory";
     if (reason == NULL)
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d (%s): %s", (int)space,
-                          found->name, reason);
+                          space == REDIST_SPACE_CUDA ? "cuda" : "host", reason);
 }
 
-int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                        size_t item, const void *source, const ptrdiff_t source_stride[],
                        void *destination, const ptrdiff_t destination_stride[]) {
     struct redist__copy copy;
@@ -41,13 +49,23 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const i
     if (code != REDIST_OK)
         return code;
     redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
-    return redist__space_at((int)space)->copy_in_stream(&copy, source, destination, stream);
+    return redist_space_at(space)->copy(&copy, source, destination, REDIST__LINK, stream);
 }
 
 int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
-    const struct redist__space *found = redist__space_at((int)space);
-    return found != NULL && found->place(array, bytes).key != 0;
+    const struct redist__space *found = redist_space_at(space);
+    return found != NULL && found->export_memory(array, bytes).key != 0;
 }
+
+#ifdef REDIST__MPI_QUERIES_CUDA
+int redist__mpi_takes_cuda(void) {
+    return MPIX_Query_cuda_support();
+}
+#else
+int redist__mpi_takes_cuda(void) {
+    return 0;
+}
+#endif
 
 /* ---------------------------------------------------------------- batches */
 
@@ -74,39 +92,18 @@ void redist__batch_free(struct redist__batch *batch) {
 
 /* ---------------------------------------------------------------- waiting */
 
-/* A peer that is gone is no reason to leave a device at work. */
-static int wait_mark(const struct redist__space *space, void *mark,
-                     const struct redist__context *context) {
-    int reached = 0, code = space->mark_reached(mark, &reached);
-    for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
+/* A peer that is gone is no reason to leave a device at work. What cannot be waited for by an event is waited
+ * for with all else. */
+int redist__finish_stream(const struct redist__space *space, void *event, void *stream,
+                          const struct redist__context *context) {
+    int idle = 1, code = space->stream_is_idle(stream, &idle);
+    if (code == REDIST_OK && !idle)
+        code = space->event_record(event, stream);
+    for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
         (void)redist__pause(context, poll);
-        code = space->mark_reached(mark, &reached);
+        code = space->event_is_reached(event, &idle);
     }
-    return code;
-}
-
-/* What cannot be marked is waited for in another way. */
-static int finish(const struct redist__space *space, int marked, void *mark,
-                  const struct redist__context *context) {
-    int code = marked == REDIST_OK ? wait_mark(space, mark, context) : marked;
-    if (code != REDIST_OK && space->drain != NULL)
+    if (code != REDIST_OK)
         space->drain();
     return code;
-}
-
-int redist__finish_lane(const struct redist__space *space, void *mark, int lane,
-                        const struct redist__context *context) {
-    return space->asynchronous ? finish(space, space->mark_lane(mark, lane), mark, context)
-                               : REDIST_OK;
-}
-
-int redist__finish_stream(const struct redist__space *space, void *mark, void *stream,
-                          const struct redist__context *context) {
-    if (!space->asynchronous)
-        return REDIST_OK;
-    int idle, code = space->stream_idle(stream, &idle);
-    if (code == REDIST_OK && idle)
-        return REDIST_OK;
-    return finish(space, code == REDIST_OK ? space->mark_stream(mark, stream) : code, mark,
-                  context);
 }

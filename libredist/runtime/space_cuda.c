@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CUDA memory: lanes are streams of the library's own, marks are events. */
+/* CUDA memory, its streams and events, and copies of boxes. */
 #include "../comm/error.h"
 #include "cuda_space.h"
 #include "space.h"
@@ -13,12 +13,12 @@
  * runs are as long as this: it would be slower across the bus. */
 enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
-int redist__cuda_check(cudaError_t error, const char *what) {
+int redist__cuda_check(int error, const char *what) {
     if (error == cudaSuccess)
         return REDIST_OK;
     (void)cudaGetLastError(); /* the user's own checks are not to find it */
     int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString((cudaError_t)error));
 }
 
 #define CHECK(call) redist__cuda_check(call, #call)
@@ -32,7 +32,7 @@ static const char *absent(void) {
     return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
 }
 
-static int check(const void *array) {
+static int check_array(const void *array) {
     struct redist__cuda_memory memory;
     int current = 0;
     if (!redist__cuda_is_device(array))
@@ -45,46 +45,44 @@ static int check(const void *array) {
     return code;
 }
 
-/* ---------------------------------------------------------------- lanes */
+/* ---------------------------------------------------------------- streams */
 
-enum { MOST_DEVICES = 64, LANES = 32 };
+enum { MOST_DEVICES = 64, STREAMS = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cudaStream_t lanes[MOST_DEVICES][LANES];
-static cudaStream_t made[MOST_DEVICES * LANES]; /* the same in the order in which they were made */
-static int nmade;
+static struct {
+    cudaStream_t stream;
+    int is_made;
+} streams[MOST_DEVICES][STREAMS]; /* of each device */
 
-/* A stream of the current device; made when first used and kept. */
-int redist__cuda_lane(int lane, cudaStream_t *stream) {
+/* Made when first used and kept. Where none can be made, the default stream takes its place for good: who waits
+ * for a stream has to find the one that has got the work. */
+static void *stream(int index) {
     int device = 0;
-    int code = CHECK(cudaGetDevice(&device));
-    if (code != REDIST_OK)
-        return code;
+    (void)CHECK(cudaGetDevice(&device));
     pthread_mutex_lock(&lock);
-    cudaStream_t *kept = &lanes[device % MOST_DEVICES][lane % LANES];
-    if (*kept == NULL) {
-        code = CHECK(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking));
-        made[nmade] = *kept;
-        nmade += *kept != NULL;
-    }
-    *stream = *kept;
+    cudaStream_t *kept = &streams[device % MOST_DEVICES][index % STREAMS].stream;
+    int *is_made = &streams[device % MOST_DEVICES][index % STREAMS].is_made;
+    if (!*is_made && CHECK(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking)) != REDIST_OK)
+        *kept = NULL;
+    *is_made = 1;
+    cudaStream_t found = *kept;
     pthread_mutex_unlock(&lock);
-    return code;
+    return found;
 }
 
 /* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
  * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
  * execution that failed half way copies may still run. So the library waits itself before it gives anything
- * back: for its lanes, which may be on devices that are not current any more, and for the current device with
+ * back: for its streams, which may be on devices that are not current any more, and for the current device with
  * the user's streams. A failure here has been reported where the work was given. */
-void redist__cuda_finish(void) {
-    for (int i = 0; i < MOST_DEVICES * LANES; i++) {
+void redist__cuda_drain(void) {
+    for (int i = 0; i < MOST_DEVICES * STREAMS; i++) {
         pthread_mutex_lock(&lock);
-        cudaStream_t stream = made[i];
+        cudaStream_t made = streams[i / STREAMS][i % STREAMS].stream;
         pthread_mutex_unlock(&lock);
-        if (stream == NULL)
-            break;
-        (void)cudaStreamSynchronize(stream);
+        if (made != NULL)
+            (void)cudaStreamSynchronize(made);
     }
     (void)cudaDeviceSynchronize();
     (void)cudaGetLastError();
@@ -92,29 +90,69 @@ void redist__cuda_finish(void) {
 
 /* ---------------------------------------------------------------- memory */
 
-static void *allocate(size_t bytes) {
-    void *memory = NULL;
-    return CHECK(cudaMalloc(&memory, bytes != 0 ? bytes : 1)) == REDIST_OK ? memory : NULL;
+static int find_free(size_t *bytes, unsigned long long *identity) {
+    struct cudaDeviceProp properties;
+    size_t all;
+    int device = 0;
+    int code = CHECK(cudaGetDevice(&device));
+    if (code == REDIST_OK)
+        code = CHECK(cudaGetDeviceProperties(&properties, device));
+    if (code == REDIST_OK)
+        code = CHECK(cudaMemGetInfo(bytes, &all));
+    if (code == REDIST_OK)
+        memcpy(identity, properties.uuid.bytes, sizeof *identity);
+    return code;
+}
+
+static int note_bytes(int code, const char *where, size_t bytes) {
+    return code != REDIST_ERR_MEMORY
+               ? code
+               : redist__fail(code, "no memory %s for %zu bytes", where, bytes);
+}
+
+static int allocate(size_t bytes, void **memory) {
+    *memory = NULL;
+    return note_bytes(CHECK(cudaMalloc(memory, bytes != 0 ? bytes : 1)), "on the device", bytes);
 }
 
 static void release(void *memory) {
     if (memory == NULL)
         return;
-    redist__cuda_finish();
-    CHECK(cudaFree(memory));
+    redist__cuda_drain();
+    (void)CHECK(cudaFree(memory));
 }
 
-static void *allocate_staging(size_t bytes) {
-    void *memory = NULL;
-    cudaError_t error = cudaHostAlloc(&memory, bytes != 0 ? bytes : 1, cudaHostAllocPortable);
-    return redist__cuda_check(error, "cudaHostAlloc") == REDIST_OK ? memory : NULL;
+static int allocate_pinned(size_t bytes, void **memory) {
+    *memory = NULL;
+    return note_bytes(CHECK(cudaHostAlloc(memory, bytes != 0 ? bytes : 1, cudaHostAllocPortable)),
+                      "that is pinned", bytes);
 }
 
-static void release_staging(void *memory) {
+static void release_pinned(void *memory) {
     if (memory == NULL)
         return;
-    redist__cuda_finish();
-    CHECK(cudaFreeHost(memory));
+    redist__cuda_drain();
+    (void)CHECK(cudaFreeHost(memory));
+}
+
+static int pin(void *array, size_t bytes) {
+    return CHECK(cudaHostRegister(array, bytes, cudaHostRegisterPortable)) == REDIST_OK;
+}
+
+static void unpin(void *array) {
+    redist__cuda_drain();
+    (void)CHECK(cudaHostUnregister(array));
+}
+
+static int is_pinned_at(const void *address) {
+    struct cudaPointerAttributes attributes;
+    if (CHECK(cudaPointerGetAttributes(&attributes, address)) != REDIST_OK)
+        return 0;
+    return attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeManaged;
+}
+
+static int is_pinned(const void *array, size_t bytes) {
+    return is_pinned_at(array) && is_pinned_at((const char *)array + bytes - 1);
 }
 
 static int clear(void *memory, size_t bytes) {
@@ -122,31 +160,25 @@ static int clear(void *memory, size_t bytes) {
     return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
 }
 
-/* ---------------------------------------------------------------- marks */
+/* ---------------------------------------------------------------- streams and events of others */
 
-static int mark_create(void **mark) {
-    return redist__cuda_check(cudaEventCreateWithFlags((cudaEvent_t *)mark, cudaEventDisableTiming),
-                              "cudaEventCreateWithFlags");
+static int stream_create(void **made) {
+    *made = NULL;
+    return CHECK(cudaStreamCreateWithFlags((cudaStream_t *)made, cudaStreamNonBlocking));
 }
 
-static void mark_destroy(void *mark) {
-    if (mark != NULL)
-        CHECK(cudaEventDestroy(mark));
+static void stream_destroy(void *in_stream) {
+    if (in_stream != NULL)
+        (void)CHECK(cudaStreamDestroy(in_stream));
 }
 
 /* Ends a call in a stream: after a failure nothing may be under way there. */
-static int settle(int code, cudaStream_t stream) {
+static int settle(int code, cudaStream_t in_stream) {
     if (code != REDIST_OK) {
-        (void)cudaStreamSynchronize(stream);
+        (void)cudaStreamSynchronize(in_stream);
         (void)cudaGetLastError();
     }
     return code;
-}
-
-static int mark_lane(void *mark, int lane) {
-    cudaStream_t stream;
-    int code = redist__cuda_lane(lane, &stream);
-    return code == REDIST_OK ? settle(CHECK(cudaEventRecord(mark, stream)), stream) : code;
 }
 
 /* An answer that is not there yet is no error. */
@@ -160,21 +192,54 @@ static int take_answer(cudaError_t error, const char *what, int *yes) {
 }
 
 /* A stream that is idle needs no event, which takes longer than the question. */
-static int stream_idle(void *stream, int *idle) {
-    return settle(take_answer(cudaStreamQuery(stream), "cudaStreamQuery", idle), stream);
+static int stream_is_idle(void *in_stream, int *idle) {
+    return settle(take_answer(cudaStreamQuery(in_stream), "cudaStreamQuery", idle), in_stream);
 }
 
-static int mark_stream(void *mark, void *stream) {
-    return settle(CHECK(cudaEventRecord(mark, stream)), stream);
-}
-
-static int mark_reached(void *mark, int *reached) {
-    int code = take_answer(cudaEventQuery(mark), "cudaEventQuery", reached);
-    if (code != REDIST_OK) {
-        (void)cudaEventSynchronize(mark);
-        (void)cudaGetLastError();
-    }
+/* Idle it is also after a failure, as far as the device can be waited for. */
+static int stream_wait(void *in_stream) {
+    int code = CHECK(cudaStreamSynchronize(in_stream));
+    if (code != REDIST_OK)
+        redist__cuda_drain();
     return code;
+}
+
+static void host_waits(cudaEvent_t event) {
+    (void)cudaEventSynchronize(event);
+    (void)cudaGetLastError();
+}
+
+/* If the stream cannot wait, the host does: its later work would run beside what it depends on. */
+static int stream_follow(void *in_stream, void *event) {
+    int code = CHECK(cudaStreamWaitEvent(in_stream, event, 0));
+    if (code != REDIST_OK)
+        host_waits(event);
+    return code;
+}
+
+static int event_create(void **event) {
+    *event = NULL;
+    return CHECK(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming));
+}
+
+static void event_destroy(void *event) {
+    if (event != NULL)
+        (void)CHECK(cudaEventDestroy(event));
+}
+
+static int event_record(void *event, void *in_stream) {
+    return settle(CHECK(cudaEventRecord(event, in_stream)), in_stream);
+}
+
+static int event_is_reached(void *event, int *reached) {
+    int code = take_answer(cudaEventQuery(event), "cudaEventQuery", reached);
+    if (code != REDIST_OK)
+        host_waits(event);
+    return code;
+}
+
+static int event_wait(void *event) {
+    return CHECK(cudaEventSynchronize(event));
 }
 
 /* ---------------------------------------------------------------- copies by kernels */
@@ -296,23 +361,14 @@ static int copy_by_engines(const struct redist__copy *copy, const char *source, 
 }
 
 static int copy(const struct redist__copy *box, const void *source, void *destination,
-                enum redist__copier copier, int lane) {
-    cudaStream_t stream;
-    int code = redist__cuda_lane(lane, &stream);
-    if (code != REDIST_OK || box->run == 0)
-        return code;
-    code = copier == REDIST__ENGINES
-               ? copy_by_engines(box, source, destination, MOST_ENGINE_COPIES, stream)
-               : copy_by_kernel(box, source, destination, stream);
-    return settle(code, stream);
-}
-
-static int copy_in_stream(const struct redist__copy *box, const void *source, void *destination,
-                          void *stream) {
-    size_t most = box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
+                enum redist__copier copier, void *in_stream) {
+    size_t most = copier == REDIST__LINK && box->run >= LONG_RUN ? SIZE_MAX : MOST_ENGINE_COPIES;
     if (box->run == 0)
         return REDIST_OK;
-    return settle(copy_by_engines(box, source, destination, most, stream), stream);
+    return settle(copier == REDIST__KERNEL
+                      ? copy_by_kernel(box, source, destination, in_stream)
+                      : copy_by_engines(box, source, destination, most, in_stream),
+                  in_stream);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -328,10 +384,11 @@ static int batch_open(struct redist__batch *batch) {
     if (parts == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks",
                             batch->count);
-    parts->host = allocate_staging(bytes);
-    parts->device = allocate(bytes);
-    if (parts->host == NULL || parts->device == NULL)
-        return REDIST_ERR_MEMORY;
+    int code = allocate_pinned(bytes, (void **)&parts->host);
+    if (code == REDIST_OK)
+        code = allocate(bytes, (void **)&parts->device);
+    if (code != REDIST_OK)
+        return code;
     memset(parts->host, 0, bytes);
     return REDIST_OK;
 }
@@ -340,7 +397,7 @@ static void batch_close(struct redist__batch *batch) {
     struct parts *parts = batch->device;
     if (parts == NULL)
         return;
-    release_staging(parts->host);
+    release_pinned(parts->host);
     release(parts->device);
     redist_release(parts);
     batch->device = NULL;
@@ -368,47 +425,53 @@ static int upload(const struct redist__batch *batch, int first, int count, cudaS
     return code;
 }
 
-static int batch_run(struct redist__batch *batch, int first, int count, int lane) {
+static int batch_run(struct redist__batch *batch, int first, int count, void *in_stream) {
     const struct parts *parts = batch->device;
-    cudaStream_t stream;
-    int code = redist__cuda_lane(lane, &stream);
-    if (code != REDIST_OK)
-        return code;
-    code = upload(batch, first, count, stream);
+    int code = upload(batch, first, count, in_stream);
     uint64_t most = 0;
     for (int i = first; i < first + count; i++)
         most = parts->host[i].units > most ? parts->host[i].units : most;
     if (code == REDIST_OK)
-        code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, stream));
-    return settle(code, stream);
+        code = CHECK(redist__cuda_copy_parts(parts->device + first, count, most, in_stream));
+    return settle(code, in_stream);
 }
 
 const struct redist__space redist__space_cuda = {
     .name = "cuda",
+    .id = REDIST_SPACE_CUDA,
     .asynchronous = 1,
     .absent = absent,
     .recognises = redist__cuda_is_device,
-    .check = check,
+    .check_array = check_array,
+    .check_call = redist__cuda_check,
+    .find_free = find_free,
     .allocate = allocate,
     .release = release,
-    .allocate_staging = allocate_staging,
-    .release_staging = release_staging,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
     .clear = clear,
-    .drain = redist__cuda_finish,
+    .pin = pin,
+    .unpin = unpin,
+    .is_pinned = is_pinned,
+    .stream = stream,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_is_idle = stream_is_idle,
+    .stream_wait = stream_wait,
+    .stream_follow = stream_follow,
+    .drain = redist__cuda_drain,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_is_reached = event_is_reached,
+    .event_wait = event_wait,
     .create = redist__cuda_create,
     .remove = redist__cuda_remove,
-    .place = redist__cuda_place,
-    .address = redist__cuda_address,
-    .close_mappings = redist__cuda_close_mappings,
+    .export_memory = redist__cuda_export,
+    .map = redist__cuda_map,
+    .unmap = redist__cuda_unmap,
     .copy = copy,
-    .copy_in_stream = copy_in_stream,
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,
-    .mark_create = mark_create,
-    .mark_destroy = mark_destroy,
-    .mark_lane = mark_lane,
-    .stream_idle = stream_idle,
-    .mark_stream = mark_stream,
-    .mark_reached = mark_reached,
 };

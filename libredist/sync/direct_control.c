@@ -2,7 +2,7 @@
 /* Shared flags of the direct method. */
 #include "direct_control.h"
 #include "../comm/error.h"
-#include "../runtime/segment.h"
+#include "../runtime/space.h"
 
 enum { SLOTS = 64 };
 
@@ -30,7 +30,7 @@ static void destroy(struct redist__control *control) {
     if (control == NULL)
         return;
     if (control->memory != NULL)
-        redist__segment_remove(control->memory);
+        redist__space_host.remove(control->memory);
     redist_release(control->lines);
     redist_release(control);
 }
@@ -45,9 +45,9 @@ static int map_lines(const struct redist__context *context, struct redist__contr
         atomic_store(&mine[i].pieces, 0);
         atomic_store(&mine[i].failed, 0);
     }
-    struct redist__place place = redist__segment_place(control->memory, bytes);
+    struct redist__memory_handle place = redist__space_host.export_memory(control->memory, bytes);
     for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        control->lines[place.rank] = (void *)redist__segment_address(&place);
+        control->lines[place.rank] = (void *)redist__space_host.map(&place, NULL);
     if (place.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
@@ -62,7 +62,7 @@ static int create(struct redist__context *context) {
         control != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory for shared flags");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = redist__segment_create(context, bytes, &control->memory);
+        code = redist__space_host.create(context, bytes, &control->memory);
     if (code == REDIST_OK)
         code = redist_agree(context->comm, map_lines(context, control, bytes));
     if (code != REDIST_OK) {

@@ -14,7 +14,7 @@
 /* Written by one rank, read by its peers. Counters only grow: execution n is number n. */
 struct redist__line {
     _Alignas(128) _Atomic uint64_t ready; /* `place` is valid and the array there may be used */
-    struct redist__place place;
+    struct redist__memory_handle place;
     _Atomic uint64_t done;   /* this rank has copied all it has to */
     _Atomic uint64_t turns;  /* of paced executions: that this rank has ended, of all of them */
     _Atomic uint64_t pieces; /* of executions with pieces: how many it has delivered in which */

@@ -20,11 +20,12 @@ static const char *only_word = "";
 
 /* ---------------------------------------------------------------- exchanges */
 
-enum use { EXECUTE, START, LATER, PUT, PIECES };
+enum use { EXECUTE, START, LATER, PUT, PARTITIONS };
 
-static const char *const use_names[] = {"execute", "start", "arrays later", "put", "pieces"};
+static const char *const use_names[] = {"execute", "start", "arrays bound at execution", "put",
+                                        "partitions"};
 
-enum { SLABS = 3, NPIECES = 3 };
+enum { SLABS = 3, NPARTITIONS = 3 };
 
 struct move {
     exchange given;
@@ -39,16 +40,17 @@ static int plan_move(void *data) {
     struct move *move = data;
     const exchange *given = &move->given;
     const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
-    const int is_tiled = move->use == PUT || move->use == PIECES;
+    const int is_tiled = move->use == PUT || move->use == PARTITIONS;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = move->method;
     options.effort = REDIST_ESTIMATE; /* what is measured is remembered, which looks like a loss */
     options.space = REDIST_SPACE_CUDA;
     options.staging = move->staging;
     options.tiles = is_tiled ? REDIST_PUT : REDIST_WHOLE;
-    options.pieces = move->use == PIECES ? NPIECES : 1;
-    options.piece_axis = 2;
-    options.later_a = options.later_b = move->use == LATER ? REDIST_LATER_MAPPED : REDIST_NOW;
+    options.partitions = move->use == PARTITIONS ? NPARTITIONS : 1;
+    options.partition_axis = 2;
+    options.bind_a = options.bind_b =
+        move->use == LATER ? REDIST_BIND_AT_EXECUTION_MAPPED : REDIST_BIND_AT_PLAN;
     return redist_plan_exchange(
         given->comm, given->element->type, given->ndims, a->count,
         is_tiled || move->use == LATER ? NULL : move->arrays[0].data, given->axes[0], b->count,
@@ -82,7 +84,7 @@ static int put_slabs(const struct move *move) {
         return code;
     for (int i = 0; i < SLABS && code == REDIST_OK; i++)
         code = put_slab(move, i);
-    while (move->use == PIECES && code == REDIST_OK && arrived < NPIECES)
+    while (move->use == PARTITIONS && code == REDIST_OK && arrived < NPARTITIONS)
         code = redist_plan_put_arrived(move->plan, &arrived);
     const int ended = redist_plan_put_end(move->plan);
     if (code != REDIST_OK && ended == REDIST_OK)
@@ -119,7 +121,7 @@ static void check_device(void) {
 
 static int execute_move(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
     struct move *move = data;
-    const int is_tiled = move->use == PUT || move->use == PIECES;
+    const int is_tiled = move->use == PUT || move->use == PARTITIONS;
     const int direction = is_tiled ? REDIST_FORWARD : execution;
     const uint64_t salt = random_bits();
     exchange_prepare(&move->given, move->arrays, direction, salt);
@@ -183,7 +185,7 @@ static void try_moves(double share, try_subject *run, enum use last) {
 
 START_TEST(exchanges) {
     NEEDS_DEVICE();
-    try_moves(0.8, fault_try_executions, PIECES);
+    try_moves(0.8, fault_try_executions, PARTITIONS);
 }
 END_TEST
 
@@ -247,7 +249,7 @@ static int execute_wave(void *data, int execution, char wrong[FAULT_TEXT_BYTES])
 static void set_form(const struct form *form, fft_case *given) {
     char text[160];
     fft_array_use(form->is_large ? NULL : &device_memory);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
     if (form->is_large) {
         given->options.device = REDIST_SPACE_CUDA;
         given->options.pin_arrays = random_chance(50);
@@ -259,7 +261,7 @@ static void set_form(const struct form *form, fft_case *given) {
              " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 whole=0 "
              "pieces=%d",
              SIZE_MAX, form->chunks, form->pieces == 1, form->pieces);
-    setenv("FFTND_CHOICE", text, 1);
+    setenv("FFTND_CONFIGURATION", text, 1);
 }
 
 /* A kernel has no part in exchanges of arrays of the host. */
@@ -290,7 +292,7 @@ static void try_wave(const struct form *form, try_subject *run) {
     check_ok(fftnd_plan_free(&wave.run.plan));
     run(&subject, name);
     fft_run_free(&wave.run);
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 static void try_waves(double share, try_subject *run) {

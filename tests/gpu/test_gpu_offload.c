@@ -19,7 +19,7 @@
         if (!device_begin())                                                                       \
             skip_test("no CUDA device");                                                           \
         fft_array_use(NULL);                                                                       \
-        unsetenv("FFTND_CHOICE");                                                                  \
+        unsetenv("FFTND_CONFIGURATION");                                                           \
     } while (0)
 
 /* From the least limit to one that lets all be done at once, through buffers and without. */
@@ -64,14 +64,14 @@ START_TEST(random_cases) {
         fft_case given = fft_random_case(harness_nranks, 0);
         given.kind = given.kind == FFTND_R2R ? FFTND_C2C : given.kind;
         given.options.effort = FFTND_ESTIMATE;
-        given.options.realign = FFTND_REALIGN_AUTO;
+        given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
         given.options.device = REDIST_SPACE_CUDA;
         given.options.pin_arrays = random_chance(50);
         fft_run_limit(MPI_COMM_WORLD, &given, (size_t)random_between(500, 8000));
         given.options.device_bytes *= (size_t)random_between(1, 50);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 

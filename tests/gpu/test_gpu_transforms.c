@@ -19,7 +19,7 @@
         if (!device_begin())                                                                       \
             skip_test("no CUDA device");                                                           \
         fft_array_use(&device_memory);                                                             \
-        unsetenv("FFTND_CHOICE");                                                                  \
+        unsetenv("FFTND_CONFIGURATION");                                                           \
     } while (0)
 
 /* Whole arrays, and cut in chunks that are sent as they are done, and received in pieces. */
@@ -32,10 +32,10 @@ static void check_ways(fft_case given) {
                  " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 "
                  "whole=0 pieces=%d",
                  SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 
 /* Each number of grid dimensions, on a grid of the library's choice. */
@@ -79,7 +79,7 @@ static fft_case choose_case(int nranks) {
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
     options->alignment = random_chance(30) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
     options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_place = (enum fftnd_batch_place)random_between(0, 1);
+    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
     options->halved_axis = random_between(-1, ndims - 1);
     options->in_place = random_chance(30);
     options->overwrite_input = !options->in_place && random_chance(30);
@@ -107,9 +107,9 @@ static void choose_chunks(void) {
              SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
              random_between(1, 6));
     if (random_chance(60)) {
-        setenv("FFTND_CHOICE", text, 1);
+        setenv("FFTND_CONFIGURATION", text, 1);
     } else {
-        unsetenv("FFTND_CHOICE");
+        unsetenv("FFTND_CONFIGURATION");
     }
 }
 
@@ -120,7 +120,7 @@ START_TEST(random_cases) {
         choose_chunks();
         fft_check_once(MPI_COMM_WORLD, &given);
     }
-    unsetenv("FFTND_CHOICE");
+    unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
 
@@ -302,9 +302,9 @@ START_TEST(refusals) {
     given.options.space = REDIST_SPACE_CUDA;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
     given.kind = FFTND_C2C;
-    given.options.fusion = FFTND_FUSE_ALWAYS;
+    given.options.fusion = FFTND_FUSION_ALWAYS;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_METHOD);
-    given.options.fusion = FFTND_FUSE_AUTO;
+    given.options.fusion = FFTND_FUSION_AUTO;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     double on_host[512];
     check_code(fftnd_forward(plan, on_host, on_host + 256), REDIST_ERR_ARGUMENT);

@@ -1,9 +1,0 @@
-#!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause
-# ./dev docs: HTML pages of the public headers and the documents; any warning is an error.
-set -eu
-. scripts/build.sh
-
-mkdir -p out/docs
-quietly out/log/docs.txt doxygen docs/Doxyfile
-echo "The pages begin at out/docs/html/index.html"

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the benchmarks on this machine: exchanges beside memcpy, transforms beside FFTW-MPI and
+# mpi4py-fft. Installs nothing; `./dev bench` installs, builds and then calls this.
+set -euo pipefail
+
+usage() {
+    cat <<'END'
+usage: tools/commands/bench.sh [--quick] [--ranks N] [--only redist|fft] [--out FOLDER]
+  --quick        small shapes and few rounds, under two minutes; leaves docs/images alone
+  --ranks N      ranks (as many as there are cores); more than cores are refused
+  --only WHAT    only the exchanges (redist) or only the transforms (fft)
+  --out FOLDER   where the JSON lines, tables and plot data go (out/bench)
+environment:
+  BUILD          the build folder (build)
+END
+}
+
+fail() {
+    echo "bench.sh: $1" >&2
+    exit 2
+}
+
+cd "$(dirname "$0")/../.."
+. tools/shell/environment.sh
+BUILD=${BUILD:-build}
+
+# Cores that this process may use; two threads of one core count once.
+count_cores() {
+    local physical
+    physical=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
+    echo $((physical < cores ? physical : cores))
+}
+
+quick=no
+only=all
+out=out/bench
+cores=$(count_cores)
+ranks=$cores
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) quick=yes ;;
+    --ranks | --only | --out)
+        [ $# -ge 2 ] || fail "$1 needs a value"
+        declare "${1#--}=$2"
+        shift
+        ;;
+    --help)
+        usage
+        exit 0
+        ;;
+    *) fail "unknown option $1 (--help explains)" ;;
+    esac
+    shift
+done
+[[ $ranks =~ ^[1-9][0-9]*$ ]] || fail "--ranks needs a number, not '$ranks'"
+[[ $only =~ ^(all|redist|fft)$ ]] || fail "--only knows redist and fft, not '$only'"
+[ "$ranks" -le "$cores" ] || fail "$ranks ranks on $cores cores would time waiting, not work"
+for program in redist-bench fftnd-bench; do
+    [ -x "$BUILD/bench/$program" ] || fail "$BUILD/bench/$program is not built (set BUILD)"
+done
+build_mpi=$(mpi_of "$BUILD/bench/redist-bench")
+
+# Programs run one after the other, each with its place in time on stderr.
+start_ranks() { # openmpi|mpich, number of ranks, what they are bound to, program and arguments
+    local start n=$2 place=$3
+    start=$(launcher "$1")
+    shift 3
+    echo "[$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))] $*" >&2
+    "$start" -n "$n" --bind-to "$place" "$@" </dev/null
+}
+
+# Ranks stay on their cores: there are at least as many cores as ranks.
+run() { # openmpi|mpich, program and arguments
+    local mpi=$1
+    shift
+    start_ranks "$mpi" "$ranks" core "$@"
+}
+
+# One exchange, all methods and memcpy interleaved.
+bench_exchange() { # shape, axes, type
+    run "$build_mpi" "$BUILD/bench/redist-bench" --shape "$1" --axes "$2" --type "$3" \
+        --method all --iters "$iters" --json --samples >>"$out/redist.json"
+}
+
+run_exchanges() {
+    local axes
+    : >"$out/redist.json"
+    for axes in 1:0 0:1 2:1 1:2 2:0 0:2; do
+        bench_exchange "$exchange_shape" $axes c128
+    done
+}
+
+# The python that has mpi4py-fft: the first one found, else the distribution's own.
+find_python() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c 'import mpi4py_fft' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    echo "bench.sh: no python3 has mpi4py-fft; it is left out" >&2
+}
+
+# The options that add FFTW-MPI, if this build has it. Its plans are made anew for each benchmark,
+# but only once: planning takes longer than measuring.
+compare_options() {
+    rm -f "$out/fftw-double.wisdom" "$out/fftw-float.wisdom"
+    if run "$build_mpi" "$BUILD/bench/fftnd-bench" --shape 4,4,4 --iters 1 --compare \
+        >"$out/compare.txt" 2>&1; then
+        echo --compare --fftw-wisdom
+    else
+        echo "bench.sh: FFTW-MPI is left out; $out/compare.txt says why" >&2
+    fi
+}
+
+# One transform: short runs of each program in turn, so that drifts of the machine cancel.
+bench_transform() { # shape, kind, precision
+    local turn
+    local problem=(--shape "$1" --kind "$2" --precision "$3" --grid "$ranks" --iters "$turn_iters"
+        --warmup 2 --samples)
+    local peers=("${compare[@]}")
+    [ ${#peers[@]} -eq 0 ] || peers+=("$out/fftw-$3.wisdom")
+    for ((turn = 0; turn < turns; turn++)); do
+        # like FFTW-MPI, we may overwrite the input
+        run "$build_mpi" "$BUILD/bench/fftnd-bench" "${problem[@]}" --overwrite --json "${peers[@]}" \
+            >>"$out/fft.json"
+        if [ -n "$python" ]; then
+            run openmpi "$python" bench/mpi4py_fft_bench.py "${problem[@]}" >>"$out/fft.json"
+        fi
+    done
+}
+
+run_transforms() {
+    local python compare shape kind precision
+    : >"$out/fft.json"
+    python=$(find_python)
+    read -r -a compare <<<"$(compare_options)"
+    while read -r shape kind precision; do
+        bench_transform "$shape" "$kind" "$precision"
+    done < <(printf '%s\n' "${transforms[@]}")
+}
+
+# One rank with as many threads as there are ranks else, beside those ranks with one thread each.
+run_threads() {
+    local shape kind precision turn problem
+    : >"$out/threads.json"
+    while read -r shape kind precision; do
+        problem=(--shape "$shape" --kind "$kind" --precision "$precision" --iters "$turn_iters"
+            --warmup 2 --samples --json)
+        for ((turn = 0; turn < turns; turn++)); do
+            start_ranks "$build_mpi" 1 none "$BUILD/bench/fftnd-bench" "${problem[@]}" \
+                --threads "$ranks" >>"$out/threads.json"
+            run "$build_mpi" "$BUILD/bench/fftnd-bench" "${problem[@]}" >>"$out/threads.json"
+        done
+    done < <(printf '%s\n' "${shared[@]}")
+}
+
+if [ $quick = yes ]; then
+    images=$out
+    iters=20 turns=2 turn_iters=10
+    exchange_shape=128,128,128
+    transforms=('64,64,64 r2c double' '128,128,128 r2c double' '128,128,128 c2c double')
+    shared=()
+else
+    images=docs/images
+    iters=30 turns=3 turn_iters=8
+    exchange_shape=256,256,256
+    transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'
+        '128,128,128 c2c double' '256,256,256 c2c double' '256,256,256 r2c float'
+        '42,127,256 r2c double' '48,48,48,48 c2c double')
+    shared=('256,256,256 r2c double' '256,256,256 c2c double')
+fi
+mkdir -p "$out" "$images"
+[ "$only" = fft ] || run_exchanges
+[ "$only" = redist ] || run_transforms
+rm -f "$out/threads.json"
+[ "$only" = redist ] || [ ${#shared[@]} -eq 0 ] || [ "$ranks" -eq 1 ] || run_threads
+python3 tools/bench/bench_report.py "$out"
+if command -v gnuplot >/dev/null; then
+    gnuplot -e "data='$out'; images='$images'" tools/bench/plot-bench.gp
+    echo "JSON lines and tables are in $out, plots in $images"
+else
+    echo "JSON lines and tables are in $out; there is no gnuplot to draw plots"
+fi

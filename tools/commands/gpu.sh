@@ -1,0 +1,335 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev gpu-test and ./dev gpu-bench: build with CUDA and run on whatever devices are there. Installs
+# nothing and needs no network. The last lines are a short table.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+. tools/shell/environment.sh
+. tools/shell/build.sh
+. tools/commands/gpu_study.sh
+
+usage() {
+    cat <<'END'
+usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--large]
+       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core]
+       tools/commands/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
+  --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
+  --only      of the tests those whose label (as in the table) matches
+  --sanitize  besides, small cases under compute-sanitizer's memcheck and racecheck
+  --large     besides, arrays of more than 2^31 elements (20 GB of device memory, transforms 75 GB)
+  --quick     fewer shapes and rounds
+  --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
+              1024^3 like a transform that lies on the device; needs 40 GiB of host memory
+  --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
+              bound to the cores next to its device, with a report; started again it goes on
+  --seconds   for the study: nothing begins after so long (150)
+  --host      the study with arrays in host memory, to try it where there is no device
+environment:
+  BUILD         a folder that is configured already (build-gpu, made when it is not there)
+  OPENMPI_CUDA  prefix of an Open MPI that takes device memory (tools/install-openmpi-cuda.sh):
+                tests run with the usual Open MPI and with this one, benchmarks with this one
+END
+}
+
+build=${BUILD:-build-gpu}
+what=${1:-}
+[ $# -eq 0 ] || shift
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no seconds=150 space=cuda jobs=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --ranks)
+        ranks=${2:?--ranks needs a value}
+        shift
+        ;;
+    --only)
+        only=${2:?--only needs a value}
+        shift
+        ;;
+    --core) core=yes ;;
+    --study) with_study=yes ;;
+    --seconds)
+        seconds=${2:?--seconds needs a value}
+        shift
+        ;;
+    --host) space=host ;;
+    *.json) jobs+=("$1") ;;
+    --sanitize) sanitize=yes ;;
+    --large) large=yes ;;
+    --quick) quick=yes ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+count_devices() {
+    nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null | wc -l
+}
+
+has_package() { # names that pkg-config knows
+    command -v pkg-config >/dev/null && pkg-config --exists "$@"
+}
+
+# What building takes and is not there, with commas; the benchmarks do without Check.
+list_missing() {
+    local missing=() tool
+    command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || missing+=("nvcc (CUDA toolkit)")
+    command -v "${CC:-cc}" >/dev/null || missing+=("a C compiler")
+    for tool in meson ninja pkg-config; do
+        command -v $tool >/dev/null || missing+=("$tool")
+    done
+    has_package ompi-c && launcher openmpi >/dev/null || missing+=("MPI (libopenmpi-dev, openmpi-bin)")
+    has_package fftw3 fftw3f || missing+=("FFTW (libfftw3-dev)")
+    [ "$what" != test ] || has_package check || missing+=("Check (check)")
+    [ ${#missing[@]} -eq 0 ] || printf '%s, ' "${missing[@]}" | sed 's/, $//'
+}
+
+# One line that says what is missing, before anything is done.
+check_tools() {
+    local missing
+    [ -z "${BUILD:-}" ] || return 0
+    missing=$(list_missing)
+    [ -z "$missing" ] || {
+        echo "./dev gpu-$what: missing: $missing" >&2
+        exit 1
+    }
+}
+
+# Configures and builds, unless BUILD names a folder that somebody else built.
+build_gpu() {
+    [ -z "${BUILD:-}" ] || return 0
+    local begin=$SECONDS options=(--buildtype=release -Dmpi=openmpi -Dcuda=enabled)
+    has_package check || options+=(-Dtests=false)
+    build_folder "$build" "${options[@]}" || exit 1
+    echo "Built in $build/ ($((SECONDS - begin)) s)"
+}
+
+# Where ranks may run
+binding=(--bind-to none)
+
+# Which cores each rank is to run on; without hwloc they run where the system likes.
+bind_ranks() { # ranks
+    export CUDA_DEVICE_ORDER=PCI_BUS_ID # as rank-cores and the ranks are to see them alike
+    if "$build/tools/rank-cores" "$1" >"out/gpu/rankfile"; then
+        binding=(--rankfile "out/gpu/rankfile" --bind-to core:overload-allowed)
+    else
+        echo "There is no rank file: ranks are not bound"
+    fi
+}
+
+# Runs a program under one of the two MPI libraries.
+run_on() { # usual|aware, ranks, program and arguments
+    local kind=$1 n=$2
+    shift 2
+    if [ "$kind" = usual ]; then
+        OMPI_MCA_mpi_yield_when_idle=$((n > cores)) "$(launcher openmpi)" --oversubscribe \
+            "${binding[@]}" -n "$n" "$@"
+    else
+        OPAL_PREFIX=$OPENMPI_CUDA LD_LIBRARY_PATH=$OPENMPI_CUDA/lib:${LD_LIBRARY_PATH:-} \
+            OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,smcuda \
+            "$OPENMPI_CUDA/bin/mpirun" --oversubscribe "${binding[@]}" \
+            -x OPAL_PREFIX -x LD_LIBRARY_PATH -n "$n" "$@"
+    fi </dev/null
+}
+
+# ---------------------------------------------------------------- tests
+
+passed=0 failed=0 skipped=0
+
+# Runs one test program and counts what its last line says.
+test_one() { # label, command
+    local label=$1 log line begin=$SECONDS
+    [[ $1 =~ $only ]] || return 0
+    shift
+    log=out/gpu/$label.txt
+    "$@" >"$log" 2>&1
+    local code=$? counts='([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped'
+    line=$(grep -aE "$counts" "$log" | tail -n 1)
+    if [[ $line =~ $counts ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
+        passed=$((passed + BASH_REMATCH[1]))
+        failed=$((failed + BASH_REMATCH[2]))
+        skipped=$((skipped + BASH_REMATCH[3]))
+        printf '%-44s %s passed, %s failed, %s skipped  %d s\n' "$label" "${BASH_REMATCH[@]:1:3}" \
+            $((SECONDS - begin)) | tee -a out/gpu/table.txt
+        [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -aE 'FAILED|case:' "$log" | head -n 20
+    else
+        failed=$((failed + 1))
+        printf '%-44s died with exit code %d\n' "$label" "$code" | tee -a out/gpu/table.txt
+        tail -n 30 "$log"
+    fi
+}
+
+test_ranks() { # usual|aware
+    local n program
+    for n in ${ranks:-1 2 3 4 6 7 8}; do
+        for program in "$build"/tests/gpu/test_gpu_*; do
+            [ -f "$program" ] || continue # meson has a folder for each
+            test_one "$1-$(basename "$program")-$n" run_on "$1" "$n" timeout 300 "$program"
+        done
+    done
+}
+
+# The flow of the last example with its fields on devices, beside the same on the host.
+compare_flows() { # usual|aware, ranks
+    local space program=$build/examples/5_taylor_green folder=out/gpu/flow
+    if [ ! -x "$program" ] || [ "$(count_devices)" -eq 0 ] ||
+        [[ $(ldd "$program") == *"not found"* ]]; then
+        echo "0 passed, 0 failed, 1 skipped: no example, a library of it missing, or no device"
+        return
+    fi
+    for space in host cuda; do
+        run_on "$1" "$2" timeout 120 "$program" --space $space --size 32 --time 2 \
+            --output "$folder-$space" || return
+    done
+    python3 tools/test/compare_tables.py "$folder-cuda/taylor_green.csv" \
+        "$folder-host/taylor_green.csv" 1e-9
+}
+
+test_example() { # usual|aware
+    local n
+    for n in 1 2 4; do
+        test_one "$1-taylor-green-$n" compare_flows "$1" "$n"
+    done
+}
+
+# Runs a test program on two ranks under a tool of compute-sanitizer.
+sanitized() { # tool, program, options of the tool
+    local tool=$1 program=$2
+    shift 2
+    REDIST_TEST_LIMIT=500 run_on usual 2 compute-sanitizer --tool "$tool" "$@" --target-processes all \
+        "$build/tests/gpu/$program"
+}
+
+# A few transforms under racecheck. Races that it sees in kernels of cuFFT are not this project's.
+races_in_transforms() {
+    local log=out/gpu/races.txt
+    sanitized racecheck test_gpu_transforms >"$log" 2>&1
+    local code=$?
+    cat "$log"
+    ! grep -aE 'Race reported.*(copy_part|move_lines|multiply)' "$log" && return $code
+}
+
+# Racecheck looks at the kernels' shared memory, memcheck at all addresses. Calls that the library makes
+# to find out what memory is, fail for memory that cannot be mapped; that is no error.
+test_sanitized() {
+    local memcheck=(--report-api-errors no --error-exitcode 9)
+    export REDIST_TEST_SCALE=0.2
+    test_one memcheck-exchanges-2 sanitized memcheck test_gpu_exchanges "${memcheck[@]}"
+    test_one racecheck-exchanges-2 sanitized racecheck test_gpu_exchanges --error-exitcode 9
+    export REDIST_TEST_SCALE=0.05 CK_RUN_CASE=random_cases
+    test_one memcheck-transforms-2 sanitized memcheck test_gpu_transforms "${memcheck[@]}"
+    test_one racecheck-transforms-2 races_in_transforms
+    unset REDIST_TEST_SCALE CK_RUN_CASE
+}
+
+run_tests() {
+    mkdir -p out/gpu
+    rm -f out/gpu/*.txt
+    build_gpu
+    if ! compgen -G "$build/tests/gpu/test_gpu_*" >/dev/null; then
+        echo "There are no tests in $build/tests/gpu" >&2
+        exit 1
+    fi
+    [ $large = no ] || export REDIST_TEST_LARGE=1
+    test_ranks usual
+    test_example usual
+    if [ -n "${OPENMPI_CUDA:-}" ]; then
+        test_ranks aware
+        test_example aware
+    fi
+    [ $sanitize = no ] || test_sanitized
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed -eq 0 ]
+}
+
+# ---------------------------------------------------------------- benchmarks
+
+bench_one() { # ranks, shape, axes, type
+    local check=()
+    [ "$2" != 1024,1024,1024 ] || check=(--unchecked) # the host would take minutes
+    run_on "$mpi" "$1" "$build/bench/redist-bench" --space cuda --shape "$2" --axes "$3" --type "$4" \
+        --method "$methods" --iters "$iters" --warmup 3 --json "${check[@]}" 2>>out/gpu/bench-errors.txt |
+        grep '^{' >>out/gpu/bench.json
+}
+
+# A pair of transforms as the planner likes it best, beside cuFFT on all devices from one process.
+bench_transform() { # ranks, shape, kind
+    run_on "$mpi" "$1" "$build/bench/fftnd-bench" --space cuda --shape "$2" --kind "$3" --grid 0 \
+        --method direct --plan-seconds 20 --iters "$iters" --warmup 3 --json \
+        2>>out/gpu/bench-errors.txt | grep '^{' >>out/gpu/bench-fft.json
+}
+
+# NCCL may be missing in the build, and refuses ranks that share a device.
+has_nccl() { # ranks
+    run_on "$mpi" "$1" "$build/bench/redist-bench" --space cuda --shape 8,8,8 --method nccl \
+        --iters 1 --warmup 0 >out/gpu/bench-nccl.txt 2>&1
+}
+
+# Arrays in host memory that a part of one device's memory transforms, tile by tile.
+bench_core() {
+    local code=0
+    mkdir -p out/gpu
+    build_gpu
+    run_on usual 1 timeout 300 "$build/bench/fftnd-bench" --shape 2048,2048,1024 --kind c2c --precision float \
+        --in-place --device cuda --device-mib 4096 --iters 3 --warmup 0 |
+        tee out/gpu/bench-core.txt || code=1
+    if [ ! -x "$build/tests/gpu/test_gpu_offload" ]; then
+        echo "Not compared with a transform that lies on the device: the build has no tests (Check)"
+        return $code
+    fi
+    REDIST_TEST_LARGE=1 CK_RUN_CASE=like_a_transform_on_the_device run_on usual 1 timeout 300 \
+        "$build/tests/gpu/test_gpu_offload" | tee -a out/gpu/bench-core.txt || code=1
+    return $code
+}
+
+run_bench() {
+    local n shape mpi=usual iters=20
+    local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
+    local shapes=('256,256,256' '512,512,512' '1024,1024,1024') kind
+    mkdir -p out/gpu
+    rm -f out/gpu/bench*
+    build_gpu
+    [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
+    n=${ranks:-$(count_devices)}
+    bind_ranks "$n"
+    if has_nccl "$n"; then methods+=,nccl; fi
+    if [ $quick = yes ]; then
+        iters=10 shapes=('256,256,256' '1024,1024,1024')
+    else
+        methods+=,p2p,p2p-streams,alltoallv,auto
+    fi
+    for shape in "${shapes[@]}"; do
+        bench_one "$n" "$shape" 1:0 c128
+        bench_one "$n" "$shape" 2:1 c128
+    done
+    for shape in 512,512,512 1024,1024,1024; do
+        for kind in c2c r2c; do
+            bench_transform "$n" "$shape" $kind
+        done
+    done
+    tail -n 3 out/gpu/bench-errors.txt >&2
+    python3 tools/bench/gpu_report.py out/gpu/bench.json out/gpu/bench-fft.json
+}
+
+case $what in
+test)
+    check_tools
+    run_tests
+    ;;
+bench)
+    check_tools
+    if [ $with_study = yes ]; then
+        run_study ${jobs[@]+"${jobs[@]}"}
+    elif [ $core = yes ]; then
+        bench_core
+    else
+        run_bench
+    fi
+    ;;
+*)
+    usage
+    exit 2
+    ;;
+esac

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev install PREFIX: headers, shared and static libraries, redist.pc and fftnd.pc.
+set -eu
+. tools/shell/build.sh
+
+prefix=$(realpath -m "$1")
+build_folder build-install --buildtype=release -Dmpi=openmpi --libdir=lib \
+    -Dtests=false -Dexamples=false -Dbenchmarks=false
+meson configure build-install --prefix="$prefix"
+quietly out/log/install.txt meson install -C build-install
+echo "Installed in $prefix; build against it with"
+echo "  PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs redist fftnd"

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Configuring and building, quietly, with a log. Sourced, not run.
+
+# All C files of the project, each ended by a zero byte.
+c_files() {
+    find . \( -path './build*' -o -path ./out -o -path './.git' \) -prune -o \
+        \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) -print0 | sort -z
+}
+
+# Runs a command with its output in a log, which is shown when the command fails.
+quietly() { # log file, command
+    local log=$1
+    shift
+    mkdir -p "$(dirname "$log")"
+    if ! "$@" >"$log" 2>&1 </dev/null; then
+        echo "Failed: $*; the end of $log:" >&2
+        tail -n 60 "$log" >&2
+        return 1
+    fi
+}
+
+# Whether a folder is configured with these options, or by somebody else as they like.
+is_configured() { # folder, options
+    [ -f "$1/build.ninja" ] && { [ ! -f "$1/chosen.txt" ] || [ "$(cat "$1/chosen.txt")" = "$2" ]; }
+}
+
+# Configures a build folder unless that is done, and builds it.
+build_folder() { # folder, options of meson setup
+    local folder=$1 log chosen
+    shift
+    log=out/log/$(basename "$folder")
+    chosen="${CC:-} $*"
+    if ! is_configured "$folder" "$chosen"; then
+        rm -rf "$folder"
+        quietly "$log-setup.txt" meson setup "$folder" "$@" || return
+        echo "$chosen" >"$folder/chosen.txt"
+    fi
+    quietly "$log-build.txt" ninja --quiet -C "$folder"
+}
+
+# The build that users run: optimised, Open MPI, examples and benchmarks.
+build_release() {
+    local begin=$SECONDS
+    build_folder build --buildtype=release -Dmpi=openmpi -Dtests=false
+    echo "Built in build/ ($((SECONDS - begin)) s)"
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2034
+# The Debian packages that each command needs, and their installation. Sourced, not run.
+
+build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmpi-bin
+    libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev)
+plot_packages=(gnuplot-nox)
+bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
+simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
+test_packages=(g++ check "${plot_packages[@]}")
+# What the passes of ./dev test need besides.
+declare -A pass_packages=(
+    [gcc]="iproute2"
+    [clang]="clang"
+    [mpich]="libmpich-dev mpich"
+    [tsan]="libmpich-dev mpich util-linux"
+    [valgrind]="valgrind"
+    [model]="spin"
+    [checks]="clang-format shellcheck"
+    [documents]="doxygen"
+)
+
+missing_packages() { # packages
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
+            echo "$package"
+    done
+}
+
+# Nothing for root, sudo for others who have it, else an explanation.
+become_root() { # packages, for the explanation
+    if [ "$(id -u)" -eq 0 ]; then
+        return 0
+    elif ! command -v sudo >/dev/null; then
+        echo "These packages are missing, and this is neither root nor is there sudo:" >&2
+        echo "  apt-get install --no-install-recommends $*" >&2
+        echo "Have them installed, then run the command again." >&2
+        return 1
+    elif [ -t 0 ]; then
+        echo sudo
+    else
+        echo sudo -n
+    fi
+}
+
+# Makes of apt's status lines (kind:package:percent:text) one line that counts up.
+show_progress() {
+    local kind percent
+    while IFS=: read -r kind _ percent _; do
+        [ -t 1 ] || continue
+        case $kind in
+        dlstatus) printf '\r  fetching   %3d %%' "${percent%.*}" ;;
+        pmstatus) printf '\r  installing %3d %%' "${percent%.*}" ;;
+        esac
+    done
+    [ ! -t 1 ] || printf '\r                   \r'
+}
+
+apt_get() { # what becomes root, then apt-get's arguments
+    local as_root=$1
+    shift
+    # shellcheck disable=SC2086 # `sudo -n` is two words, and root needs none
+    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq \
+        -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+}
+
+apt_install() { # what becomes root, log file, packages
+    local as_root=$1 log=$2
+    shift 2
+    apt_get "$as_root" install -y --no-install-recommends -o APT::Status-Fd=1 "$@" \
+        </dev/null 2>&1 | tee -a "$log" | show_progress
+}
+
+# Asks apt only for what is missing; fetches new lists only when the present ones do not do.
+install_packages() { # packages
+    local missing as_root log=out/log/apt.txt
+    if ! command -v dpkg-query >/dev/null; then
+        echo "Not a Debian system; the build tells what is missing. Needed: $*"
+        return 0
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    as_root=$(become_root "${missing[@]}") || return
+    mkdir -p out/log
+    echo "Installing ${#missing[@]} packages with apt: ${missing[*]}"
+    apt_install "$as_root" "$log" "${missing[@]}" && return 0
+    apt_get "$as_root" update </dev/null >>"$log" 2>&1 || true
+    apt_install "$as_root" "$log" "${missing[@]}" && return 0
+    echo "apt could not install them; the end of $log:" >&2
+    grep -vE '^(dl|pm)status' "$log" | tail -n 20 >&2
+    return 1
+}

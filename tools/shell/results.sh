@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Running tests and checks, and keeping their results: lines "passed|failed|skipped COUNT NAME".
+# Sourced, not run.
+
+results=out/test/results.txt
+
+record() { # passed|failed|skipped, count, name
+    echo "$@" >>"$results"
+}
+
+start_results() {
+    mkdir -p out/test
+    : >"$results"
+}
+
+# One check that passes or fails as a whole; exit code 77 skips it, for the reason in its last line.
+check() { # name, command
+    local name=$1 log code=0
+    shift
+    log=out/test/${name//[^A-Za-z0-9]/_}.txt
+    "$@" >"$log" 2>&1 </dev/null || code=$?
+    if [ "$code" -eq 0 ]; then
+        record passed 1 "$name"
+        echo "ok      $name"
+    elif [ "$code" -eq 77 ]; then
+        record skipped 1 "$name: $(tail -n 1 "$log")"
+    else
+        record failed 1 "$name"
+        echo "FAILED  $name:"
+        tail -n 60 "$log"
+    fi
+}
+
+# Tests of a build folder whose name, such as test_redist_plans-4, fits an expression.
+select_tests() { # folder, extended regular expression
+    meson test -C "$1" --list 2>/dev/null | sed -n "s/^.* \/ //p" | grep -E -- "$2"
+}
+
+# Runs the chosen tests of a build folder and records what they print.
+run_tests() { # pass, folder, expression
+    local names
+    mapfile -t names < <(select_tests "$2" "$3")
+    rm -f "$2/meson-logs/testlog.json"
+    if [ ${#names[@]} -gt 0 ]; then
+        meson test -C "$2" --no-rebuild --print-errorlogs "${names[@]}" </dev/null |
+            grep -vE '^$|^Full log|^(Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Timeout):'
+    fi
+    python3 tools/test/count_tests.py "$1" "$2/meson-logs/testlog.json" "${#names[@]}" >>"$results"
+}
+
+sum_of() { # passed|failed|skipped
+    awk -v kind="$1" '$1 == kind { sum += $2 } END { print sum + 0 }' "$results"
+}
+
+list_of() { # passed|failed|skipped
+    sed -n "s/^$1 [0-9]* /$1: /p" "$results" | sort -u
+}
+
+# The last line of the test run; fails if a test did.
+summary() {
+    local failed skipped
+    failed=$(sum_of failed)
+    skipped=$(sum_of skipped)
+    list_of skipped
+    list_of failed
+    echo "$(sum_of passed) passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Does with the programs of README.md what README.md says: installs the libraries, builds the
+# programs with pkg-config, and runs them on two ranks. What has no main() is only compiled.
+set -euo pipefail
+. tools/shell/environment.sh
+
+prefix=$PWD/out/test/prefix
+programs=$PWD/out/test/readme
+
+# Writes the C programs of README.md to 1.c, 2.c and so on.
+extract_programs() {
+    awk -v folder="$programs" '
+        /^```c$/ { inside = 1; file = folder "/" ++count ".c"; next }
+        /^```/ { inside = 0 }
+        inside { print > file }' README.md
+}
+
+# Makes lines of C, about a communicator, a number of bytes and a stream, one function.
+wrap_lines() { # file
+    local lines
+    lines=$(cat "$1")
+    {
+        printf '#include <redist.h>\n\nvoid lines(MPI_Comm comm, size_t bytes, void *stream);\n'
+        printf 'void lines(MPI_Comm comm, size_t bytes, void *stream) {\n%s\n}\n' "$lines"
+    } >"$1"
+}
+
+compile() { # source, further flags
+    # shellcheck disable=SC2046 # the flags are words
+    gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$@" $(pkg-config --cflags --libs fftnd redist)
+}
+
+rm -rf "$prefix" "$programs"
+mkdir -p "$programs"
+bash tools/commands/install.sh "$prefix"
+extract_programs
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+for source in "$programs"/*.c; do
+    if grep -q 'int main(' "$source"; then
+        compile "$source" -o "${source%.c}"
+        run_ranks openmpi 2 "${source%.c}"
+    else
+        wrap_lines "$source"
+        compile "$source" -c -Wno-unused -o "${source%.c}.o"
+    fi
+done
