@@ -168,7 +168,8 @@ static int has_small_factors(long long n) {
     return n == 1;
 }
 
-/* Three axes in the order of VkFFT, the fastest first, of which the second is transformed. */
+/* Two or three axes in the order of VkFFT, the fastest first, of which the second is transformed. It does not
+ * take axes of one element that are not transformed. */
 static VkFFTConfiguration configure(struct fftnd__vkfft *plan,
                                     const struct fftnd__strided_lines *lines) {
     uint64_t bytes = lines->is_double ? 16 : 8, count = (uint64_t)lines->count;
@@ -178,11 +179,12 @@ static VkFFTConfiguration configure(struct fftnd__vkfft *plan,
     plan->in_bytes = in_distance * count * bytes;
     plan->out_bytes = out_distance * count * bytes;
     VkFFTConfiguration configuration = {0};
-    configuration.FFTdim = 3;
+    configuration.FFTdim = count > 1 ? 3 : 2;
     configuration.size[0] = (uint64_t)lines->width;
     configuration.size[1] = n;
     configuration.size[2] = count;
-    configuration.omitDimension[0] = configuration.omitDimension[2] = 1;
+    configuration.omitDimension[0] = 1;
+    configuration.omitDimension[2] = count > 1;
     configuration.doublePrecision = lines->is_double != 0;
     configuration.device = &plan->device;
     configuration.stream = &plan->stream;
@@ -237,7 +239,8 @@ static int make(struct fftnd__vkfft *plan, const struct fftnd__strided_lines *li
 int fftnd__vkfft_create(const struct fftnd__strided_lines *lines, struct fftnd__vkfft **result) {
     int device = 0, made = 0;
     *result = NULL;
-    if (lines->n < 2 || !has_small_factors(lines->n) || cudaGetDevice(&device) != cudaSuccess)
+    if (lines->n < 2 || lines->width < 2 || !has_small_factors(lines->n) ||
+        cudaGetDevice(&device) != cudaSuccess)
         return REDIST_OK;
     struct fftnd__vkfft *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
