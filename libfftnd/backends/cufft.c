@@ -330,7 +330,8 @@ static int use_strided(struct plan *plan, struct pass *pass, const struct task *
         return REDIST_OK;
     int groups = -1;
     for (int i = 0; i < task->nloops - 1; i++)
-        if (groups < 0 || task->loops[i].n > task->loops[groups].n)
+        if (task->loops[i].n <= FFTND__VKFFT_GROUPS &&
+            (groups < 0 || task->loops[i].n > task->loops[groups].n))
             groups = i;
     struct fftnd__strided_lines lines = {axis->n,
                                          axis->in,

@@ -22,6 +22,9 @@ struct fftnd__vkfft;
 #define FFTND__VKFFT_RATIO 1.6
 #endif
 
+/* Groups of lines in one launch, at most: VkFFT would change constants between several. */
+enum { FFTND__VKFFT_GROUPS = 65535 };
+
 #ifdef FFTND__HAS_VKFFT
 
 /* Plans such transforms, without scaling. *plan is NULL where VkFFT cannot make them in one pass over memory:
