@@ -198,7 +198,7 @@ static void must(int code) {
 }
 
 static fftnd_plan_info plan_info(const bench_transform *transform) {
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     must(fftnd_plan_get_info(transform->plans[0], &info));
     return info;
 }
@@ -275,13 +275,14 @@ static int plan_transforms(const struct request *request, const bench_problem *p
 static void create_arrays(const struct request *request, const bench_problem *problem,
                           bench_transform transforms[], int ntransforms, bench_arrays *arrays) {
     int memory = request->settings.memory;
-    *arrays = (bench_arrays){.field = {.precision = problem->precision,
+    *arrays = (bench_arrays){.field = {.layout = FFTND_LAYOUT_DEFAULT,
+                                       .precision = problem->precision,
                                        .ncomponents = problem->kind == FFTND_C2C ? 2 : 1,
                                        .batch = problem->batch,
                                        .seed = problem->seed},
                              .mappable = {bench_mappable(memory, 0), bench_mappable(memory, 1)}};
     for (int i = 0; i < ntransforms; i++) {
-        fftnd_layout spectral, *physical = &arrays->field.layout;
+        fftnd_layout spectral = FFTND_LAYOUT_DEFAULT, *physical = &arrays->field.layout;
         must(fftnd_plan_layout(transforms[i].plans[0], FFTND_PHYSICAL, physical));
         must(fftnd_plan_layout(transforms[i].plans[0], FFTND_SPECTRAL, &spectral));
         if (physical->bytes > arrays->physical_bytes)

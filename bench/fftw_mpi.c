@@ -69,12 +69,14 @@ static ptrdiff_t find_slab(const struct request *request, ptrdiff_t *count, ptrd
 
 /* The local physical array: a slab along axis 0, rows padded to the complex length for r2c. */
 static fftnd_layout slab_layout(const struct request *request, ptrdiff_t count, ptrdiff_t start) {
-    fftnd_layout layout = {.ndims = request->ndims, .batch_stride = 1};
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    layout.ndims = request->ndims;
+    layout.batch_stride = 1;
     ptrdiff_t stride = request->batch;
     for (int axis = request->ndims - 1; axis >= 0; axis--) {
         int size = (int)request->sizes[axis];
         int padded = request->kind == FFTND_R2C && axis == request->ndims - 1;
-        layout.size[axis] = size;
+        layout.sizes[axis] = size;
         layout.start[axis] = axis == 0 ? (int)start : 0;
         layout.count[axis] = axis == 0 ? (int)count : size;
         layout.stride[axis] = stride;

@@ -47,13 +47,13 @@ static struct row find_row(const bench_field *field, size_t number) {
     const fftnd_layout *layout = &field->layout;
     int last = layout->ndims - 1;
     struct row row = {0, (uint64_t)layout->start[last]};
-    uint64_t weight = (uint64_t)layout->size[last];
+    uint64_t weight = (uint64_t)layout->sizes[last];
     for (int axis = last - 1; axis >= 0; axis--) {
         size_t i = number % (size_t)layout->count[axis];
         number /= (size_t)layout->count[axis];
         row.place += (ptrdiff_t)i * layout->stride[axis];
         row.index += weight * ((uint64_t)layout->start[axis] + i);
-        weight *= (uint64_t)layout->size[axis];
+        weight *= (uint64_t)layout->sizes[axis];
     }
     row.place += (ptrdiff_t)number * layout->batch_stride;
     row.index += weight * number;

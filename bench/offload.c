@@ -48,7 +48,7 @@ static int count_threads(void) {
 
 static void create_arrays(struct run *run) {
     const bench_problem *problem = run->offload->problem;
-    fftnd_layout spectral, *physical = &run->field.layout;
+    fftnd_layout spectral = FFTND_LAYOUT_DEFAULT, *physical = &run->field.layout;
     must(fftnd_plan_layout(run->plan, FFTND_PHYSICAL, physical));
     must(fftnd_plan_layout(run->plan, FFTND_SPECTRAL, &spectral));
     run->field.precision = problem->precision;
@@ -191,7 +191,10 @@ static double largest_error(const bench_problem *problem) {
 }
 
 int bench_offload_measure(const bench_offload *offload) {
-    struct run run = {.offload = offload, .plan = offload->transform->plans[0]};
+    struct run run = {.offload = offload,
+                      .plan = offload->transform->plans[0],
+                      .info = FFTND_PLAN_INFO_DEFAULT,
+                      .field.layout = FFTND_LAYOUT_DEFAULT};
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     must(fftnd_plan_get_info(run.plan, &run.info));

@@ -59,7 +59,7 @@ static int make_plan(const char *method, int nranks, int width, void *a, void *b
 
 static void measure(const char *method, int nranks, int rank, int width, void *a, void *b) {
     redist_plan *plan = NULL;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     size_t before = held;
     most = held;
     if (make_plan(method, nranks, width, a, b, &plan) != REDIST_OK)

@@ -5,6 +5,7 @@
 #include "once.h"
 #include "options.h"
 #include "pattern.h"
+#include "redist_model.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,7 @@ static int make_plan(const struct exchange *exchange, struct entry *entry) {
     entry->plan_ms = 1e3 * (MPI_Wtime() - begin);
     if (code != REDIST_OK)
         return code;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (redist_plan_get_info(entry->plan, &info) != REDIST_OK)
         bench_abort("%s", redist_error_message());
     entry->workspace_bytes = most_of_ranks((long long)info.workspace_bytes);
@@ -288,7 +289,7 @@ static void check(const struct exchange *exchange, struct entry *entry) {
 }
 
 static const char *chosen(const struct entry *entry) {
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     if (entry->run != NULL)
         return "-";
     return redist_plan_get_info(entry->plan, &info) == REDIST_OK ? info.method : "unknown";

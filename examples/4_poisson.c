@@ -53,7 +53,7 @@ struct transform {
 };
 
 static struct transform create_transform(const int shape[3]) {
-    struct transform t;
+    struct transform t = {.physical = FFTND_LAYOUT_DEFAULT, .spectral = FFTND_LAYOUT_DEFAULT};
     check(fftnd_plan_create(MPI_COMM_WORLD, 3, shape, FFTND_R2C, FFTND_DOUBLE, NULL, &t.plan));
     check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
     check(fftnd_plan_layout(t.plan, FFTND_SPECTRAL, &t.spectral));
@@ -76,7 +76,7 @@ static ptrdiff_t place_of(const fftnd_layout *layout, int i, int j, int k) {
 }
 
 static double coordinate(const fftnd_layout *physical, int axis, int index) {
-    return box_coordinate(physical->size[axis], physical->start[axis] + index);
+    return box_coordinate(physical->sizes[axis], physical->start[axis] + index);
 }
 
 /* Calls `point` for each local grid point with its element and the function's value there; returns
@@ -104,7 +104,7 @@ static double difference(double *element, double value) {
 
 static void multiply_waves(struct transform *t, double (*factor)(double k_squared)) {
     const fftnd_layout *s = &t->spectral;
-    const int *shape = t->physical.size;
+    const int *shape = t->physical.sizes;
     for (int i = 0; i < s->count[0]; i++)
         for (int j = 0; j < s->count[1]; j++)
             for (int k = 0; k < s->count[2]; k++) {

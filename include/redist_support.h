@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap
- * memory, memory spaces with their streams and events, and the check that a handle is alive. This is no
- * stable interface: anything here may change with each version. Programs that only move arrays do not need it.
+ * What libfftnd and the benchmarks share with libredist: error reports, agreement between ranks, heap memory,
+ * structures of other versions, memory spaces with their streams and events, and the check that a handle is alive.
+ * This header is not installed, and what it declares is not stable: it changes with any release.
  */
 #ifndef REDIST_SUPPORT_H
 #define REDIST_SUPPORT_H
@@ -140,13 +140,14 @@ REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int *
  *   count               elements along each axis; any 0 = nothing
  *   item                bytes of one element
  *   source_stride       bytes between neighbours along each axis; the same for the destination
- *   stream              nonzero: with stores that bypass the caches, for a destination that is larger
+ *   nontemporal         nonzero: with stores that bypass the caches, for a destination that is larger
  *                       than these and not read soon
  * Not collective.
  */
-REDIST_API void redist_copy_box(int ndims, const int count[], size_t item, const void *source,
-                                const ptrdiff_t source_stride[], void *destination,
-                                const ptrdiff_t destination_stride[], int stream);
+REDIST_API void redist_copy_box(int ndims, const redist_index count[], size_t item,
+                                const void *source, const ptrdiff_t source_stride[],
+                                void *destination, const ptrdiff_t destination_stride[],
+                                int nontemporal);
 
 /* ---------------------------------------------------------------- memory spaces */
 
@@ -160,7 +161,7 @@ struct redist__memory_handle;
  * engines; these also for copies between host and device. */
 enum redist__copier {
     REDIST__KERNEL,
-    REDIST__STREAMING,
+    REDIST__NONTEMPORAL,
     REDIST__ENGINES,
     REDIST__LINK,
     REDIST__CACHED = REDIST__KERNEL
@@ -254,6 +255,29 @@ REDIST_API int redist_copy_box_in(enum redist_space space, void *stream, int ndi
  * Not collective.
  */
 REDIST_API int redist_is_mappable(enum redist_space space, const void *array, size_t bytes);
+
+/**
+ * Structures that callers pass begin with their size (size_t), which is that of the caller's header. These functions
+ * are the only ones that look at it.
+ */
+
+/**
+ * Copies a caller's structure to the library's, which has its defaults already: an older, smaller one leaves these
+ * where it ends; what a newer, larger one has beyond the library's has to be 0.
+ *   name   of the argument, for the message
+ *   own    the library's structure of `bytes` bytes; own->size becomes `bytes`
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT.
+ */
+REDIST_API int redist_struct_read(const char *function, const char *name, const void *user,
+                                  void *own, size_t bytes);
+
+/** Copies the library's structure to the caller's, as far as that goes; user->size stays. As redist_struct_read. */
+REDIST_API int redist_struct_write(const char *function, const char *name, const void *own,
+                                   size_t bytes, void *user);
+
+/** Makes a caller's structure of `size` bytes the default one of `bytes` bytes, and 0 beyond. As redist_struct_read. */
+REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
+                                  const void *defaults, size_t bytes);
 
 /** Kinds of handles that can be checked to be alive. */
 enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };

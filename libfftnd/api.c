@@ -1,17 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
 #include "offload.h"
+#include "planner/grids.h"
 #include "planner/planner.h"
 
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, MESSAGE_BYTES = 512 };
+
+/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
+struct started {
+    int is_started, has_thread;
+    int direction, code;
+    void *in, *out;
+    pthread_t thread;
+    char message[MESSAGE_BYTES]; /* of the thread */
+};
 
 struct fftnd_plan {
     struct fftnd__engine engine;
+    struct started started;
     char *method, *wisdom_file; /* own copies of the user's options */
 };
+
+/* ---------------------------------------------------------------- versions */
+
+void fftnd_version(int *major, int *minor, int *patch) {
+    const int version[3] = {FFTND_VERSION_MAJOR, FFTND_VERSION_MINOR, FFTND_VERSION_PATCH};
+    int *const wanted[3] = {major, minor, patch};
+    for (int i = 0; i < 3; i++)
+        if (wanted[i] != NULL)
+            *wanted[i] = version[i];
+}
+
+int fftnd_options_init(fftnd_options *options, size_t size) {
+    static const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
+}
+
+int fftnd_layout_init(fftnd_layout *layout, size_t size) {
+    static const fftnd_layout defaults = FFTND_LAYOUT_DEFAULT;
+    return redist_struct_init(__func__, layout, size, &defaults, sizeof defaults);
+}
+
+int fftnd_plan_info_init(fftnd_plan_info *info, size_t size) {
+    static const fftnd_plan_info defaults = FFTND_PLAN_INFO_DEFAULT;
+    return redist_struct_init(__func__, info, size, &defaults, sizeof defaults);
+}
+
+int fftnd_phases_init(fftnd_phases *phases, size_t size) {
+    static const fftnd_phases defaults = FFTND_PHASES_DEFAULT;
+    return redist_struct_init(__func__, phases, size, &defaults, sizeof defaults);
+}
 
 /* ---------------------------------------------------------------- making a plan */
 
@@ -51,18 +94,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
-    struct fftnd__choice choice;
+    struct fftnd__configuration configuration;
     int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &choice, &remembered);
+    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
     if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &choice);
+        code = fftnd__engine_create(&plan->engine, request, &configuration);
     if (code == REDIST_OK || !remembered)
         return code;
     fftnd__engine_destroy(&plan->engine);
     plan->engine = (struct fftnd__engine){0};
     remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &choice, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &choice) : code;
+    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
 }
 
 int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
@@ -74,7 +117,8 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_ki
         code = redist_private_comm(comm, &agreed);
     if (code != REDIST_OK)
         return code;
-    struct fftnd__request request = {agreed, ndims, sizes, kind, precision, {0}};
+    struct fftnd__request request = {
+        .comm = agreed, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     code = fftnd__check_request(&request, options, result);
     if (code != REDIST_OK)
         return code;
@@ -107,10 +151,77 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
     return redist_check_comm_in(function, plan->engine.transform.comm);
 }
 
+/* What a transform changes is not for others until it is complete. No communication: the transform may be
+ * communicating. */
+static int check_idle(const char *function, const fftnd_plan *plan) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && plan->started.is_started)
+        code = redist_fail_in(function, REDIST_ERR_STATE,
+                              "a transform of the plan is under way: complete it with fftnd_wait");
+    return code;
+}
+
+static int check_result(const char *function, const fftnd_plan *plan, const char *name,
+                        const void *result) {
+    int code = check_plan(function, plan);
+    if (code == REDIST_OK && result == NULL)
+        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    return code;
+}
+
+int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm) {
+    int code = check_result(__func__, plan, "comm", comm);
+    if (code == REDIST_OK)
+        *comm = plan->engine.transform.comm;
+    return code;
+}
+
+int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid) {
+    int code = check_result(__func__, plan, "grid", grid);
+    if (code == REDIST_OK)
+        *grid = plan->engine.transform.grid;
+    return code;
+}
+
+int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
+    int code = check_result(__func__, plan, "method", method);
+    if (code == REDIST_OK)
+        *method = plan->engine.method;
+    return code;
+}
+
+/* Of element `n` of an axis of the spectral side. */
+static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
+    static const double lowest[] = {
+        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
+        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5};
+    if (transform->kind == FFTND_R2R)
+        return lowest[transform->r2r[REDIST_FORWARD][axis]] + (double)n;
+    redist_index modes = transform->chain.kept[axis];
+    int is_negative = axis != transform->chain.halved && n >= (modes + 1) / 2;
+    return (double)(is_negative ? n - modes : n);
+}
+
+int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
+    int code = check_plan(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    int ndims = plan->engine.transform.chain.ndims;
+    if (axis < 0 || axis >= ndims)
+        return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
+    const struct fftnd__alignment *part =
+        &fftnd__engine_input(&plan->engine, REDIST_BACKWARD)->alignment;
+    if (k == NULL && part->count[axis] > 0)
+        return redist_fail(REDIST_ERR_NULL,
+                           "k = NULL, but this rank has %lld elements along axis %d",
+                           (long long)part->count[axis], axis);
+    for (redist_index i = 0; i < part->count[axis]; i++)
+        k[i] = wavenumber(&plan->engine.transform, axis, part->start[axis] + i);
+    return REDIST_OK;
+}
+
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
     int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && layout == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "layout = NULL");
     if (code == REDIST_OK && side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
         code = redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
                            (int)side);
@@ -120,65 +231,59 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     int direction = side == FFTND_PHYSICAL ? REDIST_FORWARD : REDIST_BACKWARD;
     const struct fftnd__step *step = fftnd__engine_input(&plan->engine, direction);
     const struct fftnd__batch *batch = &transform->batch;
-    *layout = (fftnd_layout){.ndims = transform->chain.ndims};
-    for (int axis = 0; axis < layout->ndims; axis++) {
-        layout->size[axis] = step->alignment.size[axis];
-        layout->start[axis] = step->alignment.start[axis];
-        layout->count[axis] = step->alignment.count[axis];
-        layout->stride[axis] = step->local.stride[axis + batch->shift];
+    fftnd_layout own = {.ndims = transform->chain.ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        own.sizes[axis] = step->alignment.size[axis];
+        own.start[axis] = step->alignment.start[axis];
+        own.count[axis] = step->alignment.count[axis];
+        own.stride[axis] = step->local.stride[axis + batch->shift];
     }
-    layout->batch_stride =
+    own.batch_stride =
         batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
-    layout->element_bytes = fftnd__element_bytes(transform, step->real);
-    layout->bytes = fftnd__engine_bytes(&plan->engine, direction);
-    return REDIST_OK;
+    own.element_bytes = fftnd__element_bytes(transform, step->real);
+    own.bytes = fftnd__engine_bytes(&plan->engine, direction);
+    return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
-    int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && info == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
+    int code = check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
-    const struct fftnd__choice *choice = &plan->engine.transform.choice;
-    *info = (fftnd_plan_info){.nexchanges = fftnd__engine_exchanges(&plan->engine),
-                              .method = plan->engine.method,
-                              .workspace_bytes = fftnd__engine_work(&plan->engine),
-                              .scale_forward = plan->engine.scale[REDIST_FORWARD],
-                              .scale_backward = plan->engine.scale[REDIST_BACKWARD],
-                              .serial_seconds = plan->engine.seconds[0],
-                              .exchange_seconds = plan->engine.seconds[1],
-                              .fused = plan->engine.is_fused,
-                              .tiled = plan->engine.is_fused || choice->tiled,
-                              .threads = plan->engine.transform.options.threads,
-                              .segments = plan->engine.is_fused ? 1 : choice->chunks,
-                              .partitions = fftnd__engine_pieces(&plan->engine),
-                              .locally_transposed =
-                                  plan->engine.pipelines[0].realigned && !plan->engine.is_fused};
-    memcpy(info->order, choice->order, sizeof info->order);
+    const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
+    fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
+                           .method = plan->engine.method,
+                           .workspace_bytes = fftnd__engine_work(&plan->engine),
+                           .scale_forward = plan->engine.directions[REDIST_FORWARD].scale,
+                           .scale_backward = plan->engine.directions[REDIST_BACKWARD].scale,
+                           .serial_seconds = plan->engine.seconds[0],
+                           .exchange_seconds = plan->engine.seconds[1],
+                           .fused = plan->engine.is_fused,
+                           .tiled = plan->engine.is_fused || configuration->tiled,
+                           .threads = plan->engine.transform.options.threads,
+                           .halved_axis = plan->engine.transform.chain.halved,
+                           .segments = plan->engine.is_fused ? 1 : configuration->segments,
+                           .partitions = fftnd__engine_partitions(&plan->engine),
+                           .locally_transposed = plan->engine.directions[0].program.transposed &&
+                                                 !plan->engine.is_fused};
+    memcpy(own.order, configuration->order, sizeof own.order);
     if (plan->engine.transform.offload != NULL) {
-        info->device_bytes = plan->engine.transform.offload->bytes;
-        info->buffered = plan->engine.transform.offload->buffered;
+        own.device_bytes = plan->engine.transform.offload->bytes;
+        own.buffered = plan->engine.transform.offload->buffered;
     }
-    info->transfer_bytes = fftnd__engine_transfers(&plan->engine);
-    info->tile_bytes = info->tiled ? choice->tile_bytes : 0;
+    own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
+    own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
     if (plan->engine.transform.grid != NULL)
-        code = redist_grid_get(plan->engine.transform.grid, &info->grid_ndims, info->grid, NULL);
-    return code;
+        code = redist_grid_get(plan->engine.transform.grid, &own.grid_ndims, own.grid, NULL);
+    return code == REDIST_OK ? redist_struct_write(__func__, "info", &own, sizeof own, info) : code;
 }
 
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
-    int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && phases == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
-    if (code == REDIST_OK && phases->size != sizeof *phases)
-        code = redist_fail(REDIST_ERR_ARGUMENT,
-                           "phases->size = %zu, but this library knows the size %zu: start from "
-                           "FFTND_PHASES_DEFAULT",
-                           phases->size, sizeof *phases);
-    if (code == REDIST_OK)
-        fftnd__engine_phases(&plan->engine, phases);
-    return code;
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    fftnd_phases own;
+    fftnd__engine_phases(&plan->engine, &own);
+    return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }
 
 /* ---------------------------------------------------------------- work space */
@@ -206,7 +311,7 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
-    int code = check_plan(__func__, plan);
+    int code = check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     code = redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes));
@@ -238,16 +343,19 @@ static int agree(const struct fftnd__engine *engine, int code) {
     return nranks == 1 ? code : redist_agree(transform->comm, code);
 }
 
-static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
+/* Of this rank alone. */
+static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
+                           const void *in, const void *out) {
     static const char *const names[2] = {"physical", "spectral"};
-    int code = check_plan(function, plan);
-    if (code != REDIST_OK)
-        return code;
     const struct fftnd__transform *transform = &plan->engine.transform;
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
     const struct fftnd__array arrays[2] = {
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
-    code = fftnd__check_arrays(function, arrays, transform->options.in_place);
+    int code = fftnd__check_arrays(function, arrays, transform->options.in_place);
     /* a driver may fail on this rank alone */
     int checks = transform->library->check != NULL && !transform->options.skip_agreement;
     for (int i = 0; i < 2 && code == REDIST_OK && checks; i++)
@@ -259,7 +367,14 @@ static int execute(const char *function, fftnd_plan *plan, int direction, void *
     if (code == REDIST_OK && !plan->engine.has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
-    code = agree(&plan->engine, code);
+    return code;
+}
+
+static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
+    int code = check_idle(function, plan);
+    if (code != REDIST_OK)
+        return code;
+    code = agree(&plan->engine, check_arguments(function, plan, direction, in, out));
     return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
 }
 
@@ -271,22 +386,91 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
     return execute(__func__, plan, REDIST_BACKWARD, spectral, physical);
 }
 
-int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
+/* ---------------------------------------------------------------- started and waited for */
+
+static void *run_in_thread(void *data) {
+    fftnd_plan *plan = data;
+    struct started *started = &plan->started;
+    started->code = fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+    if (started->code != REDIST_OK) /* messages are each thread's own */
+        snprintf(started->message, sizeof started->message, "%s", redist_error_message());
+    return NULL;
+}
+
+/* MPI must allow the thread to communicate while the caller does; the current device is each thread's own. */
+static int may_overlap(const struct fftnd__transform *transform) {
+    int level;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE && transform->library->space == REDIST_SPACE_HOST &&
+           transform->offload == NULL;
+}
+
+int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
+    int code = check_idle(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    code = agree(&plan->engine, check_arguments(__func__, plan, direction, input, output));
+    if (code != REDIST_OK)
+        return code;
+    struct started *started = &plan->started;
+    *started =
+        (struct started){.is_started = 1, .direction = direction, .in = input, .out = output};
+    started->has_thread = may_overlap(&plan->engine.transform) &&
+                          pthread_create(&started->thread, NULL, run_in_thread, plan) == 0;
+    return REDIST_OK;
+}
+
+static int complete(fftnd_plan *plan) {
+    struct started *started = &plan->started;
+    started->is_started = 0;
+    if (!started->has_thread)
+        return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
+    pthread_join(started->thread, NULL);
+    if (started->code != REDIST_OK)
+        redist_set_message(started->message);
+    return started->code;
+}
+
+int fftnd_wait(fftnd_plan *plan) {
     int code = check_plan(__func__, plan);
+    if (code == REDIST_OK && !plan->started.is_started)
+        code = redist_fail(REDIST_ERR_STATE, "no transform is under way: call fftnd_start first");
+    return code == REDIST_OK ? complete(plan) : code;
+}
+
+/* ---------------------------------------------------------------- transfers, and the end */
+
+int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
+    int code = check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     if (plan->engine.transform.offload == NULL) /* on all ranks */
         return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        code = redist_fail(REDIST_ERR_ARGUMENT, "direction = %d is neither forward nor backward",
-                           direction);
-    code = redist_agree(plan->engine.transform.comm, code);
-    if (code != REDIST_OK)
-        return code;
     plan->engine.transform.offload->bare = 1;
     code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;
     return code;
+}
+
+int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist_index sizes[],
+                  enum fftnd_kind kind, enum fftnd_precision precision,
+                  const fftnd_options *options, double *seconds) {
+    redist_model own = REDIST_MODEL_DEFAULT;
+    struct fftnd__request request = {
+        .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    int usual[REDIST_MAX_NDIMS];
+    int code = redist_struct_read(__func__, "model", model, &own, sizeof own);
+    if (code == REDIST_OK && (options == NULL || seconds == NULL))
+        code = redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
+    if (code == REDIST_OK)
+        code = fftnd__check_prediction(&request, options);
+    if (code != REDIST_OK)
+        return code;
+    fftnd__usual_order(ndims, request.halved, usual);
+    const int *order = request.options.order != NULL ? request.options.order : usual;
+    *seconds = fftnd__predict(&own, nranks, &request, order, request.options.grid_ndims,
+                              request.options.grid);
+    return REDIST_OK;
 }
 
 int fftnd_plan_free(fftnd_plan **plan) {
@@ -297,7 +481,9 @@ int fftnd_plan_free(fftnd_plan **plan) {
     int code = check_plan(__func__, *plan);
     if (code != REDIST_OK)
         return code;
+    if ((*plan)->started.is_started)
+        code = complete(*plan);
     destroy_plan(*plan);
     *plan = NULL;
-    return REDIST_OK;
+    return code;
 }

@@ -4,69 +4,145 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-#define FAIL(code, ...) redist_fail_in("fftnd_plan_create", code, __VA_ARGS__)
+#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
 
-int fftnd__halved_axis(const struct fftnd__request *request) {
-    if (request->kind != FFTND_R2C)
-        return -1;
-    return request->options.halved_axis >= 0 ? request->options.halved_axis : request->ndims - 1;
+/* ---------------------------------------------------------------- the options */
+
+/* What an option may be, and how ranks compare it. */
+static const struct option {
+    const char *name;
+    size_t offset;
+    enum { NUMBER, FLAG, BYTES } type;
+    int least, most;
+} table[] = {
+#define NUMBER_IN(member, least, most)                                                             \
+    { "options->" #member, offsetof(fftnd_options, member), NUMBER, least, most }
+#define ANY(member, type)                                                                          \
+    { "options->" #member, offsetof(fftnd_options, member), type, 0, 0 }
+    NUMBER_IN(effort, FFTND_ESTIMATE, FFTND_PATIENT),
+    NUMBER_IN(scaling, FFTND_SCALE_NONE, FFTND_SCALE_UNITARY),
+    NUMBER_IN(alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT),
+    NUMBER_IN(batch, 1, INT_MAX),
+    NUMBER_IN(batch_position, FFTND_BATCH_FIRST, FFTND_BATCH_LAST),
+    NUMBER_IN(fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS),
+    NUMBER_IN(local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO, FFTND_LOCAL_TRANSPOSE_ALWAYS),
+    NUMBER_IN(space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA),
+    NUMBER_IN(device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA),
+    NUMBER_IN(threads, 1, INT_MAX),
+    NUMBER_IN(staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER),
+    ANY(grid_ndims, NUMBER), /* the next two depend on the array: see below */
+    ANY(halved_axis, NUMBER),
+    ANY(in_place, FLAG),
+    ANY(overwrite_input, FLAG),
+    ANY(user_workspace, FLAG),
+    ANY(by_node, FLAG),
+    ANY(pin_arrays, FLAG),
+    ANY(mapped_arrays, FLAG),
+    ANY(skip_agreement, FLAG),
+    ANY(tile_bytes, BYTES),
+    ANY(device_bytes, BYTES),
+};
+
+enum { NOPTIONS = sizeof table / sizeof *table };
+
+static long long get(const fftnd_options *options, const struct option *option) {
+    const char *from = (const char *)options + option->offset;
+    int number;
+    size_t bytes;
+    memcpy(&number, from, sizeof number);
+    memcpy(&bytes, from, option->type == BYTES ? sizeof bytes : 0);
+    return option->type == BYTES ? (long long)bytes : option->type == FLAG ? number != 0 : number;
 }
 
-static int check_range(const char *name, int value, int least, int most) {
+static int check_range(const struct fftnd__request *request, const char *name, long long value,
+                       int least, int most) {
     if (value >= least && value <= most)
         return REDIST_OK;
-    return FAIL(REDIST_ERR_ARGUMENT, "%s = %d is not in %d..%d", name, value, least, most);
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %lld is not in %d..%d", name, value, least, most);
 }
 
 static int copy_options(struct fftnd__request *request, const fftnd_options *options) {
-    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
-    request->options = defaults;
+    request->options = (fftnd_options)FFTND_OPTIONS_DEFAULT;
     if (options == NULL)
-        options = &defaults;
-    if (options->size < offsetof(fftnd_options, effort) || options->size > sizeof request->options)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->size = %zu, but this library knows sizes up to %zu: start from "
-                    "FFTND_OPTIONS_DEFAULT",
-                    options->size, sizeof request->options);
-    memcpy(&request->options, options, options->size);
-    if (request->options.plan_seconds == 0)
-        request->options.plan_seconds = request->options.effort == FFTND_PATIENT ? 30 : 3;
-    return REDIST_OK;
+        return REDIST_OK;
+    return redist_struct_read(request->function, "options", options, &request->options,
+                              sizeof request->options);
 }
 
-static int check_options(const fftnd_options *options) {
-    const struct {
-        const char *name;
-        int value, least, most;
-    } ranges[] = {
-        {"options->effort", (int)options->effort, FFTND_ESTIMATE, FFTND_PATIENT},
-        {"options->scaling", (int)options->scaling, FFTND_SCALE_NONE, FFTND_SCALE_UNITARY},
-        {"options->alignment", (int)options->alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT},
-        {"options->batch", options->batch, 1, INT_MAX},
-        {"options->batch_position", (int)options->batch_position, FFTND_BATCH_FIRST,
-         FFTND_BATCH_LAST},
-        {"options->fusion", (int)options->fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS},
-        {"options->local_transpose", (int)options->local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO,
-         FFTND_LOCAL_TRANSPOSE_ALWAYS},
-        {"options->space", (int)options->space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
-        {"options->device", (int)options->device, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA},
-        {"options->threads", options->threads, 1, INT_MAX},
-        {"options->staging", (int)options->staging, REDIST_STAGING_AUTO, REDIST_STAGING_NEVER},
-    };
-    if (!(options->plan_seconds >= 0))
-        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative",
-                    options->plan_seconds);
+static int check_options(const struct fftnd__request *request) {
+    double seconds = request->options.plan_seconds;
+    if (!(seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative", seconds);
     int code = REDIST_OK;
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code == REDIST_OK; i++)
-        code = check_range(ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
+    for (int i = 0; i < NOPTIONS && code == REDIST_OK; i++)
+        if (table[i].least < table[i].most)
+            code = check_range(request, table[i].name, get(&request->options, &table[i]),
+                               table[i].least, table[i].most);
     return code;
 }
 
-static int check_grid_dims(const fftnd_options *options, int nranks) {
+/* ---------------------------------------------------------------- the array */
+
+static int check_array(const struct fftnd__request *request) {
+    int code = check_range(request, "ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1);
+    if (code == REDIST_OK && request->sizes == NULL)
+        code = FAIL(REDIST_ERR_NULL, "sizes = NULL");
+    for (int i = 0; code == REDIST_OK && i < request->ndims; i++)
+        if (request->sizes[i] < 1)
+            code = FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
+                        (long long)request->sizes[i]);
+    if (code == REDIST_OK)
+        code = check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_R2R);
+    if (code == REDIST_OK)
+        code =
+            check_range(request, "precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
+    return code;
+}
+
+static int check_halved(const struct fftnd__request *request) {
+    int halved = request->options.halved_axis;
+    if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
+        return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
+                    request->ndims - 1);
+    return REDIST_OK;
+}
+
+static int check_r2r(const struct fftnd__request *request) {
+    const enum fftnd_r2r *r2r = request->options.r2r;
+    if (request->kind != FFTND_R2R)
+        return REDIST_OK;
+    if (r2r == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but kind is FFTND_R2R");
+    for (int i = 0; i < request->ndims; i++) {
+        if ((int)r2r[i] < FFTND_DCT1 || r2r[i] > FFTND_DST4)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", i,
+                        (int)r2r[i]);
+        if (r2r[i] == FFTND_DCT1 && request->sizes[i] < 2)
+            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", i,
+                        (long long)request->sizes[i]);
+    }
+    return REDIST_OK;
+}
+
+static int check_modes(const struct fftnd__request *request) {
+    const redist_index *modes = request->options.retained_modes;
+    for (int i = 0; modes != NULL && i < request->ndims; i++)
+        if (modes[i] < 1 || modes[i] > request->sizes[i])
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->retained_modes[%d] = %lld is not in 1..%lld (sizes[%d])", i,
+                        (long long)modes[i], (long long)request->sizes[i], i);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- grid and order */
+
+static int check_grid_dims(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int nranks = request->nranks, any_free = 0;
     long long product = 1;
-    int any_free = 0;
     for (int i = 0; i < options->grid_ndims && product <= nranks; i++) {
         int dim = options->grid[i];
         if (dim < 0 || dim > nranks)
@@ -87,40 +163,34 @@ static int check_grid(const struct fftnd__request *request) {
     if (options->grid_ndims < 0 || options->grid_ndims > most)
         return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
                     options->grid_ndims, most);
-    int nranks;
-    MPI_Comm_size(request->comm, &nranks);
-    if (request->ndims == 1 && nranks > 1)
-        return FAIL(REDIST_ERR_GRID, "ndims = 1 cannot be distributed over %d ranks", nranks);
+    if (request->ndims == 1 && request->nranks > 1)
+        return FAIL(REDIST_ERR_GRID, "ndims = 1 cannot be distributed over %d ranks",
+                    request->nranks);
     int given = options->grid_ndims > 0 && options->grid != NULL;
-    return given ? check_grid_dims(options, nranks) : REDIST_OK;
+    return given ? check_grid_dims(request) : REDIST_OK;
 }
 
-/* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
-static int check_method(const char *method) {
-    if (redist_method_exists(method))
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_METHOD, "options->method = \"%s\" is not known", method);
-}
-
-static int check_r2r(const struct fftnd__request *request) {
-    const enum fftnd_r2r *r2r = request->options.r2r;
-    if (r2r == NULL)
-        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but kind is FFTND_R2R");
-    for (int i = 0; i < request->ndims; i++) {
-        if ((int)r2r[i] < FFTND_DCT1 || r2r[i] > FFTND_DST4)
-            return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", i,
-                        (int)r2r[i]);
-        if (r2r[i] == FFTND_DCT1 && request->sizes[i] < 2)
-            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %d, but FFTND_DCT1 needs at least 2", i,
-                        request->sizes[i]);
-    }
+/* There is nobody to choose what is open. */
+static int check_given_grid(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int is_open = options->grid_ndims > 0 ? options->grid == NULL : request->nranks != 1;
+    for (int i = 0; i < options->grid_ndims && !is_open; i++)
+        is_open = options->grid[i] == 0;
+    if (is_open)
+        return FAIL(REDIST_ERR_GRID, "options->grid is left open, not a grid of %d ranks",
+                    request->nranks);
     return REDIST_OK;
+}
+
+static int find_halved(const struct fftnd__request *request) {
+    int given = request->options.halved_axis;
+    return request->kind != FFTND_R2C ? -1 : given >= 0 ? given : request->ndims - 1;
 }
 
 /* A permutation of the axes, and the halved one is not split first. NULL is the usual order. */
 static int check_order(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int seen[REDIST_MAX_NDIMS] = {0}, halved = fftnd__halved_axis(request);
+    int seen[REDIST_MAX_NDIMS] = {0}, halved = find_halved(request);
     int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
     for (int i = 0; options->order != NULL && i < request->ndims; i++) {
         int axis = options->order[i];
@@ -136,214 +206,168 @@ static int check_order(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-/* Tiles have no whole arrays to turn. */
-static int check_local_transpose(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    if (options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS)
+/* ---------------------------------------------------------------- what does not go together */
+
+/* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
+static int check_method(const struct fftnd__request *request) {
+    const char *method = request->options.method;
+    if (redist_method_exists(method))
         return REDIST_OK;
-    if (options->fusion == FFTND_FUSION_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
-                    "options->fusion = FFTND_FUSION_ALWAYS");
-    for (int i = 0; options->retained_modes != NULL && i < request->ndims; i++)
-        if (options->retained_modes[i] != request->sizes[i])
-            return FAIL(REDIST_ERR_ARGUMENT,
-                        "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but "
-                        "options->retained_modes[%d] = %d drops "
-                        "modes",
-                        i, options->retained_modes[i]);
-    return REDIST_OK;
+    return FAIL(REDIST_ERR_METHOD, "options->method = \"%s\" is not known", method);
 }
 
-/* NULL keeps all. */
-static int check_retained_modes(const struct fftnd__request *request) {
-    const int *kept = request->options.retained_modes;
-    for (int i = 0; kept != NULL && i < request->ndims; i++)
-        if (kept[i] < 1 || kept[i] > request->sizes[i])
-            return FAIL(REDIST_ERR_SIZE,
-                        "options->retained_modes[%d] = %d is not in 1..%d (sizes[%d])", i, kept[i],
-                        request->sizes[i], i);
-    return REDIST_OK;
-}
-
-static int check_kind(const struct fftnd__request *request) {
-    int halved = request->options.halved_axis;
-    if (request->kind == FFTND_R2R)
-        return check_r2r(request);
-    if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
-        return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
-                    request->ndims - 1);
-    return REDIST_OK;
-}
-
-static int check_space(const struct fftnd__request *request) {
-    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
-    const char *unavailable = fftnd__serial_unavailable(request->options.space);
-    if (unavailable != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->space = %d has no serial FFT library here: %s",
-                    (int)request->options.space, unavailable);
-    if (library->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
-        return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device");
-    if (library->space != REDIST_SPACE_HOST && request->options.retained_modes != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->retained_modes is not for arrays of a device: modes are "
-                    "dropped in tiles");
-    if (library->space != REDIST_SPACE_HOST && request->options.fusion == FFTND_FUSION_ALWAYS)
-        return FAIL(REDIST_ERR_METHOD,
-                    "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles "
-                    "on a device");
-    return REDIST_OK;
-}
-
-/* Where arrays of the host are transformed. */
-static int check_device(const struct fftnd__request *request) {
-    const fftnd_options *options = &request->options;
-    const struct fftnd__serial *device = fftnd__serial_for(options->device);
-    const struct fftnd__serial *arrays = fftnd__serial_for(options->space);
-    const char *unavailable = fftnd__serial_unavailable(options->device);
-    if (unavailable != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->device = %d has no serial FFT library here: %s",
-                    (int)options->device, unavailable);
-    if (arrays->space != REDIST_SPACE_HOST && options->device_bytes != 0)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->device_bytes = %zu, but it is for arrays in host memory",
-                    options->device_bytes);
-    if (arrays->space != REDIST_SPACE_HOST && options->device == REDIST_SPACE_HOST)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->device = %d, but arrays of a device are transformed there",
-                    (int)options->device);
-    if (!fftnd__offload_wanted(options))
+static int check_library(const struct fftnd__request *request, const char *name,
+                         enum redist_space space) {
+    const char *unavailable = fftnd__serial_unavailable(space);
+    if (unavailable == NULL)
         return REDIST_OK;
-    if (options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for "
-                    "options->device_bytes or a device: tiles go in rows");
-    if (options->retained_modes != NULL)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->retained_modes is not for options->device_bytes or a "
-                    "device: modes are dropped in the caches");
-    if (device->space != REDIST_SPACE_HOST && request->kind == FFTND_R2R)
-        return FAIL(REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for options->device = %d",
-                    (int)options->device);
+    return FAIL(REDIST_ERR_ARGUMENT, "%s = %d has no serial FFT library here: %s", name, (int)space,
+                unavailable);
+}
+
+static int drops_modes(const struct fftnd__request *request) {
+    const redist_index *modes = request->options.retained_modes;
+    for (int i = 0; modes != NULL && i < request->ndims; i++)
+        if (modes[i] != request->sizes[i])
+            return 1;
+    return 0;
+}
+
+static int check_pairs(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int there = fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST;
+    int sent = fftnd__serial_for(options->device)->space != REDIST_SPACE_HOST;
+    int offloads = fftnd__offload_wanted(options), is_r2r = request->kind == FFTND_R2R;
+    int truncates = options->retained_modes != NULL;
+    int fuses = options->fusion == FFTND_FUSION_ALWAYS;
+    int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    const struct {
+        int is_refused, code;
+        const char *reason;
+    } pairs[] = {
+        {there && is_r2r, REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device"},
+        {there && truncates, REDIST_ERR_ARGUMENT,
+         "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},
+        {there && fuses, REDIST_ERR_METHOD,
+         "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles on a device"},
+        {there && options->device_bytes != 0, REDIST_ERR_ARGUMENT,
+         "options->device_bytes is not 0, but it is for arrays in host memory"},
+        {there && options->device == REDIST_SPACE_HOST, REDIST_ERR_ARGUMENT,
+         "options->device = REDIST_SPACE_HOST, but arrays of a device are transformed there"},
+        {offloads && transposes, REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS is not for options->device_bytes "
+         "or a device: tiles go in rows"},
+        {offloads && truncates, REDIST_ERR_ARGUMENT,
+         "options->retained_modes is not for options->device_bytes or a device: modes are dropped "
+         "in the caches"},
+        {offloads && sent && is_r2r, REDIST_ERR_ARGUMENT,
+         "kind = FFTND_R2R is not for options->device = REDIST_SPACE_CUDA"},
+        {transposes && fuses, REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
+         "FFTND_FUSION_ALWAYS: tiles have no whole arrays to turn"},
+        {transposes && drops_modes(request), REDIST_ERR_ARGUMENT,
+         "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->retained_modes "
+         "drops modes, which happens in tiles"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].is_refused)
+            return FAIL(pairs[i].code, "%s", pairs[i].reason);
     return REDIST_OK;
 }
 
-static int check_sizes(const struct fftnd__request *request) {
-    if (request->sizes == NULL)
-        return FAIL(REDIST_ERR_NULL, "sizes = NULL");
-    for (int i = 0; i < request->ndims; i++)
-        if (request->sizes[i] < 1)
-            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %d is below 1", i, request->sizes[i]);
-    return REDIST_OK;
+static int check_spaces(const struct fftnd__request *request) {
+    int code = check_library(request, "options->space", request->options.space);
+    if (code == REDIST_OK)
+        code = check_library(request, "options->device", request->options.device);
+    return code == REDIST_OK ? check_pairs(request) : code;
 }
+
+/* ---------------------------------------------------------------- all of it */
+
+typedef int check(const struct fftnd__request *request);
 
 static int check_all(struct fftnd__request *request, const fftnd_options *options,
-                     const void *plan) {
-    int code = check_range("ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1);
-    if (code == REDIST_OK)
-        code = check_sizes(request);
-    if (code == REDIST_OK)
-        code = check_range("kind", (int)request->kind, FFTND_C2C, FFTND_R2R);
-    if (code == REDIST_OK)
-        code = check_range("precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
+                     check *const checks[]) {
+    int code = check_array(request);
     if (code == REDIST_OK)
         code = copy_options(request, options);
-    if (code == REDIST_OK)
-        code = check_options(&request->options);
-    if (code == REDIST_OK)
-        code = check_grid(request);
-    if (code == REDIST_OK)
-        code = check_method(request->options.method);
-    if (code == REDIST_OK)
-        code = check_kind(request);
-    if (code == REDIST_OK)
-        code = check_order(request);
-    if (code == REDIST_OK)
-        code = check_space(request);
-    if (code == REDIST_OK)
-        code = check_device(request);
-    if (code == REDIST_OK)
-        code = check_retained_modes(request);
-    if (code == REDIST_OK)
-        code = check_local_transpose(request);
-    if (code == REDIST_OK && plan == NULL)
-        code = FAIL(REDIST_ERR_NULL, "plan = NULL");
+    for (; *checks != NULL && code == REDIST_OK; checks++)
+        code = (*checks)(request);
     return code;
 }
 
+struct shared {
+    int n;
+    redist_shared_value values[4 + NOPTIONS + 5 * REDIST_MAX_NDIMS];
+    char names[5 * REDIST_MAX_NDIMS][32];
+};
+
+static void share(struct shared *shared, const char *list, int i, long long value) {
+    char *name = shared->names[shared->n - 4 - NOPTIONS];
+    snprintf(name, sizeof *shared->names, "%s[%d]", list, i);
+    shared->values[shared->n++] = (redist_shared_value){name, value};
+}
+
 static int agree(const struct fftnd__request *request, int code) {
-    static const char *const names[5][REDIST_MAX_NDIMS] = {
-        {"sizes[0]", "sizes[1]", "sizes[2]", "sizes[3]", "sizes[4]", "sizes[5]", "sizes[6]",
-         "sizes[7]", "sizes[8]", "sizes[9]", "sizes[10]", "sizes[11]", "sizes[12]", "sizes[13]",
-         "sizes[14]", "sizes[15]"},
-        {"options->grid[0]", "options->grid[1]", "options->grid[2]", "options->grid[3]",
-         "options->grid[4]", "options->grid[5]", "options->grid[6]", "options->grid[7]",
-         "options->grid[8]", "options->grid[9]", "options->grid[10]", "options->grid[11]",
-         "options->grid[12]", "options->grid[13]", "options->grid[14]", "options->grid[15]"},
-        {"options->r2r[0]", "options->r2r[1]", "options->r2r[2]", "options->r2r[3]",
-         "options->r2r[4]", "options->r2r[5]", "options->r2r[6]", "options->r2r[7]",
-         "options->r2r[8]", "options->r2r[9]", "options->r2r[10]", "options->r2r[11]",
-         "options->r2r[12]", "options->r2r[13]", "options->r2r[14]", "options->r2r[15]"},
-        {"options->retained_modes[0]", "options->retained_modes[1]", "options->retained_modes[2]",
-         "options->retained_modes[3]", "options->retained_modes[4]", "options->retained_modes[5]",
-         "options->retained_modes[6]", "options->retained_modes[7]", "options->retained_modes[8]",
-         "options->retained_modes[9]", "options->retained_modes[10]", "options->retained_modes[11]",
-         "options->retained_modes[12]", "options->retained_modes[13]",
-         "options->retained_modes[14]", "options->retained_modes[15]"},
-        {"options->order[0]", "options->order[1]", "options->order[2]", "options->order[3]",
-         "options->order[4]", "options->order[5]", "options->order[6]", "options->order[7]",
-         "options->order[8]", "options->order[9]", "options->order[10]", "options->order[11]",
-         "options->order[12]", "options->order[13]", "options->order[14]", "options->order[15]"}};
     const fftnd_options *options = &request->options;
-    redist_shared_value values[26 + 5 * REDIST_MAX_NDIMS] = {
-        {"ndims", request->ndims},
-        {"kind", request->kind},
-        {"precision", request->precision},
-        {"options->grid_ndims", options->grid_ndims},
-        {"options->effort", options->effort},
-        {"options->scaling", options->scaling},
-        {"options->alignment", options->alignment},
-        {"options->batch", options->batch},
-        {"options->batch_position", options->batch_position},
-        {"options->halved_axis", options->halved_axis},
-        {"options->in_place", options->in_place != 0},
-        {"options->overwrite_input", options->overwrite_input != 0},
-        {"options->user_workspace", options->user_workspace != 0},
-        {"options->fusion", options->fusion},
-        {"options->tile_bytes", (long long)options->tile_bytes},
-        {"options->space", options->space},
-        {"options->threads", options->threads},
-        {"options->local_transpose", options->local_transpose},
-        {"options->by_node", options->by_node != 0},
-        {"options->device", options->device},
-        {"options->device_bytes", (long long)options->device_bytes},
-        {"options->pin_arrays", options->pin_arrays != 0},
-        {"options->staging", options->staging},
-        {"options->mapped_arrays", options->mapped_arrays != 0},
-        {"options->skip_agreement", options->skip_agreement != 0},
-        {"the hash of options->method", redist_hash_text(options->method)}};
-    int n = 0, valid = code == REDIST_OK;
-    while (values[n].name != NULL)
-        n++;
+    struct shared shared = {4,
+                            {{"ndims", request->ndims},
+                             {"kind", request->kind},
+                             {"precision", request->precision},
+                             {"the hash of options->method", redist_hash_text(options->method)}},
+                            {{0}}};
+    for (int i = 0; i < NOPTIONS; i++)
+        shared.values[shared.n++] = (redist_shared_value){table[i].name, get(options, &table[i])};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
-        int in_grid = valid && options->grid != NULL && i < options->grid_ndims;
-        int in_array = valid && i < request->ndims;
+        int in_array = code == REDIST_OK && i < request->ndims;
+        int in_grid = in_array && options->grid != NULL && i < options->grid_ndims;
         int is_r2r = in_array && request->kind == FFTND_R2R;
-        values[n++] = (redist_shared_value){names[0][i], in_array ? request->sizes[i] : 0};
-        values[n++] = (redist_shared_value){names[1][i], in_grid ? options->grid[i] : 0};
-        values[n++] = (redist_shared_value){names[2][i], is_r2r ? (int)options->r2r[i] : 0};
-        const int *kept =
-            options->retained_modes != NULL ? options->retained_modes : request->sizes;
-        values[n++] = (redist_shared_value){names[3][i], in_array ? kept[i] : 0};
         int in_order = in_array && options->order != NULL;
-        values[n++] = (redist_shared_value){names[4][i], in_order ? options->order[i] : -1};
+        const redist_index *modes =
+            options->retained_modes != NULL ? options->retained_modes : request->sizes;
+        share(&shared, "sizes", i, in_array ? request->sizes[i] : 0);
+        share(&shared, "options->grid", i, in_grid ? options->grid[i] : 0);
+        share(&shared, "options->r2r", i, is_r2r ? (int)options->r2r[i] : 0);
+        share(&shared, "options->retained_modes", i, in_array ? modes[i] : 0);
+        share(&shared, "options->order", i, in_order ? options->order[i] : -1);
     }
-    return redist_agree_values_in("fftnd_plan_create", request->comm, code, n, values);
+    return redist_agree_values_in(request->function, request->comm, code, shared.n, shared.values);
+}
+
+static void fill_in(struct fftnd__request *request) {
+    fftnd_options *options = &request->options;
+    request->halved = find_halved(request);
+    request->modes = options->retained_modes != NULL ? options->retained_modes : request->sizes;
+    if (options->space == REDIST_SPACE_AUTO)
+        options->space = REDIST_SPACE_HOST;
+    if (options->plan_seconds == 0)
+        options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
 }
 
 int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
                          const void *plan) {
-    return agree(request, check_all(request, options, plan));
+    static check *const checks[] = {check_options, check_grid,   check_method,
+                                    check_halved,  check_r2r,    check_order,
+                                    check_modes,   check_spaces, NULL};
+    request->function = "fftnd_plan_create";
+    MPI_Comm_size(request->comm, &request->nranks);
+    int code = check_all(request, options, checks);
+    if (code == REDIST_OK && plan == NULL)
+        code = FAIL(REDIST_ERR_NULL, "plan = NULL");
+    code = agree(request, code);
+    if (code == REDIST_OK)
+        fill_in(request);
+    return code;
+}
+
+int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options) {
+    static check *const checks[] = {
+        check_options, check_grid, check_given_grid, check_halved, check_order, check_modes, NULL};
+    request->function = "fftnd_predict";
+    int code = check_all(request, options, checks);
+    if (code == REDIST_OK)
+        fill_in(request);
+    return code;
 }
 
 int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place) {

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
-#include "offload.h"
+#include "exchanges.h"
+#include "fusion.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, AREA = 2 };
+
+/* Of a device's limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
+ * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
+enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20, MOST_TILE_BYTES = 128 << 20 };
+
+/* Contiguous bytes of the host that still cost less to copy to a device than another pass over the array. */
+enum { SHORT_ROW = 4 << 10 };
 
 /* ---------------------------------------------------------------- what is wanted */
 
@@ -40,8 +48,9 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
     double size = logical_size(request);
     enum fftnd_scaling scaling = request->options.scaling;
     double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrt(size) : 1;
-    engine->scale[REDIST_FORWARD] = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
-    engine->scale[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
+    engine->directions[REDIST_FORWARD].scale = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
+    engine->directions[REDIST_BACKWARD].scale =
+        scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
 /* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
@@ -49,14 +58,75 @@ static int create_grid(struct fftnd__transform *transform, const struct fftnd__r
     if (request->ndims == 1)
         return redist_private_comm(request->comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
-    memcpy(dims, transform->choice.grid, sizeof dims);
+    memcpy(dims, transform->configuration.grid, sizeof dims);
     int code = (request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
-        request->comm, transform->choice.grid_ndims, dims, &transform->grid);
+        request->comm, transform->configuration.grid_ndims, dims, &transform->grid);
     return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
 }
 
 static int is_on_device(const struct fftnd__transform *transform) {
     return transform->library->space != REDIST_SPACE_HOST;
+}
+
+/* What such a transform cannot choose: it works in tiles, and joins as many axes as the device has room for. */
+static void adjust_to_device(const struct fftnd__offload *offload,
+                             struct fftnd__configuration *configuration) {
+    configuration->tiled = configuration->segments = 1;
+    configuration->transposed = configuration->before_exchange =
+        0; /* transfers move rows, not single elements */
+    configuration->untiled = 0;
+    configuration->group_bytes = offload->limit / SHARE_OF_AXES;
+    if (configuration->group_bytes > MOST_AXES_BYTES)
+        configuration->group_bytes = MOST_AXES_BYTES;
+    configuration->row_bytes = SHORT_ROW;
+    configuration->tile_bytes =
+        configuration->group_bytes < MOST_TILE_BYTES ? configuration->group_bytes : MOST_TILE_BYTES;
+}
+
+/* Collective. */
+static int create_offload(struct fftnd__transform *transform) {
+    if (!fftnd__offload_wanted(&transform->options))
+        return REDIST_OK;
+    int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
+    if (code == REDIST_OK)
+        adjust_to_device(transform->offload, &transform->configuration);
+    return code;
+}
+
+/* What both directions share. Collective. */
+static int create_transform(struct fftnd__transform *transform,
+                            const struct fftnd__request *request) {
+    int code = create_grid(transform, request);
+    if (code == REDIST_OK)
+        code = create_offload(transform);
+    if (code != REDIST_OK)
+        return code;
+    code = redist_agree(transform->comm, transform->space->event_create(&transform->event));
+    if (code != REDIST_OK)
+        return code;
+    code = fftnd__team_create(request->options.threads, &transform->team);
+    if (code == REDIST_OK)
+        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
+                                  request->halved, transform->configuration.order, transform->grid);
+    return redist_agree(transform->comm, code);
+}
+
+/* ---------------------------------------------------------------- programs */
+
+static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, int i) {
+    return fftnd__step_bytes(&engine->transform, &engine->directions[direction].program.steps[i]);
+}
+
+/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
+ * space. */
+static size_t find_largest(const struct fftnd__engine *engine) {
+    size_t most = 0;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 0; i <= engine->directions[direction].program.nsteps; i++) {
+            size_t bytes = step_bytes_at(engine, direction, i);
+            most = bytes > most ? bytes : most;
+        }
+    return most;
 }
 
 static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
@@ -66,148 +136,147 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
         engine->work_bytes[work] = bytes;
 }
 
-/* What the plan needs as it is now. With work space of the user, which may turn out not to be mapped,
- * room for either way. */
+/* What the programs need, besides what was counted before. */
 static void count_work(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    int user = transform->options.user_workspace;
-    engine->work_bytes[0] = engine->work_bytes[1] = engine->work_bytes[AREA] = 0;
     for (int direction = 0; direction < 2; direction++) {
-        note_bytes(engine, AREA, fftnd__pipeline_area(&engine->pipelines[direction], transform));
-        for (int i = 0; i < 2; i++) {
-            if (engine->may_fuse)
-                note_bytes(
-                    engine, i,
-                    fftnd__fused_bytes(&engine->fused[direction], transform, FFTND__WORK0 + i));
-            if (!engine->may_fuse || user)
-                note_bytes(engine, i,
-                           fftnd__pipeline_bytes(&engine->pipelines[direction], transform,
-                                                 FFTND__WORK0 + i));
-        }
+        const struct fftnd__program *program = &engine->directions[direction].program;
+        note_bytes(engine, AREA, fftnd__passes_area(program));
+        for (int i = 1; i <= program->nsteps; i++)
+            if (program->steps[i].buffer >= FFTND__WORK0)
+                note_bytes(engine, program->steps[i].buffer - FFTND__WORK0,
+                           step_bytes_at(engine, direction, i));
     }
 }
 
-/* The largest array of any step: what planning needs twice, and what arrays have that serve as work
- * space. */
-static size_t largest_bytes(const struct fftnd__engine *engine) {
-    size_t most = 0;
-    for (int direction = 0; direction < 2; direction++)
-        for (int i = 0; i <= engine->pipelines[direction].nsteps; i++) {
-            size_t bytes =
-                fftnd__step_bytes(&engine->transform, &engine->pipelines[direction].steps[i]);
-            most = bytes > most ? bytes : most;
-        }
-    return most;
-}
-
-/* Makes serial plans on two arrays. */
-typedef int planning(struct fftnd__engine *engine, void *const scratch[2]);
-
-static int plan_pipelines(struct fftnd__engine *engine, void *const scratch[2]) {
+static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
     int code = REDIST_OK;
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code =
-            fftnd__pipeline_plan_serial(&engine->pipelines[direction], &engine->transform, scratch);
+            fftnd__plan_passes(&engine->directions[direction].program, &engine->transform, scratch);
     return code;
 }
 
-static int plan_fused(struct fftnd__engine *engine, void *const scratch[2]) {
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__fused_plan_whole(&engine->fused[direction], &engine->transform, scratch);
-    return code;
-}
-
-/* Whether serial transforms are planned on arrays: tiles on a device are not, but a copy is. */
-static int plans_on_arrays(const struct fftnd__engine *engine) {
-    if (engine->transform.offload == NULL)
-        return !is_on_device(&engine->transform);
-    for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->pipelines[direction].nsteps; i++) {
-            const struct fftnd__step *step = &engine->pipelines[direction].steps[i];
-            if (step->hop.type != FFTND__EXCHANGE && step->naxes == 0)
-                return 1;
-        }
-    return 0;
-}
-
-static int plan_in_scratch(struct fftnd__engine *engine, planning *plan) {
+static int plan_in_scratch(struct fftnd__engine *engine) {
     static char nowhere[2]; /* addresses that nobody uses */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
-    if (!plans_on_arrays(engine))
-        return plan(engine, apart);
-    size_t bytes = (largest_bytes(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    if (!fftnd__needs_scratch(&engine->directions[0].program, &engine->transform) &&
+        !fftnd__needs_scratch(&engine->directions[1].program, &engine->transform))
+        return plan_programs(engine, apart);
+    size_t bytes = (find_largest(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
     if (memory == NULL)
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY,
                               "no memory for planning in two arrays of %zu bytes", bytes);
     char *first = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
     void *const scratch[2] = {first, first + bytes};
-    int code = plan(engine, scratch);
+    int code = plan_programs(engine, scratch);
     redist_release(memory);
     return code;
 }
 
-/* Collective. */
-static int plan_whole_in_fused(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    if (!fftnd__fused_has_whole(&engine->fused[0], transform) &&
-        !fftnd__fused_has_whole(&engine->fused[1], transform))
-        return REDIST_OK;
-    return redist_agree(transform->comm, plan_in_scratch(engine, plan_fused));
+static void add_phases(const struct fftnd__program *program, redist_phases *sum) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        redist_phases phases = REDIST_PHASES_DEFAULT;
+        redist_plan *exchange = program->steps[i].exchange;
+        if (exchange == NULL || redist_plan_get_phases(exchange, &phases) != REDIST_OK)
+            continue;
+        sum->total += phases.total;
+        sum->pack += phases.pack;
+        sum->first_message += phases.first_message;
+        sum->communicate += phases.communicate;
+        sum->unpack += phases.unpack;
+        sum->own_part += phases.own_part;
+    }
 }
 
-static void free_fused(struct fftnd__engine *engine) {
+/* All exchanges that there are and were. */
+static redist_phases sum_phases(const struct fftnd__engine *engine) {
+    redist_phases sum = engine->past;
     for (int direction = 0; direction < 2; direction++)
-        fftnd__fused_free(&engine->fused[direction], &engine->transform);
-    engine->may_fuse = engine->is_fused = 0;
+        add_phases(&engine->directions[direction].program, &sum);
+    return sum;
+}
+
+static void free_exchanges(struct fftnd__engine *engine) {
+    if (engine->transform.options.phases)
+        engine->past = sum_phases(engine);
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__free_exchanges(&engine->directions[direction].program);
+}
+
+static void free_programs(struct fftnd__engine *engine) {
+    free_exchanges(engine);
+    for (int direction = 0; direction < 2; direction++) {
+        struct fftnd__program *program = &engine->directions[direction].program;
+        fftnd__free_passes(program, &engine->transform);
+        program->nsteps = program->planned = 0;
+    }
 }
 
 /* Collective. */
-static int build_fused(struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
+static int build_stepwise(struct fftnd__engine *engine) {
     int code = REDIST_OK;
-    enum fftnd_fusion fusion = transform->options.fusion;
-    if (is_on_device(transform))
-        return REDIST_OK;
-    engine->may_fuse =
-        fusion == FFTND_FUSION_AUTO ? transform->choice.fused : fusion == FFTND_FUSION_ALWAYS;
+    free_programs(engine);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = fftnd__build_stepwise(&engine->directions[direction].program, &engine->transform,
+                                     direction);
+    return redist_agree(engine->transform.comm, code);
+}
+
+/* Whether fused programs suit says `may_fuse` in the end. Collective. */
+static int build_fused(struct fftnd__engine *engine) {
+    int code = REDIST_OK;
+    free_programs(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
-        code =
-            fftnd__fused_build(&engine->fused[direction], transform, direction, &engine->may_fuse);
-    if (code == REDIST_OK && !engine->may_fuse && transform->options.fusion == FFTND_FUSION_ALWAYS)
-        code = redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
+        code = fftnd__build_fused(&engine->directions[direction].program, &engine->transform,
+                                  direction, &engine->may_fuse);
+    if (code == REDIST_OK && engine->may_fuse)
+        code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    return code;
+}
+
+static int insists_on_fusion(const struct fftnd__engine *engine) {
+    return engine->transform.options.fusion == FFTND_FUSION_ALWAYS;
+}
+
+static int wants_fusion(const struct fftnd__transform *transform) {
+    int wants = transform->options.fusion == FFTND_FUSION_AUTO
+                    ? transform->configuration.fused
+                    : transform->options.fusion == FFTND_FUSION_ALWAYS;
+    return wants && !is_on_device(transform);
+}
+
+/* Fused programs if they suit, else those over whole arrays; and what work space they need. Work space of the user
+ * may turn out not to be mapped, so it has room for both. Collective. */
+static int build_programs(struct fftnd__engine *engine) {
+    struct fftnd__transform *transform = &engine->transform;
+    int user = transform->options.user_workspace, on_device = is_on_device(transform);
+    int code = build_stepwise(engine);
+    if (code != REDIST_OK)
+        return code;
+    engine->largest_bytes = find_largest(engine);
+    if (on_device || (transform->offload != NULL && user)) /* they say what they need, or refuse */
+        code = redist_agree(transform->comm, plan_in_scratch(engine));
+    engine->may_fuse = wants_fusion(transform);
+    if (!engine->may_fuse || user)
+        count_work(engine);
+    if (!engine->may_fuse || code != REDIST_OK)
+        return code;
+    code = build_fused(engine);
+    if (code == REDIST_OK && !engine->may_fuse && insists_on_fusion(engine))
+        return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
                               "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit these "
                               "sizes and this grid");
     if (code == REDIST_OK && engine->may_fuse)
-        code = plan_whole_in_fused(engine);
-    if (code != REDIST_OK || !engine->may_fuse)
-        free_fused(engine);
+        count_work(engine);
+    if (code == REDIST_OK && (user || !engine->may_fuse))
+        code = build_stepwise(engine);
+    if (code == REDIST_OK && !engine->may_fuse)
+        count_work(engine);
     return code;
 }
 
-/* Collective. */
-static int build_pipelines(struct fftnd__engine *engine, const struct fftnd__request *request) {
-    struct fftnd__transform *transform = &engine->transform;
-    int code = fftnd__team_create(request->options.threads, &transform->team);
-    if (code == REDIST_OK)
-        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes,
-                                  request->options.retained_modes, fftnd__halved_axis(request),
-                                  transform->choice.order, transform->grid);
-    code = redist_agree(transform->comm, code);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__pipeline_build(&engine->pipelines[direction], transform, direction);
-    return code;
-}
-
-/* Tiles have plans of their own, so only where whole arrays are transformed. Collective. */
-static int plan_serial(struct fftnd__engine *engine) {
-    if (engine->has_serial)
-        return REDIST_OK;
-    int code = redist_agree(engine->transform.comm, plan_in_scratch(engine, plan_pipelines));
-    engine->has_serial = code == REDIST_OK;
-    return code;
-}
+/* ---------------------------------------------------------------- work space and exchanges */
 
 static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
     char *next = engine->workspace;
@@ -217,68 +286,28 @@ static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
     }
 }
 
-/* The steps with the exchanges in use. */
-static const struct fftnd__pipeline *steps_of(const struct fftnd__engine *engine, int direction) {
-    return engine->is_fused ? &engine->fused[direction].list : &engine->pipelines[direction];
-}
-
 static void find_method(struct fftnd__engine *engine) {
-    const struct fftnd__pipeline *pipeline = steps_of(engine, REDIST_FORWARD);
+    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
     strcpy(engine->method, "none");
-    for (int i = pipeline->nsteps; i >= 1; i--) {
-        redist_plan_info info;
-        if (pipeline->steps[i].exchange != NULL &&
-            redist_plan_get_info(pipeline->steps[i].exchange, &info) == REDIST_OK)
+    for (int i = program->nsteps; i >= 1; i--) {
+        redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
+        if (program->steps[i].exchange != NULL &&
+            redist_plan_get_info(program->steps[i].exchange, &info) == REDIST_OK)
             strncpy(engine->method, info.method, sizeof engine->method - 1);
     }
 }
 
-static int plan_fused_exchanges(struct fftnd__engine *engine, void *const work[2]) {
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__fused_plan_exchanges(&engine->fused[direction], &engine->transform, work);
-    return code;
-}
-
-static int plan_whole_exchanges(struct fftnd__engine *engine, void *const work[2]) {
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__pipeline_plan_exchanges(&engine->pipelines[direction], &engine->transform, work);
-    return code;
-}
-
-static void free_exchanges(struct fftnd__engine *engine) {
-    fftnd__engine_keep_phases(engine);
-    for (int direction = 0; direction < 2; direction++) {
-        fftnd__pipeline_free_exchanges(&engine->fused[direction].list);
-        fftnd__pipeline_free_exchanges(&engine->pipelines[direction]);
-    }
-}
-
-/* Joined in tiles if the methods can, and if not, whether that is an error. Collective. */
-static int try_fused_exchanges(struct fftnd__engine *engine) {
+/* Collective. */
+static int plan_exchanges(struct fftnd__engine *engine) {
     void *work[3];
+    int code = REDIST_OK;
     work_arrays(engine, work);
-    int code = engine->may_fuse ? plan_fused_exchanges(engine, work) : REDIST_OK;
-    engine->is_fused = engine->may_fuse && code == REDIST_OK;
-    if (engine->is_fused)
-        find_method(engine);
-    int insists = engine->transform.options.fusion == FFTND_FUSION_ALWAYS;
-    return code == REDIST_ERR_METHOD && !insists ? REDIST_OK : code;
-}
-
-static int take_whole_exchanges(struct fftnd__engine *engine) {
-    void *work[3];
-    work_arrays(engine, work);
-    free_exchanges(engine);
-    int code = plan_serial(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__pipeline_set_area(&engine->pipelines[direction], &engine->transform, work[AREA]);
+        code = fftnd__set_passes_area(&engine->directions[direction].program, work[AREA]);
     code = redist_agree(engine->transform.comm, code);
-    if (code == REDIST_OK)
-        code = plan_whole_exchanges(engine, work);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code =
+            fftnd__plan_exchanges(&engine->directions[direction].program, &engine->transform, work);
     if (code == REDIST_OK)
         find_method(engine);
     return code;
@@ -298,7 +327,6 @@ static void pin_work(struct fftnd__engine *engine) {
 
 static int allocate_work(struct fftnd__engine *engine) {
     void *memory = NULL;
-    count_work(engine);
     int code = redist_alloc_in(engine->transform.comm, engine->transform.library->space,
                                fftnd__engine_work(engine), &memory);
     engine->workspace = memory;
@@ -318,72 +346,64 @@ static void free_work(struct fftnd__engine *engine) {
     engine->has_workspace = engine->owns_workspace = 0;
 }
 
+/* Fused in tiles if the methods can; if not, whether that is an error. Collective. */
+static int try_fused(struct fftnd__engine *engine) {
+    engine->is_fused = 0;
+    if (!engine->may_fuse)
+        return REDIST_OK;
+    int code = engine->directions[0].program.fused ? REDIST_OK : build_fused(engine);
+    if (code == REDIST_OK)
+        code = plan_exchanges(engine);
+    engine->is_fused = code == REDIST_OK;
+    return code == REDIST_ERR_METHOD && !insists_on_fusion(engine) ? REDIST_OK : code;
+}
+
+/* Collective. */
+static int take_stepwise(struct fftnd__engine *engine) {
+    int code = engine->directions[0].program.fused ? build_stepwise(engine) : REDIST_OK;
+    if (code == REDIST_OK && !engine->directions[0].program.planned)
+        code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    return code == REDIST_OK ? plan_exchanges(engine) : code;
+}
+
 /* A plan that turns out not to fuse has other needs. */
 static int take_workspace(struct fftnd__engine *engine) {
     int code = allocate_work(engine);
     if (code == REDIST_OK)
-        code = try_fused_exchanges(engine);
+        code = try_fused(engine);
     if (code != REDIST_OK || engine->is_fused)
         return code;
     if (engine->may_fuse) {
-        free_exchanges(engine);
+        engine->may_fuse = 0;
+        code = build_stepwise(engine);
         free_work(engine);
-        free_fused(engine);
-        code = allocate_work(engine);
+        memset(engine->work_bytes, 0, sizeof engine->work_bytes);
+        count_work(engine);
+        if (code == REDIST_OK)
+            code = allocate_work(engine);
     }
-    return code == REDIST_OK ? take_whole_exchanges(engine) : code;
-}
-
-static int create_marks(struct fftnd__transform *transform) {
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK && transform->library->mark_create != NULL; i++)
-        code = transform->library->mark_create(&transform->marks[i]);
-    return code;
-}
-
-/* Collective. */
-static int create_offload(struct fftnd__transform *transform) {
-    if (!fftnd__offload_wanted(&transform->options))
-        return REDIST_OK;
-    int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
-    if (code == REDIST_OK)
-        fftnd__offload_adjust(transform->offload, &transform->choice);
-    return code;
+    return code == REDIST_OK ? take_stepwise(engine) : code;
 }
 
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
-                         const struct fftnd__choice *choice) {
+                         const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){0};
     transform->kind = request->kind;
     transform->precision = request->precision;
     transform->options = request->options;
-    transform->choice = *choice;
+    transform->configuration = *configuration;
     transform->library = fftnd__serial_for(request->options.space);
+    transform->space = redist_space_at(transform->library->space);
     transform->batch = fftnd__batch_of(&request->options, request->ndims);
     set_r2r(transform, request);
     set_scale(engine, request);
-    int code = create_grid(transform, request);
-    if (code != REDIST_OK)
-        return code;
-    code = create_offload(transform);
-    if (code == REDIST_OK)
-        code = redist_agree(transform->comm, create_marks(transform));
-    if (code == REDIST_OK)
-        code = redist_agree(transform->comm, build_pipelines(engine, request));
-    if (code == REDIST_OK)
-        code = build_fused(engine);
-    int refuses_late = transform->offload != NULL && request->options.user_workspace;
-    if (code == REDIST_OK && (is_on_device(transform) || refuses_late))
-        code = plan_serial(engine); /* plans on a device say what scratch they need */
-    if (code != REDIST_OK)
-        return code;
-    if (!request->options.user_workspace)
-        return take_workspace(engine);
-    count_work(engine);
     find_method(engine);
-    return REDIST_OK;
+    int code = create_transform(transform, request);
+    if (code == REDIST_OK)
+        code = build_programs(engine);
+    return code == REDIST_OK && !request->options.user_workspace ? take_workspace(engine) : code;
 }
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
@@ -391,58 +411,87 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     engine->workspace = workspace;
     engine->has_workspace = 1;
     pin_work(engine);
-    int code = try_fused_exchanges(engine);
+    int code = try_fused(engine);
     if (code == REDIST_OK && !engine->is_fused)
-        code = take_whole_exchanges(engine);
+        code = take_stepwise(engine);
     engine->has_workspace = code == REDIST_OK;
     return code;
 }
 
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
-    for (int direction = 0; direction < 2; direction++)
-        fftnd__pipeline_free(&engine->pipelines[direction], &engine->transform);
-    free_fused(engine);
+    struct fftnd__transform *transform = &engine->transform;
+    free_programs(engine);
     free_work(engine);
-    for (int i = 0; i < 2; i++)
-        if (engine->transform.marks[i] != NULL)
-            engine->transform.library->mark_destroy(engine->transform.marks[i]);
-    fftnd__team_free(engine->transform.team);
-    fftnd__offload_free(engine->transform.offload);
-    if (engine->transform.grid != NULL)
-        redist_grid_free(&engine->transform.grid);
+    if (transform->space != NULL)
+        transform->space->event_destroy(transform->event);
+    fftnd__team_free(transform->team);
+    fftnd__offload_free(transform->offload);
+    if (transform->grid != NULL)
+        redist_grid_free(&transform->grid);
 }
 
 /* ---------------------------------------------------------------- questions and use */
 
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
-    return &engine->pipelines[direction].steps[0];
+    return &engine->directions[direction].program.steps[0];
 }
 
 /* Arrays that serve as work space have room for every step. */
 size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
     const fftnd_options *options = &engine->transform.options;
-    return options->in_place || options->overwrite_input
-               ? largest_bytes(engine)
-               : fftnd__step_bytes(&engine->transform, fftnd__engine_input(engine, direction));
+    return options->in_place || options->overwrite_input ? engine->largest_bytes
+                                                         : step_bytes_at(engine, direction, 0);
 }
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
-    const struct fftnd__pipeline *pipeline = &engine->pipelines[REDIST_FORWARD];
+    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
     int count = 0;
-    for (int i = 1; i <= pipeline->nsteps; i++)
-        count += pipeline->steps[i].hop.type == FFTND__EXCHANGE;
+    for (int i = 1; i <= program->nsteps; i++)
+        count += program->steps[i].type == FFTND__EXCHANGE;
     return count;
 }
 
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
-    const struct fftnd__transform *transform = &engine->transform;
-    const struct fftnd__pipeline *pipeline = steps_of(engine, REDIST_FORWARD);
+    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
     size_t bytes = 0;
-    for (int i = 1; i <= pipeline->nsteps && transform->offload != NULL; i++)
-        if (pipeline->steps[i].naxes > 0 && pipeline->steps[i].local.elements > 0)
-            bytes += fftnd__step_bytes(transform, &pipeline->steps[i - 1]) +
-                     fftnd__step_bytes(transform, &pipeline->steps[i]);
+    for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
+        if (program->steps[i].naxes > 0 && program->steps[i].local.elements > 0)
+            bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
+                     step_bytes_at(engine, REDIST_FORWARD, i);
     return bytes;
+}
+
+int fftnd__engine_partitions(const struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 1; i <= engine->directions[direction].program.nsteps; i++)
+            if (engine->directions[direction].program.steps[i].by_partitions)
+                return engine->transform.configuration.partitions;
+    return 1;
+}
+
+/* Over whole arrays the serial clock may run while segments are handed over; there, what is no exchange is a
+ * transform. */
+static double transform_seconds(const struct fftnd__engine *engine, double no_exchange) {
+    if (!engine->is_fused)
+        return no_exchange;
+    return engine->seconds[0] < no_exchange ? engine->seconds[0] : no_exchange;
+}
+
+void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases) {
+    *phases = (fftnd_phases)FFTND_PHASES_DEFAULT;
+    if (!engine->transform.options.phases)
+        return;
+    redist_phases exchanges = sum_phases(engine);
+    double no_exchange = engine->seconds[0] + engine->seconds[1] - exchanges.total;
+    phases->executions = engine->executions;
+    phases->total = engine->seconds[0] + engine->seconds[1];
+    phases->transform = transform_seconds(engine, no_exchange);
+    phases->pack = exchanges.pack;
+    phases->first_message = exchanges.first_message;
+    phases->communicate = exchanges.communicate;
+    phases->unpack = exchanges.unpack;
+    phases->own_part = exchanges.own_part;
+    phases->rest = no_exchange - phases->transform;
 }
 
 /* Arrays of the user that the device may reach. */
@@ -461,24 +510,13 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
+    const struct fftnd__direction *way = &engine->directions[direction];
     void *work[3];
     pin_arrays(engine, direction, in, out);
     work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    if (engine->is_fused)
-        fftnd__fused_run(&engine->fused[direction], &engine->transform, buffers,
-                         engine->scale[direction], engine->seconds, &engine->failure);
-    else
-        fftnd__pipeline_run(&engine->pipelines[direction], &engine->transform, buffers,
-                            engine->scale[direction], engine->seconds, &engine->failure);
+    fftnd__execute(&way->program, &engine->transform, buffers, way->scale, engine->seconds,
+                   &engine->failure);
     return fftnd__failure_report(&engine->failure);
-}
-
-int fftnd__engine_pieces(const struct fftnd__engine *engine) {
-    for (int direction = 0; direction < 2 && !engine->is_fused; direction++)
-        for (int i = 1; i <= engine->pipelines[direction].nsteps; i++)
-            if (engine->pipelines[direction].steps[i].pieced)
-                return engine->transform.choice.pieces;
-    return 1;
 }

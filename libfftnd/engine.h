@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A transform that works in one way out of several: steps, arrays and exchanges of both directions. */
+/* A transform that works in one way out of several: programs, arrays and exchanges of both directions. */
 #ifndef FFTND__ENGINE_H
 #define FFTND__ENGINE_H
 
 #include "check.h"
-#include "fused.h"
+#include "executor.h"
+
+struct fftnd__direction {
+    struct fftnd__program program;
+    double scale;
+};
 
 struct fftnd__engine {
     struct fftnd__transform transform;
-    struct fftnd__pipeline pipelines[2]; /* forward, backward; over whole arrays */
-    struct fftnd__fused fused[2];        /* the same in tiles, if `may_fuse` */
-    int may_fuse, is_fused;
-    int has_serial;                /* the pipelines' serial transforms are planned */
-    struct fftnd__failure failure; /* of the executions */
-    double scale[2];
-    double seconds[2]; /* serial transforms, exchanges */
+    struct fftnd__direction directions[2]; /* forward, backward */
+    int may_fuse;                          /* fused programs suit the shapes */
+    int is_fused;                          /* they are in use, with their exchanges */
+    struct fftnd__failure failure;         /* of the executions */
+    double seconds[2];                     /* serial transforms, exchanges */
     long long executions;
     redist_phases past;   /* of exchanges that are gone */
+    size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */
     char *workspace;
     int has_workspace, owns_workspace;
     char method[64];
 };
 
-/* Makes an engine of the request's transform. A choice that the shapes do not allow (`fused`) is not
+/* Makes an engine of the request's transform. A configuration that the shapes do not allow (`fused`) is not
  * taken, unless the user insists. Collective on the request's communicator; what is there after a
  * failure goes with fftnd__engine_destroy. */
 int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__request *request,
-                         const struct fftnd__choice *choice);
+                         const struct fftnd__configuration *configuration);
 void fftnd__engine_destroy(struct fftnd__engine *engine);
 
 /* Plans the exchanges with the user's work space. Collective. */
@@ -44,14 +48,14 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine);
 
 /* Bytes that go to a device and back for a forward transform. */
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
-/* Where the time went (phases.c). The latter keeps what the exchanges know before they go. */
+
+/* Where the time went. */
 void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases);
-void fftnd__engine_keep_phases(struct fftnd__engine *engine);
 
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 
-/* Pieces of a transform that begin as they arrive, 1 = none does. */
-int fftnd__engine_pieces(const struct fftnd__engine *engine);
+/* Partitions with which a transform begins as they arrive, 1 = none does. */
+int fftnd__engine_partitions(const struct fftnd__engine *engine);
 
 #endif

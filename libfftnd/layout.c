@@ -15,7 +15,7 @@ void fftnd__usual_order(int ndims, int halved, int order[]) {
 
 static int align(const redist_grid *grid, int ndims, const int sizes[], const int split[],
                  struct fftnd__alignment *alignment) {
-    redist_box box = {0};
+    redist_box box = REDIST_BOX_DEFAULT;
     memcpy(box.count, sizes, (size_t)ndims * sizeof *sizes);
     int code = grid != NULL ? redist_grid_box(grid, ndims, sizes, split, &box) : REDIST_OK;
     memcpy(alignment->size, sizes, (size_t)ndims * sizeof *sizes);
@@ -131,32 +131,9 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
     return local;
 }
 
-/* Whether balanced grid dimensions leave no rank without data in any stage. */
-static int has_room(const int spectral[], const int order[], int grid_ndims, int nranks) {
-    int dims[REDIST_MAX_NDIMS] = {0};
-    if (MPI_Dims_create(nranks, grid_ndims, dims) != MPI_SUCCESS)
-        return 0;
-    for (int i = 0; i < grid_ndims; i++)
-        if (dims[i] > spectral[order[i]] || dims[i] > spectral[order[i + 1]])
-            return 0;
-    return 1;
-}
-
 int fftnd__most_grid_ndims(int ndims, int halved, const int order[]) {
     for (int i = 0; i < ndims - 1; i++)
         if (order[i] == halved)
             return i;
     return ndims - 1;
-}
-
-int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, const int order[],
-                             int nranks) {
-    int spectral[REDIST_MAX_NDIMS], most = fftnd__most_grid_ndims(ndims, halved, order);
-    memcpy(spectral, modes, (size_t)ndims * sizeof *modes);
-    if (halved >= 0)
-        spectral[halved] = modes[halved] / 2 + 1;
-    for (int grid_ndims = 1; grid_ndims < most; grid_ndims++)
-        if (has_room(spectral, order, grid_ndims, nranks))
-            return grid_ndims;
-    return most;
 }

@@ -88,9 +88,4 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
 /* With a grid of more dimensions the halved axis would be split first. */
 int fftnd__most_grid_ndims(int ndims, int halved, const int order[]);
 
-/* The smallest number of grid dimensions for which no rank is left without any of these modes, at
- * most as many as there may be. */
-int fftnd__choose_grid_ndims(int ndims, const int modes[], int halved, const int order[],
-                             int nranks);
-
 #endif

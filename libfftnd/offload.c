@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of a transform whose arrays are in host memory: how much of it there is, what is kept there,
- * and how tiles are cut so that they fit. */
 #include "offload.h"
 
 #include <stdint.h>
-
-/* Of the limit that axes transformed at once may take: three tiles, each with a copy if it is real on one
- * side, and scratch. Larger ones would make few tiles, with nothing beside the first and the last. */
-enum { SHARE_OF_AXES = 8, MOST_AXES_BYTES = 512 << 20 };
-
-/* With so many tiles the first upload and the last download, which nothing runs beside, do not count; with
- * tiles as large as this they do not either. */
-enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
-
-/* Contiguous bytes of the host that keep the rate of the link; shorter rows cost less than another pass. */
-enum { LONG_ROW = 32 << 10, SHORT_ROW = 4 << 10 };
-
-enum { ALIGNMENT = 256 };
-
-static size_t round_up(size_t bytes) {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 /* ---------------------------------------------------------------- the device */
 
@@ -62,8 +43,7 @@ static int create_streams(struct fftnd__offload *offload) {
     for (int i = 0; i < FFTND__ACTIVITIES && code == REDIST_OK; i++) {
         code = offload->device->stream_create(&offload->streams[i]);
         for (int slot = 0; slot < FFTND__SLOTS && code == REDIST_OK; slot++)
-            if (offload->library->mark_create != NULL)
-                code = offload->library->mark_create(&offload->marks[slot][i]);
+            code = offload->device->event_create(&offload->events[slot][i]);
     }
     return code;
 }
@@ -94,8 +74,7 @@ void fftnd__offload_free(struct fftnd__offload *offload) {
         fftnd__offload_unpin(offload, i);
     for (int i = 0; i < FFTND__ACTIVITIES; i++) {
         for (int slot = 0; slot < FFTND__SLOTS; slot++)
-            if (offload->marks[slot][i] != NULL)
-                offload->library->mark_destroy(offload->marks[slot][i]);
+            offload->device->event_destroy(offload->events[slot][i]);
         offload->device->stream_destroy(offload->streams[i]);
     }
     offload->device->release(offload->memory);
@@ -122,181 +101,43 @@ void fftnd__offload_pin(struct fftnd__offload *offload, enum fftnd__pinned which
     offload->pinned[which].done = bytes != 0 && offload->device->pin(array, bytes);
 }
 
+int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *array, size_t bytes) {
+    for (int i = 0; i < FFTND__PINS; i++) {
+        const char *first = offload->pinned[i].array;
+        if (offload->pinned[i].done && array >= first &&
+            array + bytes <= first + offload->pinned[i].bytes)
+            return 1;
+    }
+    return offload->device->is_pinned(array, bytes);
+}
+
 /* ---------------------------------------------------------------- memory */
 
-static char *align(void *memory) {
-    return (char *)memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+char *fftnd__offload_align(void *memory) {
+    uintptr_t over = (uintptr_t)memory % FFTND__OFFLOAD_ALIGNMENT;
+    return (char *)memory + (FFTND__OFFLOAD_ALIGNMENT - over) % FFTND__OFFLOAD_ALIGNMENT;
 }
 
-char *fftnd__offload_memory(const struct fftnd__tiling *tiling) {
-    return align(tiling->offload->memory);
-}
+typedef int allocate_memory(size_t bytes, void **memory);
+typedef void release_memory(void *memory);
 
-char *fftnd__offload_staging(const struct fftnd__tiling *tiling) {
-    return align(tiling->offload->staging);
-}
-
-/* Memory only grows, and what is in it between two runs is of no use to anyone. */
-static int reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes) {
-    int code = REDIST_OK;
-    if (bytes > offload->bytes) {
-        offload->device->release(offload->memory);
-        offload->memory = NULL;
-        offload->bytes = 0;
-        code = offload->device->allocate(bytes, &offload->memory);
-        offload->bytes = code == REDIST_OK ? bytes : 0;
-    }
-    if (staging_bytes > offload->staging_bytes && code == REDIST_OK) {
-        offload->device->release_pinned(offload->staging);
-        offload->staging = NULL;
-        offload->staging_bytes = 0;
-        code = offload->device->allocate_pinned(staging_bytes, &offload->staging);
-        offload->staging_bytes = code == REDIST_OK ? staging_bytes : 0;
-    }
-    return code;
-}
-
-/* ---------------------------------------------------------------- tiles */
-
-void fftnd__offload_adjust(const struct fftnd__offload *offload, struct fftnd__choice *choice) {
-    choice->tiled = choice->chunks = 1;
-    choice->realigned = choice->early = 0; /* transfers move rows, not single elements */
-    choice->whole = 0;
-    choice->group_bytes = offload->limit / SHARE_OF_AXES;
-    if (choice->group_bytes > MOST_AXES_BYTES)
-        choice->group_bytes = MOST_AXES_BYTES;
-    choice->row_bytes = SHORT_ROW;
-    choice->tile_bytes = choice->group_bytes < MOST_BYTES ? choice->group_bytes : MOST_BYTES;
-}
-
-/* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
-static size_t bytes_of_long_rows(const struct fftnd__tiling *tiling) {
-    size_t bytes = tiling->out.item, row = tiling->out.item;
-    for (int i = tiling->ndims - 1, in_row = 1; i >= 0; i--) {
-        in_row = in_row && tiling->whole[i];
-        if (in_row)
-            row *= (size_t)tiling->extent_out[i];
-        if (tiling->whole[i])
-            bytes *= (size_t)tiling->extent_out[i];
-    }
-    return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
-}
-
-/* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
-static size_t wanted_bytes(const struct fftnd__tiling *tiling,
-                           const struct fftnd__transform *transform,
-                           const struct fftnd__step *step) {
-    const struct fftnd__offload *offload = transform->offload;
-    size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES, most = offload->limit / 4;
-    bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
-    size_t rows = bytes_of_long_rows(tiling);
-    bytes = bytes < rows ? rows : bytes;
-    if (transform->options.tile_bytes != 0)
-        bytes = transform->options.tile_bytes;
-    return bytes < most ? bytes : most;
-}
-
-static int is_smallest(const struct fftnd__tiling *tiling) {
-    for (int i = 0; i < tiling->ndims; i++)
-        if (!tiling->whole[i] && tiling->count[i] > 1)
-            return 0;
-    return 1;
-}
-
-static size_t find_area(const struct fftnd__tiling *tiling) {
-    size_t most = 0;
-    for (int i = 0; i < 2 && tiling->library->area_bytes != NULL; i++)
-        if (tiling->serial[0][i] != NULL) {
-            size_t bytes = tiling->library->area_bytes(tiling->serial[0][i]);
-            most = bytes > most ? bytes : most;
-        }
-    return round_up(most);
-}
-
-/* One tile cut in a way, with the memory that `slots` of them need. */
-struct attempt {
-    struct fftnd__cut cut;
-    int slots;
-    size_t needed;
-};
-
-static int set_memory(struct fftnd__tiling *tiling, struct fftnd__offload *offload, size_t needed) {
-    size_t staging = tiling->in.bytes > tiling->out.bytes ? tiling->in.bytes : tiling->out.bytes;
-    int code = reserve(offload, needed, (size_t)tiling->slots * staging + ALIGNMENT);
-    tiling->in.memory = fftnd__offload_memory(tiling);
-    tiling->out.memory = tiling->in.memory + (tiling->share - tiling->out.bytes);
-    return code;
-}
-
-/* Real lines that are padded in the array are so in the tile: both are copied as they are, in one run instead
- * of one for each line. */
-static void pad_lines(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                      const struct fftnd__step *before, const struct fftnd__step *step) {
-    int last = tiling->ndims - 1, halved = transform->chain.halved + transform->batch.shift;
-    if (!transform->options.in_place || before->real == step->real || halved != last)
-        return;
-    struct fftnd__tile *real = before->real ? &tiling->in : &tiling->out;
-    const struct fftnd__tile *other = before->real ? &tiling->out : &tiling->in;
-    for (int i = 0; i < last; i++)
-        real->stride[i] = other->stride[i];
-    real->bytes = other->bytes;
-    real->padded = (before->real ? before : step)->local.extent[last];
-}
-
-/* Plans tiles of this size, unless they alone are too large for the device. */
-static int try_tiles(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                     const struct fftnd__step *before, const struct fftnd__step *step,
-                     struct attempt *attempt) {
-    struct fftnd__offload *offload = transform->offload;
-    fftnd__tiling_lay_out(tiling);
-    pad_lines(tiling, transform, before, step);
-    tiling->offload = offload;
-    tiling->library = offload->library;
-    tiling->team = transform->team;
-    tiling->in.bytes = round_up(tiling->in.bytes);
-    tiling->out.bytes = round_up(tiling->out.bytes);
-    int apart = before->real != step->real;
-    tiling->share = apart ? tiling->in.bytes + tiling->out.bytes : tiling->out.bytes;
-    tiling->slots = tiling->ntiles < attempt->slots ? (int)tiling->ntiles : attempt->slots;
-    attempt->needed = (size_t)tiling->slots * tiling->share + ALIGNMENT;
-    if (attempt->needed > offload->limit)
+static int grow(allocate_memory *allocate, release_memory *release, size_t wanted, void **memory,
+                size_t *bytes) {
+    if (wanted <= *bytes)
         return REDIST_OK;
-    int code = set_memory(tiling, offload, attempt->needed);
-    if (code == REDIST_OK)
-        code = fftnd__tiling_plan(tiling, transform, before, step);
-    attempt->needed += find_area(tiling);
-    if (code == REDIST_OK && attempt->needed <= offload->limit)
-        code = set_memory(tiling, offload, attempt->needed);
+    release(*memory);
+    *memory = NULL;
+    *bytes = 0;
+    int code = allocate(wanted, memory);
+    *bytes = code == REDIST_OK ? wanted : 0;
     return code;
 }
 
-static int refuse(const struct fftnd__offload *offload, size_t needed) {
-    const char *what =
-        offload->is_given ? "options->device_bytes" : "this rank's part of the device";
-    return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
-                          "%s = %zu is too small: the smallest tile of a transform needs %zu", what,
-                          offload->limit, needed);
-}
-
-/* Smaller tiles, and at last fewer of them, until they fit. */
-int fftnd__offload_plan(struct fftnd__tiling *tiling, const struct fftnd__transform *transform,
-                        const struct fftnd__step *before, const struct fftnd__step *step,
-                        int direction, const struct fftnd__cut *cut) {
-    struct attempt attempt = {.cut = *cut, .slots = FFTND__SLOTS};
-    fftnd__tiling_shape(tiling, transform, before, step, direction, cut);
-    attempt.cut.bytes = wanted_bytes(tiling, transform, step);
-    for (;;) {
-        fftnd__tiling_shape(tiling, transform, before, step, direction, &attempt.cut);
-        tiling->library = transform->offload->library;
-        if (fftnd__tiling_is_empty(tiling))
-            return REDIST_OK;
-        int code = try_tiles(tiling, transform, before, step, &attempt);
-        if (code != REDIST_OK || attempt.needed <= transform->offload->limit)
-            return code;
-        if (!is_smallest(tiling))
-            attempt.cut.bytes /= 2;
-        else if (--attempt.slots == 0)
-            return refuse(transform->offload, attempt.needed);
-        fftnd__tiling_free(tiling);
-    }
+int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes) {
+    const redist__space *device = offload->device;
+    int code = grow(device->allocate, device->release, bytes, &offload->memory, &offload->bytes);
+    if (code == REDIST_OK)
+        code = grow(device->allocate_pinned, device->release_pinned, staging_bytes,
+                    &offload->staging, &offload->staging_bytes);
+    return code;
 }

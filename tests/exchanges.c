@@ -11,6 +11,11 @@ enum { TEXT_BYTES = 512 };
 
 /* ---------------------------------------------------------------- description */
 
+void exchange_empty(exchange *given, int side) {
+    for (int rank = 0; rank < given->nranks; rank++)
+        given->boxes[side][rank] = (redist_box)REDIST_BOX_DEFAULT;
+}
+
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
                                 const int sizes[]) {
     exchange made = {.comm = comm, .element = element, .ndims = ndims, .axes = {-1, -1}};
@@ -18,6 +23,8 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
     MPI_Comm_rank(comm, &made.rank);
     for (int i = 0; i < ndims; i++)
         made.sizes[i] = sizes[i];
+    for (int side = 0; side < 2; side++)
+        exchange_empty(&made, side);
     return made;
 }
 
@@ -169,6 +176,21 @@ void exchange_arrays(const exchange *given, const enum test_memory memory[2],
                      test_array arrays[2]) {
     for (int side = 0; side < 2; side++)
         arrays[side] = array_create(given->comm, memory[side], side_bytes(given, side));
+}
+
+exchange_tile exchange_slab(const exchange *given, int side, const test_array *array, int nslabs,
+                            int slab) {
+    const redist_box *box = &given->boxes[side][given->rank];
+    exchange_tile tile = {{0}, {0}, {0}, NULL};
+    ptrdiff_t stride = (ptrdiff_t)given->element->extent;
+    for (int axis = given->ndims - 1; axis >= 0; axis--) {
+        tile.count[axis] = box->count[axis];
+        tile.stride[axis] = stride;
+        stride *= box->count[axis];
+    }
+    redist_decompose(box->count[0], nslabs, slab, &tile.count[0], &tile.start[0]);
+    tile.data = array->data + tile.start[0] * tile.stride[0];
+    return tile;
 }
 
 void exchange_free_arrays(test_array arrays[2]) {
@@ -338,7 +360,8 @@ static void try_with(struct pool *pool, const exchange *given, const exchange_wa
 void exchange_try(const exchange *given, int nways, const exchange_way ways[]) {
     struct pool pool = {.arrays = {{{.allocation = NULL}}}};
     for (int i = 0; i < nways; i++)
-        try_with(&pool, given, &ways[i]);
+        if (harness_draws_case())
+            try_with(&pool, given, &ways[i]);
     pool_free(&pool);
 }
 

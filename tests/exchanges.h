@@ -37,6 +37,9 @@ exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int 
 /** Puts a box of three dimensions somewhere into a larger local array. */
 void exchange_pad(redist_box *box);
 
+/** Makes all boxes of a side empty. */
+void exchange_empty(exchange *given, int side);
+
 /** Random global extents between low and high, but not more than `most` elements in all. */
 void random_sizes(int ndims, int low, int high, int most, int sizes[]);
 
@@ -48,6 +51,17 @@ void exchange_arrays(const exchange *given, const enum test_memory memory[2], te
 
 /** Frees them. */
 void exchange_free_arrays(test_array arrays[2]);
+
+/** A box of an array of this rank, as redist_plan_put and redist_plan_get take it. */
+typedef struct exchange_tile {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *data;
+} exchange_tile;
+
+/** Slab number `slab` of `nslabs` along the first axis of the array of one side. */
+exchange_tile exchange_slab(const exchange *given, int side, const test_array *array, int nslabs,
+                            int slab);
 
 /** How a plan is used. */
 enum exchange_use {

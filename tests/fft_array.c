@@ -138,7 +138,7 @@ fft_place fft_walk_place(const fft_walk *walk, size_t which) {
         rest /= (size_t)layout->count[axis];
         place.index[axis] = layout->start[axis] + local;
         place.global += (size_t)place.index[axis] * step;
-        step *= (size_t)layout->size[axis];
+        step *= (size_t)layout->sizes[axis];
         offset += local * layout->stride[axis];
     }
     place.offset = offset * (ptrdiff_t)layout->element_bytes;

@@ -172,8 +172,8 @@ static const char *part_fault(const fft_case *given, MPI_Comm comm, const fftnd_
         return fault("ndims is %d", layout->ndims);
     }
     for (int axis = 0; axis < given->ndims; axis++) {
-        if (layout->size[axis] != size[axis]) {
-            return fault("size[%d] is %d, not %d", axis, layout->size[axis], size[axis]);
+        if (layout->sizes[axis] != size[axis]) {
+            return fault("sizes[%d] is %d, not %d", axis, layout->sizes[axis], size[axis]);
         }
         if (layout->count[axis] != count[axis]) {
             return fault("count[%d] is %d, not %d", axis, layout->count[axis], count[axis]);

@@ -85,8 +85,9 @@ static void choose_way(fft_case *given) {
     given->options.tile_bytes = random_chance(80) ? (size_t)bytes[random_between(0, 3)] : 0;
     if (random_chance(70)) {
         snprintf(text, sizeof text,
-                 " fused=%d tiled=%d tile=%d group=%d stream=%d chunks=%d early=%d realigned=%d "
-                 "whole=%d pieces=%d",
+                 " fused=%d tiled=%d tile=%d group=%d nontemporal=%d segments=%d "
+                 "before_exchange=%d transposed=%d "
+                 "untiled=%d partitions=%d",
                  random_between(0, 1), random_between(0, 1), bytes[random_between(0, 3)],
                  random_chance(50) ? bytes[random_between(0, 3)] : 1 << 30,
                  random_chance(50) ? 1 : 1 << 30, random_chance(50) ? 1 : random_between(2, 9),

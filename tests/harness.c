@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
+#include "random.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -70,6 +71,11 @@ int harness_cases(int count) {
     const char *text = getenv("REDIST_TEST_SCALE");
     double scaled = count * (text ? atof(text) : 1.0);
     return scaled < 1.0 ? 1 : (int)scaled;
+}
+
+int harness_draws_case(void) {
+    const char *text = getenv("REDIST_TEST_SHARE");
+    return text == NULL || random_case >= 0 || random_chance((int)(100 * atof(text)));
 }
 
 static double random_seconds(void) {

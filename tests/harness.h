@@ -69,6 +69,12 @@ void harness_case_limit(int seconds);
  */
 int harness_another(int i, int least);
 
+/**
+ * Whether to run a named case, of the tests that have hundreds of them. With REDIST_TEST_SHARE (0 to 1) that
+ * share of them runs, drawn anew in each run, the same on all ranks. Random cases always run.
+ */
+int harness_draws_case(void);
+
 /** How many of `count` repetitions to run under REDIST_TEST_SCALE; at least 1. */
 int harness_cases(int count);
 

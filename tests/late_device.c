@@ -22,8 +22,8 @@ static void must(int holds, const char *what) {
 
 /* ---------------------------------------------------------------- work that waits in streams */
 
-/* A mark is reached when the last work that set it is done. */
-struct mark {
+/* An event is reached when the last work that set it is done. */
+struct event {
     long set, reached;
 };
 
@@ -55,8 +55,8 @@ struct work {
     struct plan *plan;
     void *in, *out;
     struct factor scale;
-    struct mark *mark;
-    long version; /* of the mark */
+    struct event *event;
+    long version; /* of the event */
     struct work *next;
 };
 
@@ -95,7 +95,7 @@ static void do_work(const struct work *work) {
         fftnd__serial_fftw.scale(scale->array, scale->bytes, scale->precision, scale->factor, NULL);
         break;
     case SET:
-        work->mark->reached = work->version;
+        work->event->reached = work->version;
         break;
     case FOLLOW:
         break;
@@ -104,7 +104,7 @@ static void do_work(const struct work *work) {
 
 static int is_ready(const struct stream *stream) {
     const struct work *work = stream != NULL ? stream->first : NULL;
-    return work != NULL && (work->kind != FOLLOW || work->mark->reached >= work->version);
+    return work != NULL && (work->kind != FOLLOW || work->event->reached >= work->version);
 }
 
 /* Does the next work of any stream; 0 if none can go on. */
@@ -187,10 +187,38 @@ static void stream_destroy(void *stream) {
     free(stream);
 }
 
-static int stream_follow(void *stream, void *mark) {
+static int stream_follow(void *stream, void *event) {
     give(stream,
-         (struct work){.kind = FOLLOW, .mark = mark, .version = ((struct mark *)mark)->set});
+         (struct work){.kind = FOLLOW, .event = event, .version = ((struct event *)event)->set});
     go_on();
+    return REDIST_OK;
+}
+
+static int event_create(void **event) {
+    *event = calloc(1, sizeof(struct event));
+    return REDIST_OK;
+}
+
+static int event_record(void *data, void *stream) {
+    struct event *event = data;
+    give(stream, (struct work){.kind = SET, .event = event, .version = ++event->set});
+    go_on();
+    return REDIST_OK;
+}
+
+static int event_is_reached(void *data, int *reached) {
+    const struct event *event = data;
+    *reached = event->reached >= event->set;
+    if (!*reached)
+        must(do_any(), "an event is never reached");
+    return REDIST_OK;
+}
+
+static int event_wait(void *data) {
+    const struct event *event = data;
+    while (event->reached < event->set) {
+        must(do_any(), "an event is never reached");
+    }
     return REDIST_OK;
 }
 
@@ -209,6 +237,11 @@ static const redist__space device = {
     .stream_destroy = stream_destroy,
     .stream_wait = stream_wait,
     .stream_follow = stream_follow,
+    .event_create = event_create,
+    .event_destroy = free,
+    .event_record = event_record,
+    .event_is_reached = event_is_reached,
+    .event_wait = event_wait,
 };
 
 #undef redist_space_at
@@ -269,34 +302,6 @@ static void destroy(void *data) {
     free(plan);
 }
 
-static int mark_create(void **mark) {
-    *mark = calloc(1, sizeof(struct mark));
-    return REDIST_OK;
-}
-
-static int mark_set(void *data, void *stream) {
-    struct mark *mark = data;
-    give(stream, (struct work){.kind = SET, .mark = mark, .version = ++mark->set});
-    go_on();
-    return REDIST_OK;
-}
-
-static int mark_reached(void *data, int *reached) {
-    const struct mark *mark = data;
-    *reached = mark->reached >= mark->set;
-    if (!*reached)
-        must(do_any(), "a mark is never reached");
-    return REDIST_OK;
-}
-
-static int mark_wait(void *data) {
-    const struct mark *mark = data;
-    while (mark->reached < mark->set) {
-        must(do_any(), "a mark is never reached");
-    }
-    return REDIST_OK;
-}
-
 const struct fftnd__serial fftnd__serial_late = {
     .name = "late",
     .space = REDIST_SPACE_CUDA,
@@ -306,9 +311,4 @@ const struct fftnd__serial fftnd__serial_late = {
     .execute = execute,
     .scale = scale,
     .destroy = destroy,
-    .mark_create = mark_create,
-    .mark_set = mark_set,
-    .mark_reached = mark_reached,
-    .mark_wait = mark_wait,
-    .mark_destroy = free,
 };

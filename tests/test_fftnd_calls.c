@@ -103,8 +103,8 @@ END_TEST
 START_TEST(questions_refused) {
     const fft_case given = plain_case();
     fft_run run;
-    fftnd_layout layout;
-    fftnd_plan_info info;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     create_run(&given, &run);
     check_code(fftnd_plan_layout(run.plan, FFTND_PHYSICAL, NULL), REDIST_ERR_NULL);
     check_code(fftnd_plan_layout(run.plan, (enum fftnd_side)2, &layout), REDIST_ERR_ARGUMENT);
@@ -121,8 +121,8 @@ END_TEST
 /* All functions on something that is no plan; `plan` may be NULL or freed. */
 static void check_no_plan(fftnd_plan *plan) {
     double array[2] = {1, 2};
-    fftnd_layout layout;
-    fftnd_plan_info info;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     check_code(fftnd_forward(plan, &array[0], &array[1]), REDIST_ERR_STATE);
     check_code(fftnd_backward(plan, &array[0], &array[1]), REDIST_ERR_STATE);
     check_code(fftnd_plan_layout(plan, FFTND_PHYSICAL, &layout), REDIST_ERR_STATE);

@@ -30,7 +30,7 @@ END_TEST
 START_TEST(no_limit_given) {
     fft_case given = FFT_CASE(FFTND_C2C, 24, 12, 20);
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     given.options.device = REDIST_SPACE_CUDA;
     fft_check(MPI_COMM_WORLD, &given);
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));

@@ -76,7 +76,7 @@ START_TEST(default_options) {
     static const int sizes[] = {6, 5, 4};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, NULL, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));
     check_all(info.scale_forward == 1 && info.scale_backward < 0.01, "factors %g and %g",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../libfftnd/planner/grids.h"
-#include "../libredist/planner/model.h"
+#include "../libredist/planner/planner.h"
 #include "harness.h"
 #include "redist_support.h"
 
@@ -135,11 +135,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- what the planner tries */
 
-/* Stands in for the one of check.c: all requests here are complex to complex. */
-int fftnd__halved_axis(const struct fftnd__request *request) {
-    return request->kind == FFTND_R2C ? request->ndims - 1 : -1;
-}
-
 /* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
 static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
     static const int sizes[3] = {24, 24, 24}, order[3] = {0, 1, 2};
@@ -148,6 +143,8 @@ static void find_grids(double start, double latency, double bandwidth, struct ff
     struct fftnd__request request = {.comm = MPI_COMM_WORLD,
                                      .ndims = 3,
                                      .sizes = sizes,
+                                     .halved = -1,
+                                     .modes = sizes,
                                      .kind = FFTND_C2C,
                                      .options = FFTND_OPTIONS_DEFAULT};
     check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));

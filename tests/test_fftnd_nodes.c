@@ -89,7 +89,7 @@ static double sent_between_nodes(const int dims[2]) {
 START_TEST(grids_know_nodes) {
     fft_case given = FFT_CASE(FFTND_C2C, 12, 12, 12);
     fftnd_plan *plan;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     given.options.grid_ndims = 2;
     given.options.effort = FFTND_ESTIMATE;
     harness_case("%s", fft_case_text(&given));

@@ -18,7 +18,7 @@ enum { NKINDS = 3 };
 static int plan_within(const fft_case *given, size_t limit, size_t *taken) {
     fft_case limited = *given;
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info = {.device_bytes = 0};
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     limited.options.device_bytes = limit;
     harness_case("%s", fft_case_text(&limited));
     const int code = fft_case_plan(MPI_COMM_WORLD, &limited, &plan);
@@ -145,7 +145,7 @@ START_TEST(buffers) {
     given.options.device_bytes = 8000;
     for (int pin = 0; pin < 2; pin++) {
         fft_run run;
-        fftnd_plan_info info;
+        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
         given.options.pin_arrays = pin;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
         check_all(!run.info.buffered, "buffers before any transform");
@@ -204,7 +204,7 @@ START_TEST(no_more_passes_than_needed) {
     fft_case given = FFT_CASE(FFTND_C2C, 32, 16, 16);
     const size_t array = (size_t)32 * 16 * 16 * 2 * sizeof(double);
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     size_t bytes;
     given.options.device_bytes = array / 2;
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));

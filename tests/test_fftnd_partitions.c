@@ -13,11 +13,11 @@ enum { NKINDS = 3, NMETHODS = 3 };
 
 static void dictate(int group, int chunks, int partitions, int early, int realigned) {
     char text[200];
-    snprintf(
-        text, sizeof text,
-        " fused=0 tiled=0 tile=1000 group=%d stream=%d chunks=%d early=%d realigned=%d whole=0 "
-        "pieces=%d",
-        group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, partitions);
+    snprintf(text, sizeof text,
+             " fused=0 tiled=0 tile=1000 group=%d nontemporal=%d segments=%d before_exchange=%d "
+             "transposed=%d untiled=0 "
+             "partitions=%d",
+             group, random_chance(50) ? 1 : 1 << 30, chunks, early, realigned, partitions);
     setenv("FFTND_CONFIGURATION", text, 1);
 }
 
@@ -86,7 +86,7 @@ END_TEST
 
 static fftnd_plan_info plan_and_ask(const fft_case *given, int partitions) {
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     dictate(1 << 30, 4, partitions, 0, 0);
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));

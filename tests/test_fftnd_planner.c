@@ -39,7 +39,7 @@ static void count_lines(const char *name, const char *start, int *count) {
 
 static fftnd_plan_info plan_and_ask(const fft_case *given) {
     fftnd_plan *plan = NULL;
-    fftnd_plan_info info = {0};
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     harness_case("%s", fft_case_text(given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
     check_ok(fftnd_plan_get_info(plan, &info));
@@ -112,7 +112,7 @@ START_TEST(read_from_a_file) {
         if (strncmp(line, "fft/", 4) == 0)
             sscanf(line, "%999s", key);
     if (stream != NULL) {
-        fprintf(stream, "%s fused=0 tiled=1 tile=777 group=555 stream=1\n", key);
+        fprintf(stream, "%s fused=0 tiled=1 tile=777 group=555 nontemporal=1\n", key);
         fclose(stream);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -151,9 +151,9 @@ END_TEST
 /* Numbers in the file that no plan can work with: it is measured again. */
 START_TEST(unusable_lines) {
     static const char *const values[] = {
-        "fused=7 tiled=1 tile=777 group=555 stream=1",
-        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=0",
-        "fused=0 tiled=1 tile=777 group=555 stream=1 chunks=99999999",
+        "fused=7 tiled=1 tile=777 group=555 nontemporal=1",
+        "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=0",
+        "fused=0 tiled=1 tile=777 group=555 nontemporal=1 segments=99999999",
         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
         "fused=0 tiled",
         "\x01\xff%s%n"};
@@ -188,14 +188,14 @@ END_TEST
 
 START_TEST(dictated) {
     fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
-    setenv("FFTND_CONFIGURATION", " fused=0 tiled=1 tile=333 group=100 stream=1", 1);
+    setenv("FFTND_CONFIGURATION", " fused=0 tiled=1 tile=333 group=100 nontemporal=1", 1);
     fftnd_plan_info info = plan_and_ask(&given);
     check_all(!info.fused && info.tiled && info.tile_bytes == 333, "not as told");
-    setenv("FFTND_CONFIGURATION", " fused=0 tiled=0 tile=333 group=100 stream=1", 1);
+    setenv("FFTND_CONFIGURATION", " fused=0 tiled=0 tile=333 group=100 nontemporal=1", 1);
     info = plan_and_ask(&given);
     check_all(!info.fused && !info.tiled && info.tile_bytes == 0, "not as told");
-    static const char *const bad[] = {"fast", "grid= fused=1 tiled=0 tile=1 group=1 stream=1",
-                                      "grid=3x99 fused=1 tiled=0 tile=1 group=1 stream=1"};
+    static const char *const bad[] = {"fast", "grid= fused=1 tiled=0 tile=1 group=1 nontemporal=1",
+                                      "grid=3x99 fused=1 tiled=0 tile=1 group=1 nontemporal=1"};
     for (int i = 0; i < 3; i++) {
         fftnd_plan *plan = NULL;
         setenv("FFTND_CONFIGURATION", bad[i], 1);

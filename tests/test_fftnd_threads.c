@@ -319,7 +319,7 @@ static int is_concurrent(const char *method, enum redist_tiles tiles, int wanted
     int sizes_b[2] = {0, 8};
     int start;
     redist_plan *plan = NULL;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     void *arrays[2];
     options.method = method;

@@ -18,9 +18,10 @@ CC=$compiler $meson setup --prefix="$prefix" --buildtype=debugoptimized -Dmpi="$
     >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
 $meson install -C "$temporary/build" >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
 
-for file in redist.h redist_support.h fftnd.h; do
+for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
+test ! -f "$prefix/include/redist_support.h" || { echo "redist_support.h is installed"; exit 1; }
 pkgconfig=$(dirname "$(find "$prefix" -name fftnd.pc)")
 library_folder=$(dirname "$pkgconfig")
 for file in redist fftnd; do

@@ -26,7 +26,7 @@ static void cut(int ndims, const redist_box *whole, int nparts, redist_box parts
 
 /* One brick for each rank, in random order */
 static void set_bricks(exchange *given, int side) {
-    redist_box whole = {.count = {0}}, parts[EXCHANGE_MOST_RANKS];
+    redist_box whole = REDIST_BOX_DEFAULT, parts[EXCHANGE_MOST_RANKS];
     int order[EXCHANGE_MOST_RANKS];
     memcpy(whole.count, given->sizes, sizeof(whole.count));
     cut(given->ndims, &whole, given->nranks, parts);
@@ -165,7 +165,7 @@ START_TEST(gather_and_scatter) {
     for (int i = 0; harness_another(i, 2); i++) {
         test_element element = element_create(random_between(0, element_count() - 1));
         exchange given = random_exchange(&element, i % 3 + 1, BRICKS, BLOCKS);
-        memset(given.boxes[1], 0, sizeof(given.boxes[1]));
+        exchange_empty(&given, 1);
         memcpy(given.boxes[1][random_between(0, given.nranks - 1)].count, given.sizes,
                sizeof(given.sizes));
         exchange_try_methods(&given);
@@ -177,7 +177,7 @@ END_TEST
 /* ---------------------------------------------------------------- the library's own grids */
 
 static void boxes_of_grid(exchange *given, int side, const redist_grid *grid, const int axes[]) {
-    redist_box mine;
+    redist_box mine = REDIST_BOX_DEFAULT;
     check_ok(redist_grid_box(grid, given->ndims, given->sizes, axes, &mine));
     MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, given->boxes[side], sizeof(mine), MPI_BYTE,
                   MPI_COMM_WORLD);
@@ -262,9 +262,11 @@ START_TEST(overlapping_boxes) {
         exchange given = bricks_of(&element);
         int first = random_between(0, harness_nranks - 1);
         int second = (first + random_between(1, harness_nranks - 1)) % harness_nranks;
-        memset(given.boxes[side], 0, sizeof(given.boxes[side]));
-        given.boxes[side][first] = (redist_box){{1, 2, 0}, {3, 2, 5}, {0}, {0}};
-        given.boxes[side][second] = (redist_box){{3, 3, 4}, {4, 3, 1}, {0}, {0}};
+        exchange_empty(&given, side);
+        given.boxes[side][first] =
+            (redist_box){.size = sizeof(redist_box), .start = {1, 2, 0}, .count = {3, 2, 5}};
+        given.boxes[side][second] =
+            (redist_box){.size = sizeof(redist_box), .start = {3, 3, 4}, .count = {4, 3, 1}};
         check_refused(&given, REDIST_ERR_OVERLAP, side ? "box_b" : "box_a", -1);
         given.boxes[side][second].start[1] = 4; /* one step apart: accepted */
         given.boxes[side][second].count[1] = 2;
@@ -277,13 +279,13 @@ END_TEST
 
 /* Arrays of a whole box on the culprit, so that they are large enough for whatever the box says. */
 static void check_bad_box(int side, int culprit, const redist_box *bad) {
-    static const redist_box whole = {{0, 0, 0}, {8, 6, 5}, {0}, {0}};
+    static const redist_box whole = {.size = sizeof(redist_box), .count = {8, 6, 5}};
     exchange_way way = {"auto", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
     test_element element = element_create(2);
     exchange given = bricks_of(&element);
     test_array arrays[2];
     redist_plan *plan = NULL;
-    memset(given.boxes[side], 0, sizeof(given.boxes[side]));
+    exchange_empty(&given, side);
     given.boxes[side][culprit] = whole;
     exchange_arrays(&given, way.memory, arrays);
     given.boxes[side][culprit] = *bad;
@@ -300,10 +302,11 @@ START_TEST(bad_boxes) {
     } bad[] = {{-1, 2, 0, 0}, {0, -1, 0, 0}, {4, 3, 0, 0},  {6, 1, 0, 0},
                {0, 3, 2, 0},  {0, 3, 5, 3},  {0, 3, 5, -1}, {0, 3, -4, 0}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        redist_box box = {{0, bad[i].start, 0},
-                          {8, bad[i].count, 5},
-                          {0, bad[i].extent, 0},
-                          {0, bad[i].offset, 0}};
+        redist_box box = {.size = sizeof(redist_box),
+                          .start = {0, bad[i].start, 0},
+                          .count = {8, bad[i].count, 5},
+                          .extent = {0, bad[i].extent, 0},
+                          .offset = {0, bad[i].offset, 0}};
         int side = random_between(0, 1), culprit = random_between(0, harness_nranks - 1);
         harness_case("axis 1: start %d, count %d, extent %d, offset %d of box %c on rank %d",
                      bad[i].start, bad[i].count, bad[i].extent, bad[i].offset, 'a' + side, culprit);

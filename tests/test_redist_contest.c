@@ -70,7 +70,7 @@ static void check_plan(const enum test_memory memory[2], size_t bytes, int error
     exchange_way way = {"auto", {memory[0], memory[1]}, USE_EXECUTE};
     test_array arrays[2];
     redist_plan *plan = NULL;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     exchange_arrays(&given, memory, arrays);
     too_many = bytes;
     collectives_until_error = error;

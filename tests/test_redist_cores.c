@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "../libredist/comm/cores.h"
+#include "../libredist/comm/comm.h"
 #include "harness.h"
 
 static const char *const launchers[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",

@@ -80,7 +80,7 @@ START_TEST(error_table) {
         int code;
         const char *name, *sentence;
     } table[] = {
-#define ROW(name, sentence) {REDIST_##name, "REDIST_" #name, sentence},
+#define ROW(name, number, sentence) {REDIST_##name, "REDIST_" #name, sentence},
         REDIST_ERRORS(ROW)
 #undef ROW
     };

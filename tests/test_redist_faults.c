@@ -100,20 +100,10 @@ static int release(void *data) {
 
 /* Moves slab number i of array A (put) or B (get) between the plan and the array itself. */
 static int move_slab(const struct job *job, int i) {
-    const exchange *given = &job->field->given;
-    int side = job->use == GET, start[REDIST_MAX_NDIMS] = {0};
-    const int *extent = given->boxes[side][given->rank].count;
-    int count[REDIST_MAX_NDIMS] = {0};
-    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
-    for (int axis = given->ndims - 1; axis >= 0; axis--) {
-        count[axis] = extent[axis];
-        stride[axis] = step;
-        step *= extent[axis];
-    }
-    redist_decompose(extent[0], SLABS, i, &count[0], &start[0]);
-    char *tile = job->arrays[side].data + start[0] * stride[0];
-    return side ? redist_plan_get(job->plan, start, count, tile, stride)
-                : redist_plan_put(job->plan, start, count, tile, stride);
+    int side = job->use == GET;
+    exchange_tile tile = exchange_slab(&job->field->given, side, &job->arrays[side], SLABS, i);
+    return side ? redist_plan_get(job->plan, tile.start, tile.count, tile.data, tile.stride)
+                : redist_plan_put(job->plan, tile.start, tile.count, tile.data, tile.stride);
 }
 
 static int wait_for_partitions(const struct job *job) {

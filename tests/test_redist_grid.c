@@ -209,8 +209,9 @@ END_TEST
 static void check_boxes(const redist_grid *grid, int grid_ndims, int ndims, const int sizes[],
                         const int axes[]) {
     int dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS];
-    redist_box box, expected = {.start = {0}};
+    redist_box box, expected = REDIST_BOX_DEFAULT;
     memset(&box, 0x77, sizeof(box));
+    box.size = sizeof(box);
     check_ok(redist_grid_get(grid, NULL, dims, coords));
     check_ok(redist_grid_box(grid, ndims, sizes, axes, &box));
     memcpy(expected.count, sizes, sizeof(int) * (size_t)ndims);
@@ -325,7 +326,7 @@ START_TEST(bad_questions) {
     const int any[2] = {0, 0}, sizes[3] = {4, 5, 6}, negative[3] = {4, -5, 6};
     const int axes[2] = {0, 2}, twice[2] = {1, 1}, outside[2] = {0, 3}, below[2] = {-1, 0};
     redist_grid *grid, *copy;
-    redist_box box;
+    redist_box box = REDIST_BOX_DEFAULT;
     MPI_Comm comm;
     check_ok(redist_grid_create(MPI_COMM_WORLD, 2, any, &grid));
     check_code(redist_grid_subcomm(grid, 2, &comm), REDIST_ERR_GRID);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles that method direct copies as one (libredist/methods/direct_join.c): those that an array was cut into are
+ * Tiles that method direct copies as one (libredist/methods/direct_tiles.c): those that an array was cut into are
  * one again, whatever the cuts; what is joined addresses the same elements as before; what leaves a gap, lies
- * elsewhere or has other pieces stays apart.
+ * elsewhere or has other partitions stays apart.
  */
 #include <string.h>
 
-#include "../libredist/methods/direct.h"
+#include "../libredist/methods/direct_tiles.h"
 #include "harness.h"
 #include "random.h"
 

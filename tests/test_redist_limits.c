@@ -104,7 +104,8 @@ END_TEST
 START_TEST(padding_beyond_addresses) {
     static char nothing[16];
     const int sizes[3] = {2, 2, 2};
-    redist_box box = {{0}, {0}, {INT_MAX, INT_MAX, INT_MAX}, {0}}, empty = {.start = {0}};
+    redist_box box = {.size = sizeof(redist_box), .extent = {INT_MAX, INT_MAX, INT_MAX}};
+    const redist_box empty = REDIST_BOX_DEFAULT;
     redist_plan *plan = NULL;
     if (harness_rank == harness_nranks - 1)
         box.count[0] = box.count[1] = box.count[2] = 2;

@@ -43,60 +43,69 @@ static exchange make(const test_element *element, const int sizes[3], int axis_a
 
 static const int usual_sizes[3] = {7, 9, 8};
 
+/* An exchange of the usual sizes and its arrays. */
+struct setup {
+    test_element element;
+    exchange given;
+    test_array arrays[2];
+};
+
+static void begin_setup(struct setup *setup, MPI_Comm comm, int element, int axis_a, int axis_b,
+                        enum test_memory memory_a, enum test_memory memory_b) {
+    const enum test_memory memory[2] = {memory_a, memory_b};
+    setup->element = element_create(element);
+    setup->given = exchange_between_axes(comm, &setup->element, 3, usual_sizes, axis_a, axis_b);
+    exchange_arrays(&setup->given, memory, setup->arrays);
+}
+
+static void end_setup(struct setup *setup) {
+    exchange_free_arrays(setup->arrays);
+    element_free(&setup->element);
+}
+
 START_TEST(kept) {
     for (int i = 0; i < 4; i++) {
-        const enum test_memory memory[2] = {i & 1 ? MEMORY_SHARED : MEMORY_PLAIN,
-                                            i & 2 ? MEMORY_SHARED : MEMORY_PLAIN};
-        test_element element = element_create(i);
-        exchange given = make(&element, usual_sizes, 1, 0);
-        test_array arrays[2];
+        struct setup setup;
         harness_case("memory %d", i);
-        exchange_arrays(&given, memory, arrays);
+        begin_setup(&setup, MPI_COMM_WORLD, i, 1, 0, i & 1 ? MEMORY_SHARED : MEMORY_PLAIN,
+                    i & 2 ? MEMORY_SHARED : MEMORY_PLAIN);
         for (int direction = 0; direction < 2; direction++)
-            check_call(&given, arrays, direction);
+            check_call(&setup.given, setup.arrays, direction);
         for (int call = 0; call < 10; call++)
-            check_kept(&given, arrays, call % 2, i == 0);
-        exchange_free_arrays(arrays);
-        element_free(&element);
+            check_kept(&setup.given, setup.arrays, call % 2, i == 0);
+        end_setup(&setup);
     }
 }
 END_TEST
 
 /* Each call with arrays of its own, in memory that peers cannot map */
 START_TEST(other_arrays) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_UNALIGNED};
-    test_element element = element_create(4);
-    exchange given = make(&element, usual_sizes, 0, 2);
     for (int call = 0; call < 6; call++) {
-        test_array arrays[2];
-        exchange_arrays(&given, memory, arrays);
+        struct setup setup;
+        begin_setup(&setup, MPI_COMM_WORLD, 4, 0, 2, MEMORY_PLAIN, MEMORY_UNALIGNED);
         if (call == 0)
-            check_call(&given, arrays, 0);
+            check_call(&setup.given, setup.arrays, 0);
         else
-            check_kept(&given, arrays, 0, 1);
-        exchange_free_arrays(arrays);
+            check_kept(&setup.given, setup.arrays, 0, 1);
+        end_setup(&setup);
     }
-    element_free(&element);
 }
 END_TEST
 
-/* What is usual is not to be had: something else is taken, once. */
+/* Shared memory is unavailable: another method is chosen, once. */
 START_TEST(no_shared_memory) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    test_element element = element_create(2);
-    exchange given = make(&element, usual_sizes, 2, 1);
-    test_array arrays[2];
-    PMPI_Comm_dup(MPI_COMM_WORLD, &given.comm);
-    exchange_arrays(&given, memory, arrays);
+    struct setup setup;
+    MPI_Comm comm;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    begin_setup(&setup, comm, 2, 2, 1, MEMORY_PLAIN, MEMORY_PLAIN);
     collectives_no_windows = 1;
     for (int direction = 0; direction < 2; direction++)
-        check_call(&given, arrays, direction);
+        check_call(&setup.given, setup.arrays, direction);
     for (int call = 0; call < 4; call++)
-        check_kept(&given, arrays, call % 2, 1);
+        check_kept(&setup.given, setup.arrays, call % 2, 1);
     collectives_no_windows = 0;
-    exchange_free_arrays(arrays);
-    PMPI_Comm_free(&given.comm);
-    element_free(&element);
+    end_setup(&setup);
+    PMPI_Comm_free(&comm);
 }
 END_TEST
 
@@ -214,36 +223,31 @@ END_TEST
 
 /* Communicators come and go, with what they keep. */
 START_TEST(communicators) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    test_element element = element_create(5);
     for (int i = 0; i < 8; i++) {
+        struct setup setup;
         MPI_Comm comm;
         PMPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? harness_rank : -harness_rank, &comm);
-        exchange given = exchange_between_axes(comm, &element, 3, usual_sizes, 0, 1);
-        test_array arrays[2];
-        exchange_arrays(&given, memory, arrays);
+        begin_setup(&setup, comm, 5, 0, 1, MEMORY_PLAIN, MEMORY_PLAIN);
         redist_plan *plan = NULL;
         if (i % 4 == 3) { /* it outlives the communicator */
             const exchange_way way = {"p2p", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
-            check_ok(exchange_plan(&given, &way, arrays, &plan));
+            check_ok(exchange_plan(&setup.given, &way, setup.arrays, &plan));
         }
         for (int call = 0; call < 4; call++)
-            check_call(&given, arrays, call % 2);
-        exchange_free_arrays(arrays);
+            check_call(&setup.given, setup.arrays, call % 2);
+        end_setup(&setup);
         PMPI_Comm_free(&comm);
         check_ok(redist_plan_free(&plan));
     }
-    element_free(&element);
 }
 END_TEST
 
 /* What is wrong on one rank is said on all, and the next call is as the one before. */
 START_TEST(errors_after_success) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    test_element element = element_create(2);
-    exchange given = make(&element, usual_sizes, 0, 1);
-    test_array arrays[2];
-    exchange_arrays(&given, memory, arrays);
+    struct setup setup;
+    begin_setup(&setup, MPI_COMM_WORLD, 2, 0, 1, MEMORY_PLAIN, MEMORY_PLAIN);
+    const exchange given = setup.given;
+    const test_array *arrays = setup.arrays;
     check_call(&given, arrays, 0);
     for (int rank = 0; rank<harness_nranks; rank += harness_nranks> 1 ? harness_nranks - 1 : 1) {
         exchange wrong = given;
@@ -265,53 +269,46 @@ START_TEST(errors_after_success) {
         if (harness_nranks == 1)
             break;
     }
-    exchange_free_arrays(arrays);
-    element_free(&element);
+    end_setup(&setup);
 }
 END_TEST
 
 /* An execution that fails on one rank fails on the others in the next call, and the one after works. */
 START_TEST(failed_execution) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    test_element element = element_create(element_count() - 1); /* goes by MPI's datatypes */
-    exchange given = make(&element, usual_sizes, 0, 1);
-    test_array arrays[2];
-    exchange_arrays(&given, memory, arrays);
-    check_call(&given, arrays, 0);
+    struct setup setup; /* the last kind of element travels by MPI's datatypes */
+    begin_setup(&setup, MPI_COMM_WORLD, element_count() - 1, 0, 1, MEMORY_PLAIN, MEMORY_PLAIN);
+    const exchange *given = &setup.given;
+    const test_array *arrays = setup.arrays;
+    check_call(given, arrays, 0);
     for (int victim = 0; victim <= harness_nranks; victim++) {
         int mine = harness_rank == victim || victim == harness_nranks; /* at last all fail */
         collectives_until_error = mine;
-        int code = call_exchange(&given, arrays, 0);
+        int code = call_exchange(given, arrays, 0);
         collectives_until_error = 0;
         check_all(mine ? code == REDIST_ERR_MPI : code == REDIST_ERR_PEER || code == REDIST_OK,
                   "%s", redist_error_name(code));
         int known = code != REDIST_OK;
         MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         if (!known)
-            check_code(call_exchange(&given, arrays, 0), REDIST_ERR_MPI);
-        check_call(&given, arrays, 0);
-        check_kept(&given, arrays, 0, 1);
+            check_code(call_exchange(given, arrays, 0), REDIST_ERR_MPI);
+        check_call(given, arrays, 0);
+        check_kept(given, arrays, 0, 1);
     }
-    exchange_free_arrays(arrays);
-    element_free(&element);
+    end_setup(&setup);
 }
 END_TEST
 
 /* What was forgotten does not choose any more. */
 START_TEST(forgotten) {
-    const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
-    test_element element = element_create(2);
-    exchange given = make(&element, usual_sizes, 0, 1);
-    test_array arrays[2];
-    exchange_arrays(&given, memory, arrays);
-    check_call(&given, arrays, 0);
-    check_kept(&given, arrays, 0, 1);
+    struct setup setup;
+    begin_setup(&setup, MPI_COMM_WORLD, 2, 0, 1, MEMORY_PLAIN, MEMORY_PLAIN);
+    check_call(&setup.given, setup.arrays, 0);
+    check_kept(&setup.given, setup.arrays, 0, 1);
     redist_forget_wisdom();
-    long taken = check_call(&given, arrays, 0);
+    long taken = check_call(&setup.given, setup.arrays, 0);
     check_all(taken > 2 || harness_nranks == 1, "%ld collectives: nothing was chosen anew", taken);
-    check_kept(&given, arrays, 0, 1);
-    exchange_free_arrays(arrays);
-    element_free(&element);
+    check_kept(&setup.given, setup.arrays, 0, 1);
+    end_setup(&setup);
 }
 END_TEST
 

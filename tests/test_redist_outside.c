@@ -24,10 +24,10 @@ static void expect(int code, int expected, const char *call) {
 
 static void try_plans(void) {
     const int sizes[2] = {4, 4};
-    const redist_box box = {{0}, {4, 4}, {0}, {0}};
+    const redist_box box = {.size = sizeof(redist_box), .count = {4, 4}};
     double a[16] = {0}, b[16] = {0};
     redist_plan *plan = NULL, *copy = (redist_plan *)(void *)a;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     EXPECT(redist_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes, a, 0, sizes, b, 1),
            REDIST_ERR_STATE);
     EXPECT(
@@ -49,7 +49,7 @@ static void try_grids(void) {
     const int dims[1] = {0}, sizes[1] = {4};
     int number;
     redist_grid *grid = NULL, *copy = (redist_grid *)(void *)&number;
-    redist_box box;
+    redist_box box = REDIST_BOX_DEFAULT;
     MPI_Comm comms[1];
     EXPECT(redist_subcomm(MPI_COMM_WORLD, 1, comms), REDIST_ERR_STATE);
     EXPECT(redist_grid_create(MPI_COMM_WORLD, 1, dims, &grid), REDIST_ERR_STATE);
@@ -89,7 +89,7 @@ static void try_all(const char *name) {
 
 /* Handles that live when MPI ends are refused afterwards. */
 static void outlive(redist_plan *plan, redist_grid *grid, void *array) {
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     int failed = redist_plan_execute(plan, REDIST_FORWARD) == REDIST_OK;
     expect(failed, 0, "the execution of a plan that outlives MPI");
     EXPECT(redist_plan_start(plan, REDIST_FORWARD), REDIST_ERR_STATE);

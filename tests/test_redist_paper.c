@@ -2,12 +2,9 @@
 /*
  * The names and arguments of Dalcin, Mortensen and Keyes: their exchanges between pencils of a 3-D
  * array (Appendix A) and between parts of a 4-D array on a 3-D process grid (Appendix B), in the
- * shapes of the paper, without transforms. Only the three names below are defined, as a program
- * made from the paper would do.
+ * shapes of the paper, without transforms, with the paper's `int` extents.
  */
-#define decompose redist_decompose
-#define subcomm   redist_subcomm
-#define exchange  redist_exchange
+#include "redist_paper.h"
 
 #include <complex.h>
 #include <stdlib.h>

@@ -202,6 +202,21 @@ START_TEST(repeated) {
 }
 END_TEST
 
+/* Some ranks have no elements: a non-blocking collective call of MPI may never end then. */
+START_TEST(started_without_elements) {
+    static const char *const methods[] = {"alltoallw", "alltoallv", "p2p-type"};
+    static const int sizes[] = {7, 6, 9};
+    test_element element = element_create(2);
+    for (int i = 0; i < 9; i++) {
+        exchange given =
+            exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1 + i / 6) % 3);
+        exchange_way way = {methods[i / 3], {MEMORY_PLAIN, MEMORY_PLAIN}, USE_START};
+        repeat_with(&given, &way);
+    }
+    element_free(&element);
+}
+END_TEST
+
 /* Messages that are too long for MPI to take at once */
 START_TEST(repeated_long_messages) {
     test_element element = element_create(4);
@@ -362,7 +377,7 @@ static void check_info(const exchange *given, const char *method) {
     exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
     test_array arrays[2];
     redist_plan *plan;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     exchange_say(given, &way);
     exchange_arrays(given, way.memory, arrays);
     check_ok(exchange_plan(given, &way, arrays, &plan));
@@ -419,6 +434,7 @@ int main(int argc, char **argv) {
                                   repeated,
                                   repeated_long_messages,
                                   several_at_once,
+                                  started_without_elements,
                                   freed_while_started,
                                   same_as_alltoallw,
                                   info,

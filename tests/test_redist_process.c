@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../libredist/comm/process.h"
+#include "../libredist/comm/comm.h"
 #include "harness.h"
 
 /* What a helper says of itself and of the test. */

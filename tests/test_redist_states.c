@@ -106,7 +106,7 @@ END_TEST
 START_TEST(after_free) {
     call_begin();
     redist_plan *plan = valid_plan("auto"), *copy = plan;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     check_ok(redist_plan_free(&plan));
     check_code(redist_plan_execute(copy, REDIST_FORWARD), REDIST_ERR_STATE);
     check_code(redist_plan_start(copy, REDIST_FORWARD), REDIST_ERR_STATE);

@@ -207,7 +207,7 @@ static void remember(struct worker *worker) {
 
 /* There and back again, from random values. */
 static void use_transform(struct worker *worker, fftnd_plan *plan) {
-    fftnd_layout layouts[2];
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
     double *arrays[2], worst = 0;
     for (int side = 0; side < 2; side++) {
         succeeds(worker, "fftnd_plan_layout",

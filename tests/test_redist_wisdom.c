@@ -44,7 +44,7 @@ static void end(void) {
 static int plan_auto(const char *wisdom_file, enum redist_effort effort, char name[NAME_BYTES]) {
     const redist_box *a = &given.boxes[0][given.rank], *b = &given.boxes[1][given.rank];
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    redist_plan_info info;
+    redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     redist_plan *plan = NULL;
     options.wisdom_file = wisdom_file;
     options.effort = effort;

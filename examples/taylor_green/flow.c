@@ -19,14 +19,17 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     choice.retained_modes = flow->space->drops_waves ? kept : NULL;
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &flow->plan));
+    fftnd_layout_init(&flow->physical, sizeof flow->physical);
+    fftnd_layout_init(&flow->spectral, sizeof flow->spectral);
     check(fftnd_plan_layout(flow->plan, FFTND_PHYSICAL, &flow->physical));
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
 }
 
 /* The first axis is not the halved one: its extent tells how many points or waves there are. */
 static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
-    struct block block = {
-        .next = layout->batch_stride, .period = layout->size[0], .cutoff = flow_cutoff(flow->size)};
+    struct block block = {.next = layout->batch_stride,
+                          .period = layout->sizes[0],
+                          .cutoff = flow_cutoff(flow->size)};
     for (int axis = 0; axis < 3; axis++) {
         block.start[axis] = layout->start[axis];
         block.count[axis] = layout->count[axis];

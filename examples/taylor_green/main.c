@@ -64,7 +64,7 @@ static void describe_grid(const fftnd_plan_info *info, char text[], size_t room)
 }
 
 static void print_start(const struct run *run) {
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     check(fftnd_plan_get_info(run->flow.plan, &info));
     char grid[64] = "";
     describe_grid(&info, grid, sizeof(grid));

@@ -6,7 +6,7 @@
 /* The vorticity is one array of four axes: component, x, y, z. This rank's part of the plane is a
  * box in it, and lies inside a local array that holds more than that. */
 static redist_box part_of_plane(const fftnd_layout *p) {
-    redist_box box = {.start = {0}};
+    redist_box box = REDIST_BOX_DEFAULT;
     box.count[0] = 3;
     box.extent[0] = 3;
     for (int axis = 0; axis < 3; axis++) {
@@ -14,16 +14,16 @@ static redist_box part_of_plane(const fftnd_layout *p) {
         box.count[axis + 1] = p->count[axis];
         box.extent[axis + 1] = p->count[axis];
     }
-    int index = plane_index(p->size[0]) - p->start[0];
+    int index = plane_index(p->sizes[0]) - p->start[0];
     int here = index >= 0 && index < p->count[0];
-    box.start[1] = plane_index(p->size[0]);
+    box.start[1] = plane_index(p->sizes[0]);
     box.count[1] = here ? 1 : 0;
     box.offset[1] = here ? index : 0;
     return box;
 }
 
 static redist_box whole_plane(int size) {
-    redist_box box = {.start = {0}};
+    redist_box box = REDIST_BOX_DEFAULT;
     if (my_rank() == 0) {
         box.start[1] = plane_index(size);
         box.count[0] = 3;

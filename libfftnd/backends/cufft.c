@@ -570,34 +570,6 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, doub
         check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel"));
 }
 
-/* ---------------------------------------------------------------- marks */
-
-static int mark_create(void **mark) {
-    return check_cuda(cudaEventCreateWithFlags((cudaEvent_t *)mark, cudaEventDisableTiming),
-                      "cudaEventCreateWithFlags");
-}
-
-static int mark_set(void *mark, void *stream) {
-    return settle(check_cuda(cudaEventRecord(mark, stream), "cudaEventRecord"));
-}
-
-static int mark_reached(void *mark, int *reached) {
-    cudaError_t error = cudaEventQuery(mark);
-    *reached = error != cudaErrorNotReady;
-    if (*reached)
-        return settle(check_cuda(error, "cudaEventQuery"));
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
-    return REDIST_OK;
-}
-
-static int mark_wait(void *mark) {
-    return settle(check_cuda(cudaEventSynchronize(mark), "cudaEventSynchronize"));
-}
-
-static void mark_destroy(void *mark) {
-    (void)cudaEventDestroy(mark);
-}
-
 const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
@@ -609,9 +581,4 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .execute = execute,
     .scale = scale,
     .destroy = destroy,
-    .mark_create = mark_create,
-    .mark_set = mark_set,
-    .mark_reached = mark_reached,
-    .mark_wait = mark_wait,
-    .mark_destroy = mark_destroy,
 };

@@ -61,13 +61,6 @@ struct fftnd__serial {
                  void *stream);
 
     void (*destroy)(void *plan);
-
-    /* Marks in a stream, to wait until all work before them is done; NULL = work is done on return. */
-    int (*mark_create)(void **mark);
-    int (*mark_set)(void *mark, void *stream);
-    int (*mark_reached)(void *mark, int *reached); /* whether it is done, without waiting */
-    int (*mark_wait)(void *mark);
-    void (*mark_destroy)(void *mark);
 };
 
 /* Bytes of a real or complex element. */

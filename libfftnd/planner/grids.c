@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grids.h"
 #include "../layout.h"
-#include "predict.h"
-#include "redist_support.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whose exchanges are predicted to take so many times those of the best is not measured. */
-static const double hopeless = 2.0;
+/* ---------------------------------------------------------------- prediction */
+
+/* The largest part of an axis. */
+static double largest_part(redist_index n, int nparts) {
+    return (double)((n + nparts - 1) / nparts);
+}
+
+/* Bytes of the largest local array before the exchange of grid dimension `dim`, which finds axes up to
+ * `dim` of the order split as at first and not yet transformed, the next one whole, and the others split
+ * by the dimensions before theirs. */
+static double local_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
+                          const int grid[], int dim) {
+    double bytes = (request->precision == FFTND_DOUBLE ? 8.0 : 4.0) *
+                   (request->kind == FFTND_R2R ? 1 : 2) * request->options.batch;
+    for (int i = 0; i < request->ndims; i++) {
+        int axis = order[i];
+        redist_index modes = fftnd__request_extent(request, axis);
+        if (i <= dim)
+            bytes *= largest_part(request->sizes[axis], grid[i]);
+        else if (i == dim + 1 || i > grid_ndims)
+            bytes *= (double)modes;
+        else
+            bytes *= largest_part(modes, grid[i - 1]);
+    }
+    return bytes;
+}
+
+double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
+                      const int order[], int grid_ndims, const int grid[]) {
+    double seconds = 0;
+    for (int dim = grid_ndims - 1, stride = 1; dim >= 0; stride *= grid[dim--])
+        if (grid[dim] > 1)
+            seconds += redist_model_seconds(model, nranks, grid[dim], stride,
+                                            local_bytes(request, order, grid_ndims, grid, dim));
+    return seconds;
+}
 
 /* ---------------------------------------------------------------- all grids */
 
@@ -32,7 +64,7 @@ static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, in
 static void list_all(const struct fftnd__request *request, const int order[], int nranks,
                      struct fftnd__grids *grids) {
     int fixed = request->options.grid_ndims, least = fixed != 0 ? fixed : 1;
-    int most = fftnd__most_grid_ndims(request->ndims, fftnd__halved_axis(request), order);
+    int most = fftnd__most_grid_ndims(request->ndims, request->halved, order);
     most = fixed != 0 ? fixed : most;
     grids->count = 0;
     for (int n = least; n <= most; n++) {
@@ -88,13 +120,16 @@ static int get_model(MPI_Comm comm, const struct fftnd__request *request, int nr
 
 /* ---------------------------------------------------------------- the promising ones */
 
+/* Grids whose exchanges are predicted to take longer than this many times those of the best are not measured. */
+static const double hopeless = 2.0;
+
 static void sort(struct fftnd__grids *grids) {
     for (int i = 1; i < grids->count; i++) {
         struct fftnd__grid grid = grids->list[i];
-        int place = i;
-        for (; place > 0 && grids->list[place - 1].seconds > grid.seconds; place--)
-            grids->list[place] = grids->list[place - 1];
-        grids->list[place] = grid;
+        int at = i;
+        for (; at > 0 && grids->list[at - 1].seconds > grid.seconds; at--)
+            grids->list[at] = grids->list[at - 1];
+        grids->list[at] = grid;
     }
 }
 
@@ -113,9 +148,8 @@ static void keep_promising(const redist_model *model, const struct fftnd__reques
     int count = 0, rank;
     MPI_Comm_rank(request->comm, &rank);
     for (int i = 0; i < grids->count; i++)
-        grids->list[i].seconds = fftnd__predict(
-            model, nranks, request->ndims, request->sizes, request->kind, request->precision,
-            &request->options, order, grids->list[i].ndims, grids->list[i].dims);
+        grids->list[i].seconds = fftnd__predict(model, nranks, request, order, grids->list[i].ndims,
+                                                grids->list[i].dims);
     sort(grids);
     while (count < grids->count && grids->list[count].seconds <= hopeless * grids->list[0].seconds)
         count++;
@@ -148,4 +182,127 @@ int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const
     if (code == REDIST_OK)
         keep_promising(&model, request, order, nranks, verbose, grids);
     return code == REDIST_ERR_METHOD || code == REDIST_ERR_MEMORY ? REDIST_OK : code;
+}
+
+/* ---------------------------------------------------------------- grids that know the nodes */
+
+enum { MOST_SAMPLES = 32 };
+
+struct search {
+    int nranks, ndims;
+    redist_index shortest; /* axis: no grid dimension may exceed it */
+    const int *node_of;
+    int dims[REDIST_MAX_NDIMS], best[REDIST_MAX_NDIMS];
+    double least; /* of the best grid */
+};
+
+/* How many times its own array a rank sends to other nodes in one direction of a transform, on the
+ * average of some ranks: what it has for its peers on other nodes, in all subgroups. */
+static double sent_between_nodes(const struct search *search, const int dims[]) {
+    int samples = search->nranks < MOST_SAMPLES ? search->nranks : MOST_SAMPLES;
+    double sum = 0;
+    for (int sample = 0; sample < samples; sample++) {
+        int rank = (int)((long long)sample * search->nranks / samples);
+        for (int i = search->ndims - 1, stride = 1; i >= 0; stride *= dims[i--]) {
+            int far = 0, first = rank - rank / stride % dims[i] * stride;
+            for (int j = 0; j < dims[i]; j++)
+                far += search->node_of[first + j * stride] != search->node_of[rank];
+            sum += (double)far / dims[i];
+        }
+    }
+    return sum / samples;
+}
+
+static int largest_of(int ndims, const int dims[]) {
+    int largest = 0;
+    for (int i = 0; i < ndims; i++)
+        largest = dims[i] > largest ? dims[i] : largest;
+    return largest;
+}
+
+/* Among equals the one with the least messages stays. */
+static void try_grid(struct search *search) {
+    double sent = sent_between_nodes(search, search->dims);
+    int largest = largest_of(search->ndims, search->dims);
+    const double same = 1e-9;
+    if (largest > search->shortest || sent > search->least + same ||
+        (sent > search->least - same && largest >= largest_of(search->ndims, search->best)))
+        return;
+    search->least = sent;
+    memcpy(search->best, search->dims, sizeof search->best);
+}
+
+static void try_factors(struct search *search, int dim, int rest) {
+    if (dim == search->ndims - 1) {
+        search->dims[dim] = rest;
+        try_grid(search);
+        return;
+    }
+    for (int factor = 2; factor <= rest / 2; factor++)
+        if (rest % factor == 0) {
+            search->dims[dim] = factor;
+            try_factors(search, dim + 1, rest / factor);
+        }
+}
+
+static void align_to_nodes(const struct fftnd__request *request, int nranks, const int node_of[],
+                           int ndims, int dims[]) {
+    struct search search = {.nranks = nranks, .ndims = ndims, .node_of = node_of};
+    search.shortest = fftnd__request_extent(request, 0);
+    for (int i = 1; i < request->ndims; i++) {
+        redist_index extent = fftnd__request_extent(request, i);
+        search.shortest = extent < search.shortest ? extent : search.shortest;
+    }
+    memcpy(search.best, dims, (size_t)ndims * sizeof *dims);
+    search.least = sent_between_nodes(&search, dims);
+    try_factors(&search, 0, nranks);
+    memcpy(dims, search.best, (size_t)ndims * sizeof *dims);
+}
+
+/* ---------------------------------------------------------------- the guess */
+
+/* Whether balanced grid dimensions leave no rank without modes in any stage. */
+static int has_room(const struct fftnd__request *request, const int order[], int grid_ndims,
+                    int nranks) {
+    int dims[REDIST_MAX_NDIMS] = {0};
+    if (MPI_Dims_create(nranks, grid_ndims, dims) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < grid_ndims; i++)
+        if (dims[i] > fftnd__request_extent(request, order[i]) ||
+            dims[i] > fftnd__request_extent(request, order[i + 1]))
+            return 0;
+    return 1;
+}
+
+static int choose_ndims(const struct fftnd__request *request, const int order[], int nranks) {
+    int n = 1, most = fftnd__most_grid_ndims(request->ndims, request->halved, order);
+    while (n < most && !has_room(request, order, n, nranks))
+        n++;
+    return n < most ? n : most;
+}
+
+void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
+                        struct fftnd__configuration *configuration) {
+    const fftnd_options *options = &request->options;
+    int *order = configuration->order, *grid = configuration->grid;
+    fftnd__usual_order(request->ndims, request->halved, order);
+    if (options->order != NULL)
+        memcpy(order, options->order, (size_t)request->ndims * sizeof *order);
+    if (request->ndims == 1)
+        return;
+    int ndims = options->grid_ndims, is_open = 1;
+    for (int i = 0; i < ndims && options->grid != NULL; i++) {
+        grid[i] = options->grid[i];
+        is_open &= grid[i] == 0;
+    }
+    if (ndims == 0)
+        ndims = choose_ndims(request, order, nranks);
+    configuration->grid_ndims = ndims;
+    MPI_Dims_create(nranks, ndims, grid);
+    int nnodes;
+    const int *node_of;
+    if (ndims > 1 && is_open &&
+        redist_nodes(request->comm, request->options.by_node, &nnodes, &node_of) == REDIST_OK &&
+        nnodes > 1)
+        align_to_nodes(request, nranks, node_of, ndims, grid);
 }

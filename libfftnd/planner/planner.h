@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way to take: grid, tiles or whole arrays, joined or not; measured, agreed, remembered. */
+/* Which configuration a transform takes: dictated, remembered, measured or guessed. */
 #ifndef FFTND__PLANNER_H
 #define FFTND__PLANNER_H
 
@@ -9,6 +9,6 @@
  * before may decide; out: whether it has. Collective on `comm`, the library's own communicator of the request's
  * ranks. */
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
-                          struct fftnd__choice *choice, int *remembered);
+                          struct fftnd__configuration *configuration, int *remembered);
 
 #endif

@@ -1,10 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the arrays of a plan live, and which of them peers can map. */
-#include "arrays.h"
-#include "../comm/error.h"
-#include "../sync/waiting.h"
+/* Arrays that peers can map, in any space; where the arrays of a plan live, and which of them peers can map. */
+#include "api.h"
 
 #include <string.h>
+
+/* ---------------------------------------------------------------- redist_alloc */
+
+enum { LIMIT_BITS = 47 };
+
+static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space, size_t bytes,
+                    void **array) {
+    int code = redist_check_comm_in(function, comm);
+    if (code != REDIST_OK)
+        return code;
+    if (array == NULL)
+        code = redist_fail_in(function, REDIST_ERR_NULL, "array = NULL");
+    else if (bytes >> LIMIT_BITS != 0)
+        code = redist_fail_in(function, REDIST_ERR_LIMIT,
+                              "bytes = %zu is more than any machine maps", bytes);
+    if (code == REDIST_OK)
+        code = redist__space_check(function, space);
+    const redist_shared_value shared = {"space", (long long)space};
+    code = redist_agree_values_in(function, comm, code, 1, &shared);
+    struct redist__context *context;
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    code = redist_space_at(space)->create(context, bytes, array);
+    if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+int redist_alloc(MPI_Comm comm, size_t bytes, void **array) {
+    return alloc_in(__func__, comm, REDIST_SPACE_HOST, bytes, array);
+}
+
+int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void **array) {
+    return alloc_in(__func__, comm, space, bytes, array);
+}
+
+/* The context of the array's allocation; NULL if no space has such an array. */
+static struct redist__context *remove_array(const void *array) {
+    struct redist__context *context = NULL;
+    for (int id = REDIST_SPACE_HOST; context == NULL && redist_space_at(id) != NULL; id++)
+        context = redist_space_at(id)->remove(array);
+    return context;
+}
+
+int redist_free(void **array) {
+    if (array == NULL)
+        return redist_fail(REDIST_ERR_NULL, "array = NULL");
+    if (*array == NULL)
+        return REDIST_OK;
+    if (!redist__mpi_is_running())
+        return redist_fail(REDIST_ERR_STATE, "MPI is not running: free arrays before MPI_Finalize");
+    struct redist__context *context = remove_array(*array);
+    if (context == NULL)
+        return redist_fail(REDIST_ERR_STATE, "array is not from redist_alloc, or already freed");
+    redist__context_release(context);
+    *array = NULL;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- the arrays of a plan */
 
 /* The space that this rank's arrays tell, REDIST_SPACE_AUTO if they do not. */
 static int find_own_space(const struct redist__request *request,
@@ -12,7 +72,7 @@ static int find_own_space(const struct redist__request *request,
     *own = (int)request->options.space;
     for (int side = 0; side < 2; side++) {
         const void *array = request->arrays[side];
-        if (array == NULL || problem->schedule->side[side].bytes == 0)
+        if (array == NULL || problem->transfer->side[side].bytes == 0)
             continue;
         int space = (int)redist__space_of(array);
         if (*own == REDIST_SPACE_AUTO)
@@ -31,7 +91,7 @@ static int check_own_space(const struct redist__request *request,
                            const struct redist__space *space) {
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        if (request->arrays[side] != NULL && problem->schedule->side[side].bytes != 0)
+        if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
             code = space->check_array(request->arrays[side]);
     if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
         code = redist_fail_in(request->function, REDIST_ERR_METHOD,
@@ -41,7 +101,7 @@ static int check_own_space(const struct redist__request *request,
 
 /* Ranks without elements join the others. */
 static int find_space(const struct redist__request *request, struct redist__problem *problem) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
     int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
@@ -65,7 +125,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
 /* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
 static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
     struct redist__memory_handle *places =
         redist_calloc(2 * (size_t)context->node_size, sizeof *places);
@@ -76,7 +136,7 @@ static int find_reachable(const struct redist__request *request,
         struct redist__memory_handle mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] =
-                space->export_memory(request->arrays[side], problem->schedule->side[side].bytes);
+                space->export_memory(request->arrays[side], problem->transfer->side[side].bytes);
         code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
@@ -89,13 +149,13 @@ static int find_reachable(const struct redist__request *request,
 
 /* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
-    const struct redist__context *context = problem->schedule->context;
+    const struct redist__context *context = problem->context;
     const redist_options *options = &request->options;
     const enum redist_binding later[2] = {options->bind_a, options->bind_b};
     int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
-        size_t own = problem->schedule->side[side].bytes;
+        size_t own = problem->transfer->side[side].bytes;
         struct redist__memory_handle handle =
             problem->space->export_memory(request->arrays[side], own);
         mapped[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
@@ -132,6 +192,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL || !space->asynchronous)
         return;
     space->unmap(problem->mappings);
-    if (!redist__peers_gone(problem->schedule->context))
-        (void)redist_insist(MPI_Barrier(problem->schedule->context->node));
+    if (!redist__peers_gone(problem->context))
+        (void)redist_insist(MPI_Barrier(problem->context->node));
 }

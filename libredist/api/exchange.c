@@ -5,10 +5,7 @@
  * all ranks; if there is none, the ranks make a new plan, with all checks, in the place of the one that was
  * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
  */
-#include "exchange.h"
-#include "../planner/wisdom.h"
-#include "arrays.h"
-#include "plan.h"
+#include "api.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -19,7 +16,7 @@ enum { KEPT = 8 };
 /* What ranks agree on by a bitwise and: the plans that suit, and how the last execution ended. */
 enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 << KEPT };
 
-/* The arguments of this rank, and what its choice of a method rests on. */
+/* The arguments of this rank, and what its candidate of a method rests on. */
 struct key {
     int axes[2];
     int sizes[2][REDIST_MAX_NDIMS];
@@ -36,6 +33,7 @@ struct kept {
 };
 
 struct redist__exchanges {
+    struct redist__kept kept_by_context;
     struct kept kept[KEPT];
     unsigned calls;
     int failed; /* the code of the last execution on this rank */
@@ -113,7 +111,7 @@ static int is_same_shape(const struct kept *kept, const struct call *call) {
 /* In the same space, and as peers can reach them: an allocation that some of them cannot map is another. */
 static int is_same_memory(const struct kept *kept, const struct call *call, int side) {
     const struct redist__space *space = kept->plan->problem.space;
-    size_t bytes = kept->plan->schedule.side[side].bytes;
+    size_t bytes = kept->plan->transfer.side[side].bytes;
     const void *array = call->arrays[side];
     if (bytes == 0)
         return 1;
@@ -125,7 +123,7 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
 }
 
 static int are_separate(const struct kept *kept, const struct call *call) {
-    const struct redist__side *side = kept->plan->schedule.side;
+    const struct redist__side *side = kept->plan->transfer.side;
     uintptr_t a = (uintptr_t)call->arrays[0], b = (uintptr_t)call->arrays[1];
     return side[0].bytes == 0 || side[1].bytes == 0 || a >= b + side[1].bytes ||
            b >= a + side[0].bytes;
@@ -156,23 +154,24 @@ static void free_kept(struct redist__context *context, struct kept *kept) {
         return;
     int tag = kept->plan->request.tag;
     redist__plan_destroy(kept->plan);
-    redist__tags_give(&context->tags, tag);
+    redist__tags_give(context, tag);
     kept->plan = NULL;
 }
 
-void redist__exchanges_free(struct redist__context *context) {
-    struct redist__exchanges *exchanges = context->exchanges;
-    if (exchanges == NULL)
-        return;
-    context->exchanges = NULL;
+static void free_exchanges(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__exchanges *exchanges = (struct redist__exchanges *)kept;
     for (int i = 0; i < KEPT; i++)
         free_kept(context, &exchanges->kept[i]);
     redist_release(exchanges);
     count_type_users(-1);
 }
 
+static struct redist__exchanges *find_exchanges(const struct redist__context *context) {
+    return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges);
+}
+
 static int provide_exchanges(struct redist__context *context) {
-    if (context->exchanges != NULL) /* on all ranks */
+    if (find_exchanges(context) != NULL) /* on all ranks */
         return REDIST_OK;
     struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
     int code = redist_agree(context->comm,
@@ -183,7 +182,8 @@ static int provide_exchanges(struct redist__context *context) {
         redist_release(exchanges);
         return code;
     }
-    context->exchanges = exchanges;
+    exchanges->kept_by_context.free = free_exchanges;
+    redist__keep(context, REDIST__KEPT_PLANS, &exchanges->kept_by_context);
     count_type_users(1);
     return REDIST_OK;
 }
@@ -205,7 +205,7 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
         struct redist__memory_handle place =
-            plan->problem.space->export_memory(call->arrays[side], plan->schedule.side[side].bytes);
+            plan->problem.space->export_memory(call->arrays[side], plan->transfer.side[side].bytes);
         memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
         key.memory[side] = place.key;
         key.base[side] = place.base;
@@ -228,10 +228,11 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
         return code;
     redist_handle_remove(plan);
     redist__context_release(context);
-    struct kept *kept = oldest(context->exchanges);
+    struct redist__exchanges *exchanges = find_exchanges(context);
+    struct kept *kept = oldest(exchanges);
     free_kept(context, kept);
     *kept = (struct kept){.plan = plan, .key = describe(plan, call)};
-    *place = (int)(kept - context->exchanges->kept);
+    *place = (int)(kept - exchanges->kept);
     return REDIST_OK;
 }
 
@@ -257,7 +258,7 @@ static int lowest_bit(int bits) {
 
 /* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
 static int settle_failure(struct redist__context *context, int common, int *suitable) {
-    struct redist__exchanges *exchanges = context->exchanges;
+    struct redist__exchanges *exchanges = find_exchanges(context);
     int code = REDIST_OK;
     *suitable = common & ~(1 << exchanges->latest);
     if (!(common & ALL_FAILED)) {
@@ -273,7 +274,7 @@ static int settle_failure(struct redist__context *context, int common, int *suit
 
 /* The place of the plan for this call; *place = -1 if there is none. */
 static int find_kept(struct redist__context *context, const struct call *call, int *place) {
-    struct redist__exchanges *exchanges = context->exchanges;
+    struct redist__exchanges *exchanges = find_exchanges(context);
     int own = 0, common = 0;
     *place = -1;
     if (exchanges == NULL) /* on all ranks */
@@ -305,7 +306,7 @@ static int exchange(MPI_Comm comm, struct redist__context *context, const struct
     int place, code = find_kept(context, call, &place);
     if (code == REDIST_OK && place < 0)
         code = keep_new(context, comm, call, &place);
-    return code == REDIST_OK ? execute(context->exchanges, place, call) : code;
+    return code == REDIST_OK ? execute(find_exchanges(context), place, call) : code;
 }
 
 int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions of the public plan, whole and in tiles, and questions about it. */
-#include "../comm/error.h"
-#include "../sync/waiting.h"
-#include "plan.h"
+#include "api.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -50,7 +48,7 @@ static int check_bound(const char *function, const redist_plan *plan) {
 /* An array that peers are to map must be one that they can map. */
 static int check_mapped(const char *function, const redist_plan *plan, const char *name, int side,
                         const void *array) {
-    size_t bytes = plan->schedule.side[side].bytes;
+    size_t bytes = plan->transfer.side[side].bytes;
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
@@ -69,7 +67,7 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     struct redist__request request = plan->request;
     request.function = function;
     request.options.bind_a = request.options.bind_b = REDIST_BIND_AT_PLAN;
-    const size_t bytes[2] = {plan->schedule.side[0].bytes, plan->schedule.side[1].bytes};
+    const size_t bytes[2] = {plan->transfer.side[0].bytes, plan->transfer.side[1].bytes};
     int code = redist__check_arrays(&request, arrays, bytes);
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         code = check_mapped(function, plan, request.names[side], side, arrays[side]);
@@ -79,18 +77,18 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
-    redist__watch_begin(plan->problem.watch, 1);
+    redist__timer_begin(plan->problem.timer, 1);
     redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
 
 /* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
-    redist__watch_begin(plan->problem.watch, 1);
-    plan->transport.choice.method->start(plan->transport.state, direction, arrays[direction],
-                                         arrays[!direction]);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_begin(plan->problem.timer, 1);
+    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
+                                            arrays[!direction]);
+    redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
 }
@@ -135,9 +133,9 @@ int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
 
 /* Ends what was begun. */
 static int end_execution(redist_plan *plan, void (*end)(void *state)) {
-    redist__watch_begin(plan->problem.watch, 0);
+    redist__timer_begin(plan->problem.timer, 0);
     end(plan->transport.state);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
 
@@ -148,15 +146,15 @@ int redist_plan_wait(redist_plan *plan) {
     if (code != REDIST_OK)
         return code;
     plan->started = 0;
-    return end_execution(plan, plan->transport.choice.method->wait);
+    return end_execution(plan, plan->transport.candidate.method->wait);
 }
 
 /* ---------------------------------------------------------------- tiles */
 
 static void open_method(redist_plan *plan, void *array) {
-    redist__watch_begin(plan->problem.watch, 1);
-    plan->transport.choice.method->open(plan->transport.state, array);
-    redist__watch_end(plan->problem.watch);
+    redist__timer_begin(plan->problem.timer, 1);
+    plan->transport.candidate.method->open(plan->transport.state, array);
+    redist__timer_end(plan->problem.timer);
     plan->opened = 1;
     plan->polls = 0;
 }
@@ -170,7 +168,7 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
                               "options.tiles = %d",
                               (int)plan->problem.tiles);
     const char *name = side ? "destination" : "source";
-    if (code == REDIST_OK && array == NULL && plan->schedule.side[side].bytes != 0)
+    if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
@@ -192,8 +190,8 @@ static int check_tile(const char *function, const redist_plan *plan, enum redist
     if (code == REDIST_OK && (start == NULL || count == NULL))
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               start == NULL ? "start" : "count");
-    for (int i = 0; code == REDIST_OK && i < plan->schedule.ndims; i++) {
-        int extent = plan->schedule.side[tiles == REDIST_GET].extent[i];
+    for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
+        int extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
             code = redist_fail_in(function, REDIST_ERR_SIZE,
                                   "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
@@ -207,7 +205,7 @@ int redist__close_tiles(const char *function, redist_plan *plan, enum redist_til
     if (code != REDIST_OK)
         return code;
     plan->opened = 0;
-    return end_execution(plan, plan->transport.choice.method->close);
+    return end_execution(plan, plan->transport.candidate.method->close);
 }
 
 int redist_plan_put_begin(redist_plan *plan, void *destination) {
@@ -222,7 +220,7 @@ int redist_plan_get_begin(redist_plan *plan, const void *source) {
  * has to allow. */
 static int allows_threads(const redist_plan *plan) {
     int level;
-    if (!plan->problem.concurrent || plan->transport.choice.method->concurrent)
+    if (!plan->problem.concurrent || plan->transport.candidate.method->concurrent)
         return plan->problem.concurrent;
     MPI_Query_thread(&level);
     return level >= MPI_THREAD_SERIALIZED;
@@ -232,15 +230,15 @@ typedef void move_tile(void *state, const struct redist__tile *tile);
 
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    int alone = plan->problem.concurrent && !plan->transport.choice.method->concurrent;
-    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
+    int alone = plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
+    struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     if (!plan->problem.concurrent)
         plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
-    redist__watch_begin(watch, 0);
+    redist__timer_begin(timer, 0);
     move_one(plan->transport.state, tile);
-    redist__watch_end(watch);
+    redist__timer_end(timer);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
     return redist__failure_report(&plan->failure);
@@ -250,28 +248,28 @@ int redist_plan_put(redist_plan *plan, const int start[], const int count[], con
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.choice.method->put, &put) : code;
+    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
 }
 
 int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
                     const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.choice.method->get, &get) : code;
+    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
 }
 
 /* Who asks again and again waits for something: so others get a chance, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
-    const struct redist__method *method = plan->transport.choice.method;
-    struct redist__watch *watch = plan->problem.concurrent ? NULL : plan->problem.watch;
-    redist__watch_begin(watch, 0);
+    const struct redist__method *method = plan->transport.candidate.method;
+    struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
+    redist__timer_begin(timer, 0);
     if (partitions != NULL)
         method->arrived(plan->transport.state, partitions);
     else if (method->progress != NULL)
         method->progress(plan->transport.state);
     if (!plan->problem.concurrent)
         redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
-    redist__watch_end(watch);
+    redist__timer_end(timer);
     return redist__failure_report(&plan->failure);
 }
 
@@ -308,28 +306,40 @@ int redist_plan_get_end(redist_plan *plan) {
 
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && info == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "info = NULL");
     if (code != REDIST_OK)
         return code;
-    *info = (redist_plan_info){.method = plan->method_name,
-                               .workspace_bytes =
-                                   plan->transport.choice.method->workspace(plan->transport.state),
-                               .moved_bytes = plan->schedule.side[0].elements * plan->schedule.item,
-                               .concurrent = allows_threads(plan)};
-    return REDIST_OK;
+    const redist_plan_info own = {
+        .method = plan->method_name,
+        .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
+        .moved_bytes = plan->transfer.side[0].elements * plan->transfer.item,
+        .space = plan->problem.space->id,
+        .concurrent = allows_threads(plan)};
+    return redist_struct_write(__func__, "info", &own, sizeof own, info);
+}
+
+int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && comm == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    if (code == REDIST_OK)
+        *comm = plan->context->comm;
+    return code;
+}
+
+int redist_plan_get_method(const redist_plan *plan, const char **method) {
+    int code = redist__check_plan(__func__, plan);
+    if (code == REDIST_OK && method == NULL)
+        code = redist_fail(REDIST_ERR_NULL, "method = NULL");
+    if (code == REDIST_OK)
+        *method = plan->method_name;
+    return code;
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
     int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && phases == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "phases = NULL");
-    if (code == REDIST_OK && phases->size != sizeof *phases)
-        code = redist_fail(REDIST_ERR_ARGUMENT,
-                           "phases->size = %zu, but this library knows the size %zu: start from "
-                           "REDIST_PHASES_DEFAULT",
-                           phases->size, sizeof *phases);
-    if (code == REDIST_OK)
-        redist__watch_read(&plan->watch, phases);
-    return code;
+    redist_phases own;
+    if (code != REDIST_OK)
+        return code;
+    redist__timer_read(&plan->timer, &own);
+    return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan: check, agree, describe, choose, run. */
-#include "plan.h"
-#include "../comm/error.h"
-#include "arrays.h"
+#include "api.h"
 
 #include <string.h>
 
@@ -23,13 +21,15 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->request = *request;
     plan->request.options.method = NULL; /* the user's strings need not live as long as the plan */
     plan->request.options.wisdom_file = NULL;
-    plan->schedule.context = request->context;
-    plan->schedule.datatype = request->datatype;
-    plan->schedule.item = request->item;
-    plan->schedule.before = request->before;
-    plan->schedule.behind = request->behind;
-    plan->schedule.ndims = request->ndims;
-    plan->problem.schedule = &plan->schedule;
+    plan->problem.context = request->context;
+    plan->problem.datatype = request->datatype;
+    plan->transfer.rank = request->context->rank;
+    plan->transfer.nranks = request->context->size;
+    plan->transfer.item = request->item;
+    plan->transfer.before = request->before;
+    plan->transfer.behind = request->behind;
+    plan->transfer.ndims = request->ndims;
+    plan->problem.transfer = &plan->transfer;
     plan->problem.tiles = request->options.tiles;
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
@@ -40,7 +40,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;
-    plan->problem.watch = request->options.phases ? &plan->watch : NULL;
+    plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
     if (request->options.bind_a)
@@ -55,7 +55,7 @@ void redist__plan_destroy(struct redist_plan *plan) {
         return;
     redist__transport_destroy(&plan->transport);
     redist__close_mappings(&plan->problem);
-    redist__schedule_free(&plan->schedule);
+    redist__transfer_free(&plan->transfer);
     redist_handle_remove(plan);
     redist_release(plan);
 }
@@ -70,7 +70,7 @@ static int complete_plan(struct redist_plan *plan, const redist_options *options
         redist__plan_destroy(plan);
         return code;
     }
-    redist__choice_name(&plan->transport.choice, sizeof plan->method_name, plan->method_name);
+    redist__candidate_name(&plan->transport.candidate, sizeof plan->method_name, plan->method_name);
     *result = plan;
     return REDIST_OK;
 }
@@ -94,19 +94,18 @@ static int check_common(struct redist__request *request, const redist_options *o
 }
 
 static int take_tag(struct redist__request *request) {
-    struct redist__tags *tags = &request->context->tags;
-    request->tag = redist__tags_take(tags);
+    request->tag = redist__tags_take(request->context);
     if (request->tag >= 0)
         return REDIST_OK;
     return redist_fail_in(request->function, REDIST_ERR_LIMIT,
                           "%d plans of this communicator are alive, and MPI has no tags for more: "
                           "free some, or use a duplicate of it",
-                          tags->living - 1);
+                          request->context->taken_blocks - 1);
 }
 
 /* Gives back what open_request took. */
 static void close_request(const struct redist__request *request) {
-    redist__tags_give(&request->context->tags, request->tag);
+    redist__tags_give(request->context, request->tag);
     redist__context_release(request->context);
 }
 
@@ -151,7 +150,7 @@ static int plan_exchange(struct redist__request *request, const int sizes_a[], i
         return code;
     struct redist_plan *plan = allocate_plan(request);
     int described =
-        plan != NULL ? redist__schedule_exchange(&plan->schedule, sizes_a, axis_a, sizes_b, axis_b)
+        plan != NULL ? redist__transfer_exchange(&plan->transfer, sizes_a, axis_a, sizes_b, axis_b)
                      : no_memory(request);
     code = redist_agree(request->context->comm, described);
     if (code == REDIST_OK)
@@ -189,34 +188,39 @@ static size_t box_bytes(const struct redist__request *request, const redist_box 
     return redist__array_bytes(request->ndims, extent, request->item);
 }
 
-static int check_boxes(const struct redist__request *request, const int sizes[],
-                       const redist_box *const boxes[2]) {
+/* Reads the caller's boxes too. */
+static int check_boxes(const struct redist__request *request, const redist_index sizes[],
+                       const redist_box *const given[2], redist_box boxes[2]) {
     static const char *const names[2] = {"box_a", "box_b"};
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
-        int code = redist__check_box(request, sizes, names[side], boxes[side]);
+        boxes[side] = (redist_box)REDIST_BOX_DEFAULT;
+        int code = redist_struct_read(request->function, names[side], given[side], &boxes[side],
+                                      sizeof boxes[side]);
+        if (code == REDIST_OK)
+            code = redist__check_box(request, sizes, names[side], &boxes[side]);
         if (code != REDIST_OK)
             return code;
-        bytes[side] = box_bytes(request, boxes[side]);
+        bytes[side] = box_bytes(request, &boxes[side]);
     }
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
 /* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
-static int gather_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+static int gather_boxes(const struct redist__request *request, const redist_box boxes[2],
                         redist_box all[]) {
     const struct redist__context *context = request->context;
     int code = REDIST_OK;
     for (int side = 0; side < 2; side++) {
-        int result = redist_insist(MPI_Allgather(boxes[side], sizeof **boxes, MPI_BYTE,
-                                                 all + side * context->size, sizeof **boxes,
+        int result = redist_insist(MPI_Allgather(&boxes[side], sizeof *boxes, MPI_BYTE,
+                                                 all + side * context->size, sizeof *boxes,
                                                  MPI_BYTE, context->comm));
         redist__note_mpi(&code, result);
     }
     return code;
 }
 
-static int describe_boxes(const struct redist__request *request, const redist_box *const boxes[2],
+static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
     const struct redist__context *context = request->context;
     int code =
@@ -229,16 +233,17 @@ static int describe_boxes(const struct redist__request *request, const redist_bo
     if (code == REDIST_OK)
         code = redist__check_disjoint(request, "box_b", all + context->size);
     if (code == REDIST_OK)
-        code = redist__schedule_boxes(&plan->schedule, all, all + context->size);
+        code = redist__transfer_boxes(&plan->transfer, all, all + context->size);
     return redist_agree(context->comm, code);
 }
 
-static int plan_boxes(struct redist__request *request, const int sizes[],
-                      const redist_box *const boxes[2], const redist_options *options,
+static int plan_boxes(struct redist__request *request, const redist_index sizes[],
+                      const redist_box *const given[2], const redist_options *options,
                       redist_plan **result) {
+    redist_box boxes[2];
     int code = check_common(request, options, 1, result);
     if (code == REDIST_OK)
-        code = check_boxes(request, sizes, boxes);
+        code = check_boxes(request, sizes, given, boxes);
     code = redist__agree_request(request, code, -1, -1, sizes);
     if (code != REDIST_OK)
         return code;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every check of a plan's arguments; messages name the argument and its value. */
-#include "request.h"
-#include "../comm/error.h"
-#include "../runtime/space.h"
+#include "api.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -14,13 +12,10 @@ int redist__check_options(struct redist__request *request, const redist_options 
     request->options = (redist_options)REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
-    if (options->size < offsetof(redist_options, method) + sizeof options->method ||
-        options->size > sizeof request->options)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->size = %zu, but this library knows sizes up to %zu: start from "
-                    "REDIST_OPTIONS_DEFAULT",
-                    options->size, sizeof request->options);
-    memcpy(&request->options, options, options->size);
+    int code = redist_struct_read(request->function, "options", options, &request->options,
+                                  sizeof request->options);
+    if (code != REDIST_OK)
+        return code;
     if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
                     (int)request->options.effort);
@@ -39,7 +34,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
         staging != REDIST_STAGING_NEVER)
         return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
                     (int)staging);
-    int code = redist__space_check(request->function, request->options.space);
+    code = redist__space_check(request->function, request->options.space);
     if (code != REDIST_OK)
         return code;
     if (tiles == REDIST_PUT) /* the array need not exist */

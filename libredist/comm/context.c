@@ -1,24 +1,124 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One private communicator per communicator of the user, attached to it as an MPI attribute: plans and
- * grids come and go without making communicators. It goes when the user frees the communicator and
- * nothing refers to it any more, or in MPI_Finalize.
+ * The contexts that are alive. Each is attached to a communicator of the user as an MPI attribute: plans and grids
+ * come and go without making communicators. It goes when the user frees the communicator and nothing refers to it
+ * any more, or in MPI_Finalize.
  */
-#include "context.h"
-#include "../api/exchange.h"
-#include "../sync/direct_control.h"
-#include "../sync/waiting.h"
-#include "cores.h"
-#include "error.h"
-#include "grid.h"
+#include "comm.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct redist__context *contexts; /* newest first */
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
+
+/* ---------------------------------------------------------------- what is kept for a context */
+
+struct redist__kept *redist__kept(const struct redist__context *context, int order,
+                                  void (*free)(struct redist__context *, struct redist__kept *)) {
+    struct redist__kept *kept = context->kept[order];
+    while (kept != NULL && kept->free != free)
+        kept = kept->next;
+    return kept;
+}
+
+void redist__keep(struct redist__context *context, int order, struct redist__kept *kept) {
+    kept->next = context->kept[order];
+    context->kept[order] = kept;
+}
+
+void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept) {
+    struct redist__kept **link = &context->kept[order];
+    while (*link != NULL && *link != kept)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = kept->next;
+}
+
+static void free_kept(struct redist__context *context, int order) {
+    while (context->kept[order] != NULL) {
+        struct redist__kept *kept = context->kept[order];
+        context->kept[order] = kept->next;
+        kept->free(context, kept);
+    }
+}
+
+/* ---------------------------------------------------------------- tags */
+
+/* More than anybody needs: MPI libraries that allow 2^31 tags would cost 16 MiB a communicator. */
+enum { MOST_BLOCKS = 1 << 16, WORD = 64, LEAST_TAG_UB = 32767 };
+
+static int count_blocks(void) {
+    int *largest = NULL, found = 0;
+    int result = MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&largest, &found);
+    int tags = result == MPI_SUCCESS && found ? *largest : LEAST_TAG_UB;
+    int blocks = tags / REDIST__TAGS;
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+}
+
+static uint64_t bit_of(int block) {
+    return (uint64_t)1 << block % WORD;
+}
+
+static int create_tags(struct redist__context *context) {
+    context->nblocks = count_blocks();
+    context->taken = redist_calloc((size_t)context->nblocks / WORD + 1, sizeof *context->taken);
+    if (context->taken == NULL)
+        return 0;
+    context->taken[0] = bit_of(0); /* for what is no plan's */
+    context->next_block = context->taken_blocks = 1;
+    return 1;
+}
+
+int redist__tags_take(struct redist__context *context) {
+    if (context->taken_blocks == context->nblocks)
+        return -1;
+    while (context->taken[context->next_block / WORD] & bit_of(context->next_block))
+        context->next_block = (context->next_block + 1) % context->nblocks;
+    int block = context->next_block;
+    context->taken[block / WORD] |= bit_of(block);
+    context->taken_blocks++;
+    context->next_block = (block + 1) % context->nblocks;
+    return block * REDIST__TAGS;
+}
+
+void redist__tags_give(struct redist__context *context, int tag) {
+    if (tag < 0)
+        return;
+    int block = tag / REDIST__TAGS;
+    context->taken[block / WORD] &= ~bit_of(block);
+    context->taken_blocks--;
+}
+
+/* ---------------------------------------------------------------- beginning and end */
+
+static void release(struct redist__context *context) {
+    redist_release(context->node_ranks);
+    redist_release(context->node_of);
+    redist_release(context->nodes_sorted);
+    redist_release(context->taken);
+    redist__peers_free(context);
+    redist_release(context);
+}
+
+struct redist__context *redist__context_allocate(MPI_Comm comm) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    struct redist__context *context = redist_calloc(1, sizeof *context);
+    if (context == NULL)
+        return NULL;
+    context->comm = context->node = MPI_COMM_NULL;
+    context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
+    context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
+    context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
+    context->peers = redist__peers_allocate(size);
+    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
+        context->peers == NULL || !create_tags(context)) {
+        release(context);
+        return NULL;
+    }
+    return context;
+}
 
 static int unlink_context(const struct redist__context *context) {
     pthread_mutex_lock(&lock);
@@ -32,25 +132,11 @@ static int unlink_context(const struct redist__context *context) {
     return found;
 }
 
-static void release(struct redist__context *context) {
-    if (context != NULL) {
-        redist_release(context->node_ranks);
-        redist_release(context->node_of);
-        redist_release(context->nodes_sorted);
-        redist__peers_free(context);
-        redist__tags_free(&context->tags);
-    }
-    redist_release(context);
-}
-
 static void destroy(struct redist__context *context) {
     if (!unlink_context(context))
         return;
-    redist__exchanges_free(context);
-    redist__grid_entries_free(context);
-    redist__control_free(context);
-    if (context->attached != NULL)
-        context->detach(context->attached);
+    for (int order = 0; order < REDIST__KEPT_ORDERS; order++)
+        free_kept(context, order);
     if (context->node != MPI_COMM_NULL)
         MPI_Comm_free(&context->node);
     if (context->comm != MPI_COMM_NULL)
@@ -94,7 +180,7 @@ static struct redist__context *find_last(void) {
 static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     (void)comm, (void)key, (void)value, (void)state;
     for (struct redist__context *context = contexts; context != NULL; context = context->older)
-        redist__exchanges_free(context); /* they may use other contexts */
+        free_kept(context, REDIST__KEPT_PLANS); /* which may use other contexts */
     while (contexts != NULL)
         destroy(find_last());
     int created = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
@@ -103,9 +189,21 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
+/* Open MPI 4.1 sets its topologies up when the first one is made, and crashes if two threads do that at once. */
+static int make_topology(void) {
+    const int one = 1, no = 0;
+    MPI_Comm cart = MPI_COMM_NULL;
+    int result = redist_insist(MPI_Cart_create(MPI_COMM_SELF, 1, &one, &no, 0, &cart));
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_free(&cart);
+    return result;
+}
+
 static int create_keyval(void) {
     int finalize_key, created = MPI_KEYVAL_INVALID;
-    int result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
+    int result = make_topology();
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &finalize_key, NULL);
     if (result == MPI_SUCCESS)
         result = MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, NULL);
     if (result == MPI_SUCCESS)
@@ -126,196 +224,30 @@ static int provide_keyval(void) {
     return code;
 }
 
-/* REDIST_NODE_SIZE cuts a node in pieces, to try on one machine what happens between nodes. */
-static int cut_node(struct redist__context *context, int node_size) {
-    MPI_Comm whole = context->node;
-    int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN);
-    int result = redist_insist(MPI_Comm_split(whole, rank / node_size, rank, &context->node));
-    if (result != MPI_SUCCESS)
-        context->node = MPI_COMM_NULL;
-    MPI_Comm_free(&whole);
-    return result;
-}
-
-static int split_node(struct redist__context *context) {
-    int result = redist_insist(
-        MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
-    if (result != MPI_SUCCESS)
-        context->node = MPI_COMM_NULL;
-    const char *text = getenv("REDIST_NODE_SIZE");
-    int node_size = text != NULL ? atoi(text) : 0;
-    if (result == MPI_SUCCESS && node_size > 0)
-        result = cut_node(context, node_size);
-    return redist_check_mpi(result);
-}
-
-static int compare_nodes(const void *left, const void *right) {
-    int a = *(const int *)left, b = *(const int *)right;
-    return (a > b) - (a < b);
-}
-
-/* Every rank publishes the lowest one of its node. */
-static int number_nodes(struct redist__context *context) {
-    int leader = 0;
-    while (leader < context->size - 1 && context->node_ranks[leader] < 0)
-        leader++;
-    int code = redist_check_mpi(redist_insist(
-        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm)));
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
-        leader = context->node_of[rank];
-        context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
-    }
-    memcpy(context->nodes_sorted, context->node_of, (size_t)context->size * sizeof(int));
-    qsort(context->nodes_sorted, (size_t)context->size, sizeof(int), compare_nodes);
-    return code;
-}
-
-static int translate_ranks(struct redist__context *context, MPI_Group all, MPI_Group node) {
-    int result = MPI_SUCCESS;
-    for (int rank = 0; rank < context->size && result == MPI_SUCCESS; rank++) {
-        result = MPI_Group_translate_ranks(all, 1, &rank, node, &context->node_ranks[rank]);
-        if (context->node_ranks[rank] == MPI_UNDEFINED)
-            context->node_ranks[rank] = -1;
-    }
-    return result;
-}
-
-static int find_node_ranks(struct redist__context *context) {
-    MPI_Group all = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
-    int result = MPI_Comm_group(context->comm, &all);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_group(context->node, &node);
-    if (result == MPI_SUCCESS)
-        result = translate_ranks(context, all, node);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
-    if (node != MPI_GROUP_NULL)
-        MPI_Group_free(&node);
-    return redist_check_mpi(result);
-}
-
-/* A number for the context: how many its first rank has counted, then that rank's own. */
-static int number_context(struct redist__context *context) {
-    static _Atomic uint32_t counter;
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    uint64_t number = (uint64_t)(atomic_fetch_add(&counter, 1) + 1) << 32 | (uint32_t)rank;
-    int code =
-        redist_check_mpi(redist_insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
-    context->number = number;
-    return code;
-}
-
-static int first_failure(int earlier, int code) {
-    return earlier != REDIST_OK ? earlier : code;
-}
-
-/* A rank that has failed takes part in the collective calls all the same. */
-static int describe_nodes(struct redist__context *context) {
-    int code = find_node_ranks(context);
-    code = first_failure(code, number_nodes(context));
-    code = first_failure(code, number_context(context));
-    return first_failure(code, redist__cores_count(context->node, &context->crowded));
-}
-
-/* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
- * neighbours of a topology for the ranks in MPI_Ialltoallw and reads past the datatypes. */
-static int split_comm(MPI_Comm comm, struct redist__context *context) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    int result = redist_insist(MPI_Comm_split(comm, 0, rank, &context->comm));
-    if (result != MPI_SUCCESS)
-        context->comm = MPI_COMM_NULL;
-    return redist_check_mpi(result);
-}
-
-static int connect_context(MPI_Comm comm, struct redist__context *context) {
-    int code = redist_agree(comm, split_comm(comm, context));
-    if (code != REDIST_OK)
-        return code;
-    MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(context->comm, &context->rank);
-    MPI_Comm_size(context->comm, &context->size);
-    code = redist_agree(comm, split_node(context));
-    if (code != REDIST_OK)
-        return code;
-    MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(context->node, &context->node_rank);
-    MPI_Comm_size(context->node, &context->node_size);
-    code = describe_nodes(context);
-    int found = redist__peers_find(context);
-    return code == REDIST_OK ? found : code;
-}
-
-static struct redist__context *allocate(MPI_Comm comm) {
-    int size;
-    MPI_Comm_size(comm, &size);
-    struct redist__context *context = redist_calloc(1, sizeof *context);
-    if (context == NULL)
-        return NULL;
-    context->comm = context->node = MPI_COMM_NULL;
-    context->node_ranks = redist_calloc((size_t)size, sizeof *context->node_ranks);
-    context->node_of = redist_calloc((size_t)size, sizeof *context->node_of);
-    context->nodes_sorted = redist_calloc((size_t)size, sizeof *context->nodes_sorted);
-    context->peers = redist__peers_allocate(size);
-    if (context->node_ranks == NULL || context->node_of == NULL || context->nodes_sorted == NULL ||
-        context->peers == NULL || !redist__tags_create(&context->tags)) {
-        release(context);
-        return NULL;
-    }
-    return context;
-}
-
-static void add_to_list(struct redist__context *context) {
+int redist__context_list(struct redist__context *context) {
+    int code = provide_keyval();
+    atomic_store(&context->references, 1);
     pthread_mutex_lock(&lock);
     context->older = contexts;
     contexts = context;
     pthread_mutex_unlock(&lock);
-}
-
-/* Makes the context an attribute of the user's communicator, which refers to it from then on. */
-static int attach(MPI_Comm comm, struct redist__context *context) {
-    int mine = redist_check_mpi(MPI_Comm_set_attr(comm, atomic_load(&keyval), context));
-    int code = redist_agree(comm, mine);
-    if (code != REDIST_OK && mine == REDIST_OK)
-        MPI_Comm_delete_attr(comm, atomic_load(&keyval)); /* destroys it */
-    else if (code != REDIST_OK)
-        destroy(context);
     return code;
 }
 
-static int create(MPI_Comm comm, struct redist__context **result) {
-    struct redist__context *context = allocate(comm);
-    int code = context != NULL
-                   ? provide_keyval()
-                   : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
-    code = redist_agree(comm, code);
-    if (code != REDIST_OK) {
-        release(context);
-        return code;
-    }
-    add_to_list(context);
-    atomic_store(&context->references, 1); /* held by the attribute */
-    code = redist_agree(comm, connect_context(comm, context));
-    if (code != REDIST_OK)
-        destroy(context);
-    else
-        code = attach(comm, context);
-    if (code == REDIST_OK)
-        *result = context;
-    return code;
+int redist__context_attach(MPI_Comm comm, struct redist__context *context) {
+    return redist_check_mpi(MPI_Comm_set_attr(comm, atomic_load(&keyval), context));
 }
 
-int redist__context_get(MPI_Comm comm, struct redist__context **context) {
+void redist__context_detach(MPI_Comm comm) {
+    MPI_Comm_delete_attr(comm, atomic_load(&keyval));
+}
+
+int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
     int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
         code = redist_check_mpi(redist_insist(MPI_Comm_get_attr(comm, key, context, &found)));
-    if (code == REDIST_OK && !found)
-        code = create(comm, context);
-    if (code == REDIST_OK)
-        atomic_fetch_add(&(*context)->references, 1);
+    if (!found)
+        *context = NULL;
     return code;
 }
 
@@ -331,43 +263,4 @@ struct redist__context *redist__context_find(MPI_Comm comm) {
         context = context->older;
     pthread_mutex_unlock(&lock);
     return context;
-}
-
-/* The context of a communicator of the user, for a look only: its attribute keeps it. */
-static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
-    int code = redist_check_comm_in(function, comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, context);
-    if (code == REDIST_OK)
-        redist__context_release(*context);
-    return code;
-}
-
-int redist_node_size(MPI_Comm comm, int *node_size) {
-    struct redist__context *context;
-    int code = look_at_context(__func__, comm, &context);
-    if (code == REDIST_OK)
-        *node_size = context->node_size;
-    return code;
-}
-
-int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
-    int code = redist_check_comm(comm);
-    struct redist__context *context;
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    *nnodes = context->nnodes;
-    *node_of = by_node ? context->nodes_sorted : context->node_of;
-    redist__context_release(context); /* the attribute keeps it */
-    return REDIST_OK;
-}
-
-int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
-    struct redist__context *context;
-    int code = look_at_context(__func__, comm, &context);
-    if (code == REDIST_OK)
-        *private_comm = context->comm;
-    return code;
 }

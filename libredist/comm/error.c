@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One table: code, name, sentence; and the message of this thread's last failure. */
-#include "error.h"
+#include "comm.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -12,13 +12,13 @@ static _Thread_local char message[REDIST__MESSAGE_BYTES] = "no error";
 static const struct {
     const char *name, *sentence;
 } table[] = {
-#define REDIST_ERROR_ROW(name, sentence) {"REDIST_" #name, sentence},
+#define REDIST_ERROR_ROW(name, number, sentence) [number] = {"REDIST_" #name, sentence},
     REDIST_ERRORS(REDIST_ERROR_ROW)
 #undef REDIST_ERROR_ROW
 };
 
 static int known(int code) {
-    return code >= 0 && code < (int)(sizeof table / sizeof table[0]);
+    return code >= 0 && code < (int)(sizeof table / sizeof table[0]) && table[code].name != NULL;
 }
 
 const char *redist_error_name(int code) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian process grids and their one-dimensional subgroups. */
-#include "grid.h"
-#include "error.h"
+#include "comm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +18,13 @@ struct redist__grid_entry {
     MPI_Comm comm;
     MPI_Comm subcomms[REDIST_MAX_NDIMS];
     struct redist__grid_entry *next;
+};
+
+/* What a context keeps of them. */
+struct grids {
+    struct redist__kept kept;
+    struct redist__grid_entry *first;
+    unsigned long long released; /* so far, of entries that became unused */
 };
 
 struct redist_grid {
@@ -63,7 +69,7 @@ static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_n
         "dims[6]",  "dims[7]",  "dims[8]",  "dims[9]", "dims[10]", "dims[11]",
         "dims[12]", "dims[13]", "dims[14]", "dims[15]"};
     redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
-        {"ndims", ndims}, {"the choice of redist_grid_create_by_node", by_node}};
+        {"ndims", ndims}, {"the candidate of redist_grid_create_by_node", by_node}};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++)
         values[2 + i] =
             (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};
@@ -135,9 +141,9 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
 
 /* ---------------------------------------------------------------- remembered grids */
 
-static struct redist__grid_entry *find_entry(const struct redist__context *context, int by_node,
-                                             int ndims, const int dims[]) {
-    struct redist__grid_entry *entry = context->grids;
+static struct redist__grid_entry *find_entry(const struct grids *grids, int by_node, int ndims,
+                                             const int dims[]) {
+    struct redist__grid_entry *entry = grids->first;
     while (entry != NULL && (entry->ndims != ndims || entry->by_node != by_node ||
                              memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
         entry = entry->next;
@@ -178,9 +184,10 @@ static int connect_entry(struct redist__context *context, struct redist__grid_en
 }
 
 /* Makes the communicators unless they are there; `spare` becomes the entry then. */
-static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
-                         struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
-    *entry = find_entry(context, by_node, ndims, dims);
+static int provide_entry(struct redist__context *context, struct grids *grids, int by_node,
+                         int ndims, const int dims[], struct redist__grid_entry **spare,
+                         struct redist__grid_entry **entry) {
+    *entry = find_entry(grids, by_node, ndims, dims);
     if (*entry != NULL) {
         (*entry)->users++;
         return REDIST_OK;
@@ -196,8 +203,8 @@ static int provide_entry(struct redist__context *context, int by_node, int ndims
     int code = connect_entry(context, fresh);
     if (code != REDIST_OK)
         return code;
-    fresh->next = context->grids;
-    context->grids = *entry = fresh;
+    fresh->next = grids->first;
+    grids->first = *entry = fresh;
     *spare = NULL;
     return REDIST_OK;
 }
@@ -209,10 +216,10 @@ static void destroy_entry(struct redist__grid_entry *entry) {
 
 /* The link to the entry that has been unused for the longest time; NULL if no more are unused than are
  * kept. */
-static struct redist__grid_entry **find_superfluous(struct redist__context *context) {
+static struct redist__grid_entry **find_superfluous(struct grids *grids) {
     struct redist__grid_entry **oldest = NULL;
     int unused = 0;
-    for (struct redist__grid_entry **link = &context->grids; *link != NULL; link = &(*link)->next) {
+    for (struct redist__grid_entry **link = &grids->first; *link != NULL; link = &(*link)->next) {
         unused += (*link)->users == 0;
         if ((*link)->users == 0 && (oldest == NULL || (*link)->released < (*oldest)->released))
             oldest = link;
@@ -221,11 +228,11 @@ static struct redist__grid_entry **find_superfluous(struct redist__context *cont
 }
 
 /* All ranks free the same communicators, since they release the same grids in the same order. */
-static void release_entry(struct redist__context *context, struct redist__grid_entry *entry) {
+static void release_entry(struct grids *grids, struct redist__grid_entry *entry) {
     if (--entry->users > 0)
         return;
-    entry->released = ++context->released_grids;
-    struct redist__grid_entry **link = find_superfluous(context);
+    entry->released = ++grids->released;
+    struct redist__grid_entry **link = find_superfluous(grids);
     if (link == NULL)
         return;
     struct redist__grid_entry *superfluous = *link;
@@ -233,12 +240,39 @@ static void release_entry(struct redist__context *context, struct redist__grid_e
     destroy_entry(superfluous);
 }
 
-void redist__grid_entries_free(struct redist__context *context) {
-    while (context->grids != NULL) {
-        struct redist__grid_entry *entry = context->grids;
-        context->grids = entry->next;
+static void free_grids(struct redist__context *context, struct redist__kept *kept) {
+    struct grids *grids = (struct grids *)kept;
+    (void)context;
+    while (grids->first != NULL) {
+        struct redist__grid_entry *entry = grids->first;
+        grids->first = entry->next;
         destroy_entry(entry);
     }
+    redist_release(grids);
+}
+
+static struct grids *find_grids(const struct redist__context *context) {
+    return (struct grids *)redist__kept(context, REDIST__KEPT_BESIDES, free_grids);
+}
+
+/* Makes the list unless it is there. Collective. */
+static int provide_grids(struct redist__context *context, struct grids **grids) {
+    *grids = find_grids(context);
+    if (*grids != NULL) /* on all ranks */
+        return REDIST_OK;
+    struct grids *made = redist_calloc(1, sizeof *made);
+    int code = redist_agree(context->comm,
+                            made != NULL ? REDIST_OK
+                                         : redist_fail_in("redist_grid_create", REDIST_ERR_MEMORY,
+                                                          "no memory for grids"));
+    if (code != REDIST_OK) {
+        redist_release(made);
+        return code;
+    }
+    made->kept.free = free_grids;
+    redist__keep(context, REDIST__KEPT_BESIDES, &made->kept);
+    *grids = made;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the public grid */
@@ -255,12 +289,15 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
                       redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
+    struct grids *grids;
     int code = allocate_grid(&grid, &spare);
     if (code == REDIST_OK)
         code = choose_dims(context->size, ndims, dims);
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = provide_entry(context, by_node, ndims, dims, &spare, &entry);
+        code = provide_grids(context, &grids);
+    if (code == REDIST_OK)
+        code = provide_entry(context, grids, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
     if (code != REDIST_OK) {
         redist_handle_remove(grid);
@@ -326,7 +363,7 @@ int redist_grid_free(redist_grid **grid) {
     redist_handle_remove(*grid);
     redist_release(*grid);
     *grid = NULL;
-    release_entry(freed.context, freed.entry);
+    release_entry(find_grids(freed.context), freed.entry);
     redist__context_release(freed.context);
     return REDIST_OK;
 }
@@ -370,14 +407,11 @@ int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
 
 /* ---------------------------------------------------------------- boxes of a grid */
 
-static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
-                       const redist_box *box) {
+static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[]) {
     const char *function = "redist_grid_box";
-    if (sizes == NULL || axes == NULL || box == NULL)
+    if (sizes == NULL || axes == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              sizes == NULL  ? "sizes"
-                              : axes == NULL ? "axes"
-                                             : "box");
+                              sizes == NULL ? "sizes" : "axes");
     if (ndims < 1 || ndims > REDIST_MAX_NDIMS)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "ndims = %d is not in 1..%d", ndims,
                               REDIST_MAX_NDIMS);
@@ -404,14 +438,14 @@ int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[], const
                     redist_box *box) {
     int code = check_grid(__func__, grid);
     if (code == REDIST_OK)
-        code = check_split(grid, ndims, sizes, axes, box);
+        code = check_split(grid, ndims, sizes, axes);
     if (code != REDIST_OK)
         return code;
-    *box = (redist_box){0};
-    memcpy(box->count, sizes, (size_t)ndims * sizeof *sizes);
+    redist_box own = REDIST_BOX_DEFAULT;
+    memcpy(own.count, sizes, (size_t)ndims * sizeof *sizes);
     const struct redist__grid_entry *entry = grid->entry;
     for (int i = 0; i < entry->ndims; i++)
-        redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &box->count[axes[i]],
-                         &box->start[axes[i]]);
-    return REDIST_OK;
+        redist_decompose(sizes[axes[i]], entry->dims[i], entry->coords[i], &own.count[axes[i]],
+                         &own.start[axes[i]]);
+    return redist_struct_write(__func__, "box", &own, sizeof own, box);
 }

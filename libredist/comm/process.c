@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes as /proc describes them. */
-#include "process.h"
+/* Processes as the system describes them: which they are, whether they have ended, and their cores. */
+#include "comm.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -66,4 +68,98 @@ int redist__process_is_gone(const struct redist__process *process) {
     if (!read_stat(file, &state, &start))
         return 0;
     return state == 'Z' || state == 'X' || (process->start != 0 && start != process->start);
+}
+
+/* ---------------------------------------------------------------- cores */
+
+/* Cores are those that the system lets a process use (its affinity mask). Each rank counts the ranks of the
+ * communicator whose masks overlap its own. A communicator may be a part of the job, though: where processes are
+ * not bound, all that the launcher has started on the node share its cores. */
+enum { WORDS = 128, WORD_BITS = 64 }; /* 8192 cores */
+
+struct mask {
+    uint64_t words[WORDS];
+};
+
+/* All zero if it cannot be read: the system knows more cores, or the process is another's. */
+static struct mask read_mask(pid_t process) {
+    struct mask mask = {{0}};
+    if (sched_getaffinity(process, sizeof mask, (cpu_set_t *)(void *)mask.words) != 0)
+        mask = (struct mask){{0}};
+    return mask;
+}
+
+static int count_cores(const struct mask *mask) {
+    int count = 0;
+    for (int i = 0; i < WORDS; i++)
+        for (uint64_t word = mask->words[i]; word != 0; word &= word - 1)
+            count++;
+    return count;
+}
+
+static int overlap(const struct mask *a, const struct mask *b) {
+    for (int i = 0; i < WORDS; i++)
+        if (a->words[i] & b->words[i])
+            return 1;
+    return 0;
+}
+
+static int are_equal(const struct mask *a, const struct mask *b) {
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* Processes of the job on this node, as its launcher says; 0 if it says nothing. */
+static int launched_here(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                        "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE",
+                                        "SLURM_TASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = getenv(names[i]);
+        long count = text != NULL ? strtol(text, NULL, 10) : 0; /* SLURM: "4(x2),3" */
+        if (count > 0 && count < INT32_MAX)
+            return (int)count;
+    }
+    return 0;
+}
+
+/* A launcher binds processes to fewer cores than it has itself, and not all to the same ones. */
+static int is_bound(int nmasks, const struct mask masks[], const struct mask *mine) {
+    for (int i = 0; i < nmasks; i++)
+        if (!are_equal(&masks[i], mine))
+            return 1;
+    struct mask launcher = read_mask(getppid());
+    if (count_cores(&launcher) > 0)
+        return !are_equal(&launcher, mine);
+    return count_cores(mine) < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int is_crowded(int nmasks, const struct mask masks[], const struct mask *mine) {
+    int cores = count_cores(mine), sharing = 0, launched = launched_here();
+    for (int i = 0; i < nmasks; i++)
+        sharing += overlap(&masks[i], mine);
+    if (cores == 0) { /* no masks on this system */
+        cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+        sharing = nmasks;
+    }
+    if (launched > sharing && !is_bound(nmasks, masks, mine))
+        sharing = launched;
+    return sharing > cores;
+}
+
+int redist__cores_count(MPI_Comm node, int *crowded) {
+    int size, fits, all_fit = 0, code;
+    MPI_Comm_size(node, &size);
+    struct mask mine = read_mask(0), *masks = redist_calloc((size_t)size, sizeof *masks);
+    fits = masks != NULL;
+    code =
+        redist_check_mpi(redist_insist(MPI_Allreduce(&fits, &all_fit, 1, MPI_INT, MPI_MIN, node)));
+    if (code == REDIST_OK && !all_fit)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for the cores of %d ranks", size);
+    if (code == REDIST_OK)
+        code = redist_check_mpi(redist_insist(
+            MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks, sizeof mine, MPI_BYTE, node)));
+    if (code == REDIST_OK)
+        *crowded = is_crowded(size, masks, &mine);
+    redist_release(masks);
+    return code;
 }

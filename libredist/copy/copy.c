@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the loop nest of a copy. */
-#include "../geometry/box.h"
+#include "copy.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-/* Shorter runs gain nothing from streaming stores (their ends are partial cache lines), nor from
+/* Shorter runs gain nothing from nontemporal stores (their ends are partial cache lines), nor from
  * prefetching. */
 enum { SHORTEST_LONG_RUN = 256 };
-
-typedef void copy_rows(char *destination, ptrdiff_t destination_stride, const char *source,
-                       ptrdiff_t source_stride, size_t rows, size_t run);
 
 static void plain_rows(char *destination, ptrdiff_t destination_stride, const char *source,
                        ptrdiff_t source_stride, size_t rows, size_t run) {
@@ -36,7 +33,39 @@ ROWS_OF(16)
 ROWS_OF(32)
 ROWS_OF(64)
 
-static copy_rows *choose_rows(size_t run, int stream) {
+static int runs_everywhere(void) {
+    return 1;
+}
+
+static void no_fence(void) {
+}
+
+static const struct redist__copy_loops plain = {runs_everywhere, plain_rows, plain_rows, no_fence};
+
+/* The first that runs here is taken. */
+#ifdef REDIST__X86_LOOPS
+static const struct redist__copy_loops *const all[] = {&redist__copy_avx512, &redist__copy_sse2,
+                                                       &plain};
+#else
+static const struct redist__copy_loops *const all[] = {&plain};
+#endif
+
+static const struct redist__copy_loops *loops(void) {
+    static const struct redist__copy_loops *_Atomic chosen;
+    const struct redist__copy_loops *found = atomic_load_explicit(&chosen, memory_order_relaxed);
+    for (int i = 0; found == NULL; i++)
+        if (all[i]->runs_here()) {
+            found = all[i];
+            atomic_store_explicit(&chosen, found, memory_order_relaxed);
+        }
+    return found;
+}
+
+void redist__copy_fence(void) {
+    loops()->fence();
+}
+
+static redist__copy_rows *choose_rows(size_t run, int nontemporal) {
     switch (run) {
     case 1:
         return rows_of_1;
@@ -55,18 +84,18 @@ static copy_rows *choose_rows(size_t run, int stream) {
     default:
         if (run < SHORTEST_LONG_RUN)
             return plain_rows;
-        return stream ? redist__stream_rows : redist__fetch_rows;
+        return nontemporal ? loops()->nontemporal : loops()->cached;
     }
 }
 
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
-                      int stream) {
+                      int nontemporal) {
     if (copy->run == 0)
         return;
-    copy_rows *rows = choose_rows(copy->run, stream);
+    redist__copy_rows *rows = choose_rows(copy->run, nontemporal);
     const char *from = source;
     char *to = destination;
-    int inner = copy->ndims - 1; /* the loop that copy_rows does */
+    int inner = copy->ndims - 1; /* the loop that `rows` does */
     if (inner < 0) {
         rows(to, 0, from, 0, 1, copy->run);
         return;
@@ -89,12 +118,12 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
     }
 }
 
-void redist_copy_box(int ndims, const int count[], size_t item, const void *source,
+void redist_copy_box(int ndims, const redist_index count[], size_t item, const void *source,
                      const ptrdiff_t source_stride[], void *destination,
-                     const ptrdiff_t destination_stride[], int stream) {
+                     const ptrdiff_t destination_stride[], int nontemporal) {
     struct redist__copy copy;
     redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
-    redist__copy_run(&copy, source, destination, stream);
-    if (stream)
-        redist__stream_fence();
+    redist__copy_run(&copy, source, destination, nontemporal);
+    if (nontemporal)
+        redist__copy_fence();
 }

@@ -2,7 +2,7 @@
 /* A box inside an N-d array: strides, intersection, and the loop nest of a copy. */
 #include "box.h"
 
-void redist__strides(int ndims, const int extent[], size_t item, ptrdiff_t stride[]) {
+void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdiff_t stride[]) {
     ptrdiff_t next = (ptrdiff_t)item;
     for (int i = ndims - 1; i >= 0; i--) {
         stride[i] = next;
@@ -45,8 +45,8 @@ static void swap_loops(struct redist__copy *copy, int i, int j) {
     copy->destination[j] = destination;
 }
 
-void redist__copy_prepare(struct redist__copy *copy, int ndims, const int count[], size_t item,
-                          const ptrdiff_t source[], const ptrdiff_t destination[]) {
+void redist__copy_prepare(struct redist__copy *copy, int ndims, const redist_index count[],
+                          size_t item, const ptrdiff_t source[], const ptrdiff_t destination[]) {
     *copy = (struct redist__copy){.run = item};
     for (int i = ndims - 1; i >= 0; i--) {
         if (count[i] <= 0) {
@@ -66,15 +66,16 @@ size_t redist__copy_bytes(const struct redist__copy *copy) {
     return bytes;
 }
 
-int redist__intersect(int ndims, const int start_a[], const int count_a[], const int start_b[],
-                      const int count_b[], int start[], int count[]) {
-    int any = 1;
+size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
+                         const redist_index start_b[], const redist_index count_b[],
+                         redist_index start[], redist_index count[]) {
+    size_t elements = 1;
     for (int i = 0; i < ndims; i++) {
-        int end_a = start_a[i] + count_a[i], end_b = start_b[i] + count_b[i];
-        int end = end_a < end_b ? end_a : end_b;
+        redist_index end_a = start_a[i] + count_a[i], end_b = start_b[i] + count_b[i];
+        redist_index end = end_a < end_b ? end_a : end_b;
         start[i] = start_a[i] > start_b[i] ? start_a[i] : start_b[i];
         count[i] = end > start[i] ? end - start[i] : 0;
-        any &= count[i] > 0;
+        elements *= (size_t)count[i];
     }
-    return any;
+    return elements;
 }

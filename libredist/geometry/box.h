@@ -16,31 +16,18 @@ struct redist__copy {
 };
 
 /* Prepares the copy of `count` items of `item` bytes; strides are in bytes. */
-void redist__copy_prepare(struct redist__copy *copy, int ndims, const int count[], size_t item,
-                          const ptrdiff_t source[], const ptrdiff_t destination[]);
+void redist__copy_prepare(struct redist__copy *copy, int ndims, const redist_index count[],
+                          size_t item, const ptrdiff_t source[], const ptrdiff_t destination[]);
 
 /* Strides in bytes of a C-ordered array. */
-void redist__strides(int ndims, const int extent[], size_t item, ptrdiff_t stride[]);
+void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdiff_t stride[]);
 
 /* Bytes that a copy moves. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
 
-/* Runs the copy. `stream` asks for stores that bypass the caches; redist__stream_fence then makes
- * them visible to others. */
-void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
-                      int stream);
-
-/* Copies `rows` runs of `run` bytes with stores that bypass the caches (stream_*.c). */
-void redist__stream_rows(char *destination, ptrdiff_t destination_stride, const char *source,
-                         ptrdiff_t source_stride, size_t rows, size_t run);
-void redist__stream_fence(void);
-
-/* The same with ordinary stores, prefetching the sources: for a destination in the caches. */
-void redist__fetch_rows(char *destination, ptrdiff_t destination_stride, const char *source,
-                        ptrdiff_t source_stride, size_t rows, size_t run);
-
-/* Intersection of two boxes given by start and count; 0 if it is empty. */
-int redist__intersect(int ndims, const int start_a[], const int count_a[], const int start_b[],
-                      const int count_b[], int start[], int count[]);
+/* Intersection of two boxes given by start and count; returns its elements. */
+size_t redist__intersect(int ndims, const redist_index start_a[], const redist_index count_a[],
+                         const redist_index start_b[], const redist_index count_b[],
+                         redist_index start[], redist_index count[]);
 
 #endif

@@ -2,9 +2,11 @@
 /* Who owns what: balanced blocks. */
 #include "redist_support.h"
 
-static int check(int n, int nparts, int part, const int *count, const int *start) {
+static int check(redist_index n, int nparts, int part, const redist_index *count,
+                 const redist_index *start) {
     if (n < 0)
-        return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT, "n = %d is negative", n);
+        return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT, "n = %lld is negative",
+                              (long long)n);
     if (nparts < 1)
         return redist_fail_in("redist_decompose", REDIST_ERR_ARGUMENT, "nparts = %d is below 1",
                               nparts);
@@ -17,11 +19,12 @@ static int check(int n, int nparts, int part, const int *count, const int *start
     return REDIST_OK;
 }
 
-int redist_decompose(int n, int nparts, int part, int *count, int *start) {
+int redist_decompose(redist_index n, int nparts, int part, redist_index *count,
+                     redist_index *start) {
     int code = check(n, nparts, part, count, start);
     if (code != REDIST_OK)
         return code;
-    int quotient = n / nparts, remainder = n % nparts;
+    redist_index quotient = n / nparts, remainder = n % nparts;
     *count = quotient + (part < remainder);
     *start = quotient * part + (part < remainder ? part : remainder);
     return REDIST_OK;

@@ -1,182 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method direct: which copies may begin, in which order, and whether they are done. */
-#include "direct.h"
+#include "direct_copies.h"
+#include "../comm/comm.h"
+#include "../copy/copy.h"
 
-int redist__direct_is_ready(const struct redist__direct *state, int peer) {
-    return atomic_load_explicit(&redist__direct_line(state, peer)->ready, memory_order_acquire) >=
-           state->number;
+/* ---------------------------------------------------------------- peers */
+
+int redist__direct_has_part(const struct redist__direct *state, int side, int peer) {
+    return state->problem->transfer->side[side].parts[peer].elements != 0;
 }
 
-int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
-    const struct redist__memory_handle *place = &redist__direct_line(state, peer)->place;
-    const struct redist__space *space = state->problem->space;
-    int staged = state->routes[state->direction].mode == REDIST__STAGE;
-    *base =
-        staged ? redist__space_host.map(place, NULL) : space->map(place, state->problem->mappings);
-    if (*base != NULL)
-        return REDIST_OK;
-    return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
-                        peer);
-}
-
-/* The side of the exchange that this rank copies from or to in its own array. */
-static int near_side(const struct redist__direct *state) {
-    return !redist__direct_remote_side(&state->routes[state->direction], state->direction);
-}
-
-/* The own part of a staged exchange has no need of the stage. */
-static int find_addresses(struct redist__direct *state, int peer) {
-    const struct redist__schedule *schedule = state->problem->schedule;
-    struct redist__route *route = &state->routes[state->direction];
-    const char **source = &route->batch.sources[peer];
-    char **destination = &route->batch.destinations[peer], *base = NULL;
-    int direction = state->direction, own = peer == schedule->context->rank;
-    size_t from = schedule->side[direction].parts[peer].offset,
-           to = schedule->side[!direction].parts[peer].offset;
-    *source = (const char *)((uintptr_t)state->source + from); /* arrays may be NULL and empty */
-    *destination = (char *)((uintptr_t)state->destination + to);
-    int code = own ? REDIST_OK : redist__direct_array(state, peer, &base);
-    if (own || code != REDIST_OK)
-        return code;
-    if (route->mode == REDIST__PUSH)
-        *destination = base + route->remotes[peer].offset;
-    else
-        *source = base + route->remotes[peer].offset;
-    return REDIST_OK;
+int redist__direct_remote_side(const struct redist__share *share, int direction) {
+    return share->mode == REDIST__PUSH ? !direction : direction;
 }
 
 int redist__direct_distance(const struct redist__direct *state, int peer) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     return (peer - context->rank + context->size) % context->size;
 }
 
 int redist__direct_peer(const struct redist__direct *state, int distance) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     return (context->rank + distance) % context->size;
 }
 
-static int issue_one(struct redist__direct *state, int peer) {
-    const struct redist__batch *batch = &state->routes[state->direction].batch;
+int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
+    const struct redist__memory_handle *array = redist__flags_array(&state->flags, peer);
     const struct redist__space *space = state->problem->space;
-    int far = redist__direct_distance(state, peer), own = far == 0,
-        lane = state->traits->paced && !own ? 1 : far;
-    enum redist__copier copier =
-        own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
-    state->copies[peer] = REDIST__RUNS;
-    state->turn += !own;
-    redist__enter(state->problem->watch, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
-    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
-    if (code == REDIST_OK && batch->copies[peer].run != 0)
-        code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
-                           copier, space->stream(lane));
-    if (code == REDIST_OK && space->asynchronous)
-        code = space->event_record(state->marks[peer], space->stream(lane));
-    redist__enter(state->problem->watch, REDIST__FIRST_MESSAGE);
-    return code;
-}
-
-/* The peer at distance i has turn i - 1, the own part needs none. */
-static int has_turn(const struct redist__direct *state, int peer) {
-    int distance = redist__direct_distance(state, peer);
-    return !state->traits->paced || distance == 0 ||
-           (distance == state->turn + 1 && redist__direct_has_turn(state));
-}
-
-static int may_issue(const struct redist__direct *state, int peer) {
-    return state->copies[peer] == REDIST__WAITS && has_turn(state, peer) &&
-           (redist__direct_distance(state, peer) == 0 || redist__direct_is_ready(state, peer));
-}
-
-/* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
-static int try_to_end(struct redist__direct *state, int peer) {
-    int reached = 1, code = REDIST_OK;
-    if (state->problem->space->asynchronous)
-        code = state->problem->space->event_is_reached(state->marks[peer], &reached);
-    if (code == REDIST_OK && !reached)
+    int staged = state->shares[state->direction].mode == REDIST__STAGE;
+    *base =
+        staged ? redist__space_host.map(array, NULL) : space->map(array, state->problem->mappings);
+    if (*base != NULL)
         return REDIST_OK;
-    state->copies[peer] = REDIST__DONE;
-    state->left--;
-    if (redist__direct_distance(state, peer) != 0 &&
-        state->routes[state->direction].mode != REDIST__PUSH)
-        redist__arrived(state->problem->watch);
-    if (state->traits->paced && redist__direct_distance(state, peer) != 0)
-        redist__direct_end_turn(state);
-    return code;
-}
-
-/* Turns end in their order. */
-static int may_end(const struct redist__direct *state, int peer) {
-    int turn = redist__direct_distance(state, peer);
-    return state->copies[peer] == REDIST__RUNS &&
-           (!state->traits->paced || turn == 0 || turn == state->ended + 1);
-}
-
-/* Parts that are empty take part in the turns too. */
-static int advance_peer(struct redist__direct *state, int peer) {
-    int issued = may_issue(state, peer) ? issue_one(state, peer) : REDIST_OK;
-    int ended = may_end(state, peer) ? try_to_end(state, peer) : REDIST_OK;
-    return issued == REDIST_OK ? ended : issued;
-}
-
-/* One kernel for all peers, as soon as all are ready. */
-static int advance_kernel(struct redist__direct *state) {
-    struct redist__batch *batch = &state->routes[state->direction].batch;
-    const struct redist__space *space = state->problem->space;
-    int size = batch->count, code = REDIST_OK;
-    if (state->copies[0] == REDIST__RUNS)
-        return try_to_end(state, 0);
-    for (int peer = 0; peer < size; peer++)
-        if (state->copies[peer] == REDIST__WAITS && redist__direct_distance(state, peer) != 0 &&
-            !redist__direct_is_ready(state, peer))
-            return REDIST_OK;
-    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
-        if (state->copies[peer] == REDIST__WAITS)
-            code = find_addresses(state, peer);
-    if (code == REDIST_OK)
-        code = space->batch_run(batch, 0, size, 0);
-    if (code == REDIST_OK)
-        code = space->event_record(state->marks[0], space->stream(0));
-    state->left = 1;
-    state->copies[0] = REDIST__RUNS;
-    return code;
-}
-
-/* Does what can be done without waiting. */
-static int advance(struct redist__direct *state) {
-    int code = REDIST_OK;
-    if (state->left != 0 && state->traits->by_kernel)
-        return advance_kernel(state);
-    for (int i = 1; i <= state->problem->schedule->context->size && state->left != 0; i++) {
-        int failed = advance_peer(state, redist__direct_peer(state, i));
-        code = code == REDIST_OK ? failed : code;
-    }
-    return code;
-}
-
-/* Copies of empty parts are done before they begin, except for the turns that they take. */
-void redist__direct_expect(struct redist__direct *state) {
-    int side = near_side(state), size = state->problem->schedule->context->size;
-    int failed = redist__direct_failed(state);
-    state->left = 0;
-    state->turn = state->ended = 0;
-    for (int peer = 0; peer < size; peer++) {
-        int waits = !failed && (redist__direct_has_part(state, side, peer) || state->traits->paced);
-        state->copies[peer] = waits ? REDIST__WAITS : REDIST__DONE;
-        state->left += waits;
-    }
-}
-
-void redist__direct_advance(struct redist__direct *state) {
-    redist__direct_note(state, state->problem->tiles != REDIST_WHOLE
-                                   ? redist__direct_advance_puts(state)
-                                   : advance(state));
-}
-
-void redist__direct_drop(struct redist__direct *state) {
-    const struct redist__space *space = state->problem->space;
-    space->drain();
-    state->left = 0;
-    redist__direct_end_turns(state);
+    return redist__fail(REDIST_ERR_METHOD, "the array of rank %d of the plan is not mapped here",
+                        peer);
 }
 
 /* ---------------------------------------------------------------- executions under way */
@@ -218,8 +74,255 @@ int redist__direct_advance_all(const struct redist__direct *state) {
     pthread_mutex_lock(&lock);
     for (struct redist__direct *other = pending; other != NULL; other = other->next_pending)
         if (other == state || pthread_equal(other->thread, pthread_self()))
-            redist__direct_advance(other);
+            redist__note(other->problem, other->advance(other));
     int left = state->left;
     pthread_mutex_unlock(&lock);
     return left;
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+static int shares_box(const struct redist__direct *state, int peer) {
+    return redist__direct_has_part(state, 0, peer) || redist__direct_has_part(state, 1, peer);
+}
+
+static void progress(void *data) {
+    redist__direct_advance_all(data);
+}
+
+/* On a device other executions go on meanwhile. */
+static void wait_done(struct redist__direct *state, int peer, uint64_t number) {
+    redist__flags_wait_done(&state->flags, peer, number, state->problem->failure,
+                            state->problem->space->asynchronous ? progress : NULL, state);
+}
+
+/* The array of this rank that peers copy into or out of. */
+static const void *shared_array(const struct redist__direct *state) {
+    switch (state->shares[state->direction].mode) {
+    case REDIST__PUSH:
+        return state->destination;
+    case REDIST__PULL:
+        return state->source;
+    default:
+        return state->stage;
+    }
+}
+
+/* Copies the boxes for the peers to where these can read them. */
+static void stage_source(const struct redist__direct *state) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *side = &transfer->side[state->direction];
+    redist__enter(state->problem->timer, REDIST__PACK);
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        const struct redist__part *part = &side->parts[peer];
+        if (peer == transfer->rank || part->elements == 0)
+            continue;
+        struct redist__copy copy;
+        redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride,
+                             side->stride);
+        redist__copy_run(&copy, state->source + part->offset, (char *)state->stage + part->offset,
+                         state->traits->copier == REDIST__NONTEMPORAL);
+    }
+    redist__copy_fence();
+}
+
+/* Ranks that share no box do not wait for each other in an execution; the next one begins when they have
+ * done this one, so that a failure is known everywhere by then. */
+static void wait_for_strangers(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->context;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && !shares_box(state, peer))
+            wait_done(state, peer, state->flags.number - 1);
+}
+
+void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
+                             void *destination) {
+    state->direction = direction;
+    state->source = source;
+    state->destination = destination;
+    state->flags.number++;
+    wait_for_strangers(state);
+    if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
+        stage_source(state);
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
+    const struct redist__memory_handle array =
+        state->shares[direction].mode == REDIST__STAGE
+            ? redist__space_host.export_memory(state->stage, 1)
+            : state->problem->space->export_memory(shared_array(state), 1);
+    redist__flags_publish_ready(&state->flags, &array);
+}
+
+void redist__direct_wait_stream(const struct redist__direct *state) {
+    const struct redist__space *space = state->problem->space;
+    void *event = state->events[0], *stream = state->problem->stream;
+    int reached, code = space->stream_is_idle(stream, &reached);
+    if (code == REDIST_OK && !reached)
+        code = space->event_record(event, stream);
+    for (unsigned poll = 0; code == REDIST_OK && !reached; poll++) {
+        redist__direct_advance_all(state);
+        (void)redist__pause(state->problem->context, poll);
+        code = space->event_is_reached(event, &reached);
+    }
+    if (code != REDIST_OK)
+        space->drain();
+    redist__note(state->problem, code);
+}
+
+void redist__direct_finish(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->context;
+    struct redist__phase_timer *timer = state->problem->timer;
+    redist__enter(timer, REDIST__FIRST_MESSAGE);
+    redist__copy_fence();
+    redist__flags_publish_done(&state->flags, redist__has_failed(state->problem));
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && shares_box(state, peer)) {
+            wait_done(state, peer, state->flags.number);
+            redist__arrived(timer);
+        }
+}
+
+void redist__direct_drop(struct redist__direct *state) {
+    state->problem->space->drain();
+    state->left = 0;
+    redist__steps_end_all(&state->steps);
+}
+
+/* ---------------------------------------------------------------- whole arrays */
+
+/* The side of the exchange that this rank copies from or to in its own array. */
+static int near_side(const struct redist__direct *state) {
+    return !redist__direct_remote_side(&state->shares[state->direction], state->direction);
+}
+
+/* The own part of a staged exchange bypasses the stage. */
+static int find_addresses(struct redist__direct *state, int peer) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__share *share = &state->shares[state->direction];
+    const char **source = &share->batch.sources[peer];
+    char **destination = &share->batch.destinations[peer], *base = NULL;
+    int direction = state->direction, own = peer == transfer->rank;
+    size_t from = transfer->side[direction].parts[peer].offset,
+           to = transfer->side[!direction].parts[peer].offset;
+    *source = (const char *)((uintptr_t)state->source + from); /* arrays may be NULL and empty */
+    *destination = (char *)((uintptr_t)state->destination + to);
+    int code = own ? REDIST_OK : redist__direct_array(state, peer, &base);
+    if (own || code != REDIST_OK)
+        return code;
+    if (share->mode == REDIST__PUSH)
+        *destination = base + share->remotes[peer].offset;
+    else
+        *source = base + share->remotes[peer].offset;
+    return REDIST_OK;
+}
+
+static int issue_one(struct redist__direct *state, int peer) {
+    const struct redist__batch *batch = &state->shares[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int far = redist__direct_distance(state, peer), own = far == 0,
+        stream = state->traits->paced && !own ? 1 : far;
+    enum redist__copier copier =
+        own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
+    state->copies[peer] = REDIST__RUNS;
+    state->steps.begun += !own;
+    redist__enter(state->problem->timer, own ? REDIST__OWN_PART : REDIST__FIRST_MESSAGE);
+    int code = batch->copies[peer].run != 0 ? find_addresses(state, peer) : REDIST_OK;
+    if (code == REDIST_OK && batch->copies[peer].run != 0)
+        code = space->copy(&batch->copies[peer], batch->sources[peer], batch->destinations[peer],
+                           copier, space->stream(stream));
+    if (code == REDIST_OK && space->asynchronous)
+        code = space->event_record(state->events[peer], space->stream(stream));
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
+    return code;
+}
+
+/* The peer at distance i has step i - 1, the own part needs none. */
+static int has_step(const struct redist__direct *state, int peer) {
+    int distance = redist__direct_distance(state, peer);
+    return !state->traits->paced || distance == 0 ||
+           (distance == state->steps.begun + 1 && redist__steps_may_begin(&state->steps));
+}
+
+static int may_issue(const struct redist__direct *state, int peer) {
+    return state->copies[peer] == REDIST__WAITS && has_step(state, peer) &&
+           (redist__direct_distance(state, peer) == 0 ||
+            redist__flags_is_ready(&state->flags, peer));
+}
+
+/* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
+static int try_to_end(struct redist__direct *state, int peer) {
+    int reached = 1, code = REDIST_OK;
+    if (state->problem->space->asynchronous)
+        code = state->problem->space->event_is_reached(state->events[peer], &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    state->copies[peer] = REDIST__DONE;
+    state->left--;
+    if (redist__direct_distance(state, peer) != 0 &&
+        state->shares[state->direction].mode != REDIST__PUSH)
+        redist__arrived(state->problem->timer);
+    if (state->traits->paced && redist__direct_distance(state, peer) != 0)
+        redist__steps_end(&state->steps);
+    return code;
+}
+
+/* Steps end in their order. */
+static int may_end(const struct redist__direct *state, int peer) {
+    int distance = redist__direct_distance(state, peer);
+    return state->copies[peer] == REDIST__RUNS &&
+           (!state->traits->paced || distance == 0 || distance == state->steps.ended + 1);
+}
+
+/* Empty parts take a step too. */
+static int advance_peer(struct redist__direct *state, int peer) {
+    int issued = may_issue(state, peer) ? issue_one(state, peer) : REDIST_OK;
+    int ended = may_end(state, peer) ? try_to_end(state, peer) : REDIST_OK;
+    return issued == REDIST_OK ? ended : issued;
+}
+
+/* One kernel for all peers, as soon as all are ready. */
+static int advance_kernel(struct redist__direct *state) {
+    struct redist__batch *batch = &state->shares[state->direction].batch;
+    const struct redist__space *space = state->problem->space;
+    int size = batch->count, code = REDIST_OK;
+    if (state->copies[0] == REDIST__RUNS)
+        return try_to_end(state, 0);
+    for (int peer = 0; peer < size; peer++)
+        if (state->copies[peer] == REDIST__WAITS && redist__direct_distance(state, peer) != 0 &&
+            !redist__flags_is_ready(&state->flags, peer))
+            return REDIST_OK;
+    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
+        if (state->copies[peer] == REDIST__WAITS)
+            code = find_addresses(state, peer);
+    if (code == REDIST_OK)
+        code = space->batch_run(batch, 0, size, space->stream(0));
+    if (code == REDIST_OK)
+        code = space->event_record(state->events[0], space->stream(0));
+    state->left = 1;
+    state->copies[0] = REDIST__RUNS;
+    return code;
+}
+
+/* Does what can be done without waiting. */
+int redist__direct_advance_copies(struct redist__direct *state) {
+    int code = REDIST_OK;
+    if (state->left != 0 && state->traits->by_kernel)
+        return advance_kernel(state);
+    for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
+        int failed = advance_peer(state, redist__direct_peer(state, i));
+        code = code == REDIST_OK ? failed : code;
+    }
+    return code;
+}
+
+/* Copies of empty parts are done before they begin, except for the steps that they take. */
+void redist__direct_expect(struct redist__direct *state) {
+    int side = near_side(state), size = state->problem->context->size;
+    int failed = redist__has_failed(state->problem);
+    state->left = 0;
+    state->steps.begun = state->steps.ended = 0;
+    for (int peer = 0; peer < size; peer++) {
+        int waits = !failed && (redist__direct_has_part(state, side, peer) || state->traits->paced);
+        state->copies[peer] = waits ? REDIST__WAITS : REDIST__DONE;
+        state->left += waits;
+    }
 }

@@ -1,15 +1,428 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Method direct: executions in tiles, which are copied straight to or from the peers' arrays. */
-#include "direct.h"
+/*
+ * Tiles are copied to or from all peers at once. Where the copy engines of a device would take all tiles at once,
+ * or the variant is paced, tiles that are put wait for their steps, since the copies of different ranks would
+ * else meet at the receivers. A sweep serves each peer in a step of its own with the same tiles: as many as there
+ * are, up to what makes a step long enough. If the destination is completed in partitions, a sweep takes of all
+ * tiles what belongs to the first partition that is not complete; else all partitions are complete with the last
+ * tile. A rank publishes how many partitions all others have from it.
+ */
+#include "direct_tiles.h"
+#include "../comm/comm.h"
+#include "../copy/copy.h"
 
-/* Waiting calls MPI, which only this thread may do: the others are to find all arrays ready. */
+#include <string.h>
+
+/* Bytes for one peer that make a step long enough: it takes some 10 us until others know that one has ended, but
+ * what is sent in many steps is complete the sooner partition by partition. */
+enum { STEP_BYTES = 24 << 20, MANY_STEPS = 16 };
+
+static int is_queued(const struct redist__direct *state) {
+    return state->problem->tiles == REDIST_PUT && state->problem->context->size > 1 &&
+           (state->problem->space->asynchronous || state->traits->paced);
+}
+
+/* ---------------------------------------------------------------- partitions */
+
+/* The box of the own array that goes to the partitions `first` to `last` - 1 of a peer's. */
+static void partition_box(const struct redist__direct *state, int peer, int first, int last,
+                          redist_index start[], redist_index count[]) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__part *part = &problem->transfer->side[0].parts[peer];
+    const struct redist__remote *remote = &state->shares[REDIST_FORWARD].remotes[peer];
+    int axis = problem->partition_axis;
+    redist_index whole = (redist_index)remote->extent, extent, low, high;
+    for (int i = 0; i < problem->transfer->ndims; i++) {
+        start[i] = part->start[i];
+        count[i] = part->count[i];
+    }
+    redist_decompose(whole, problem->partitions, first, &extent, &low);
+    redist_decompose(whole, problem->partitions, last - 1, &extent, &high);
+    low -= (redist_index)remote->start; /* within the part */
+    high += extent - (redist_index)remote->start;
+    low = low > 0 ? low : 0;
+    high = high < count[axis] ? high : count[axis];
+    start[axis] += low;
+    count[axis] = high > low ? high - low : 0;
+}
+
+/* Notes that a tile was put; nonzero if others get something of it. */
+static int note_tile(struct redist__direct *state, const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    size_t others = 0;
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        const struct redist__part *part = &transfer->side[0].parts[peer];
+        size_t common = redist__intersect(transfer->ndims, tile->start, tile->count, part->start,
+                                          part->count, start, count);
+        state->elements += common;
+        others += peer != transfer->rank ? common : 0;
+    }
+    return others > 0;
+}
+
+/* Whether there will be no more. */
+static int all_put(const struct redist__direct *state) {
+    return state->elements == state->problem->transfer->side[0].elements;
+}
+
+static void publish_partitions(const struct redist__direct *state, int partitions) {
+    if (state->problem->partitions > 1)
+        redist__flags_publish_partitions(&state->flags, partitions);
+}
+
+/* ---------------------------------------------------------------- one tile */
+
+/* The array that exists and the strides in it, of a peer or of this rank itself. */
+static int far_box(const struct redist__direct *state, int side, int peer, char **base,
+                   ptrdiff_t stride[]) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    int ndims = transfer->ndims;
+    if (peer == transfer->rank) {
+        const struct redist__side *mine = &transfer->side[side];
+        const char *array = side == 0 ? state->source : state->destination;
+        *base = (char *)(size_t)array + mine->parts[peer].offset;
+        for (int i = 0; i < ndims; i++)
+            stride[i] = mine->stride[i];
+        return REDIST_OK;
+    }
+    const struct redist__remote *remote = &state->shares[REDIST_FORWARD].remotes[peer];
+    int code = redist__flags_wait_ready(&state->flags, peer);
+    if (code == REDIST_OK)
+        code = redist__direct_array(state, peer, base);
+    if (code != REDIST_OK)
+        return code;
+    *base += remote->offset;
+    for (int i = 0; i < ndims; i++)
+        stride[i] = (ptrdiff_t)remote->stride[i];
+    return REDIST_OK;
+}
+
+/* Copies what a tile and the partitions `first` to `last` - 1 of a peer's array have in common. */
+static int copy_part(const struct redist__direct *state, const struct redist__tile *tile, int peer,
+                     int first, int last) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__space *space = state->problem->space;
+    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__part *part = &transfer->side[!put].parts[peer];
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    const redist_index *from = part->start, *extent = part->count;
+    redist_index box_start[REDIST_MAX_NDIMS], box_count[REDIST_MAX_NDIMS];
+    if (last - first < state->problem->partitions) {
+        partition_box(state, peer, first, last, box_start, box_count);
+        from = box_start, extent = box_count;
+    }
+    if (redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count) ==
+        0)
+        return REDIST_OK;
+    char *far, *near = tile->data;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    int code = far_box(state, put, peer, &far, stride);
+    if (code != REDIST_OK)
+        return code;
+    for (int i = 0; i < transfer->ndims; i++) {
+        near += (start[i] - tile->start[i]) * tile->stride[i];
+        far += (start[i] - part->start[i]) * stride[i];
+    }
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, transfer->ndims, count, transfer->item, put ? tile->stride : stride,
+                         put ? stride : tile->stride);
+    int distance = redist__direct_distance(state, peer);
+    if (space->asynchronous)
+        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+                           space->stream(is_queued(state) && distance != 0 ? 1 : distance));
+    if (put)
+        redist__copy_run(&copy, near, far, state->traits->copier == REDIST__NONTEMPORAL);
+    else
+        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
+    return REDIST_OK;
+}
+
+/* The axis along which a tile continues another one, in memory too; -1 if it does not. Such tiles are copied as
+ * one, since each copy costs the engine time, however few bytes it has. */
+static int joint_of(const struct redist__put *put, const struct redist__put *next, int ndims) {
+    int axis = -1;
+    for (int i = 0; i < ndims; i++) {
+        int alike = put->start[i] == next->start[i] && put->count[i] == next->count[i];
+        if (put->stride[i] != next->stride[i] || (!alike && axis >= 0))
+            return -1;
+        axis = alike ? axis : i;
+    }
+    int continues = axis >= 0 && next->start[axis] == put->start[axis] + put->count[axis] &&
+                    next->data == put->data + put->count[axis] * put->stride[axis];
+    return continues ? axis : -1;
+}
+
+int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims) {
+    int same = put->first == next->first && put->last == next->last;
+    int axis = same ? joint_of(put, next, ndims) : -1;
+    if (axis >= 0)
+        put->count[axis] += next->count[axis];
+    return axis >= 0;
+}
+
+/* ---------------------------------------------------------------- tiles that wait */
+
+/* The user may use a tile in host memory again at once. */
+static int hold_tile(const struct redist__direct *state, struct redist__put *put) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride,
+                         put->stride);
+    if (copy.run == 0)
+        return REDIST_OK;
+    put->held = redist_calloc(1, redist__copy_bytes(&copy));
+    if (put->held == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to keep a tile of %zu bytes",
+                            redist__copy_bytes(&copy));
+    redist__strides(transfer->ndims, put->count, transfer->item, stride);
+    redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride, stride);
+    redist__copy_run(&copy, put->data, put->held, 0);
+    memcpy(put->stride, stride, sizeof put->stride);
+    put->data = put->held;
+    return REDIST_OK;
+}
+
+static int make_put(const struct redist__direct *state, const struct redist__tile *tile,
+                    struct redist__put *put) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    *put = (struct redist__put){.data = tile->data};
+    put->bytes = transfer->item;
+    for (int i = 0; i < transfer->ndims; i++) {
+        put->start[i] = tile->start[i];
+        put->count[i] = tile->count[i];
+        put->stride[i] = tile->stride[i];
+        put->bytes *= (size_t)tile->count[i];
+    }
+    put->bytes /= (size_t)transfer->nranks * (size_t)state->problem->partitions;
+    return state->problem->space->asynchronous ? REDIST_OK : hold_tile(state, put);
+}
+
+static int make_room(struct redist__puts *puts) {
+    if (puts->count < puts->room)
+        return REDIST_OK;
+    int room = puts->room > 0 ? 2 * puts->room : 16;
+    struct redist__put *list = redist_calloc((size_t)room, sizeof *list);
+    if (list == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for a list of %d tiles", room);
+    if (puts->count > 0)
+        memcpy(list, puts->list, (size_t)puts->count * sizeof *list);
+    redist_release(puts->list);
+    puts->list = list;
+    puts->room = room;
+    return REDIST_OK;
+}
+
+/* A tile of which nobody else gets anything needs no step. */
+static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
+    struct redist__put put;
+    int code = make_put(state, tile, &put);
+    if (code != REDIST_OK)
+        return code;
+    redist__direct_lock();
+    code = make_room(&state->puts);
+    if (note_tile(state, tile) && code == REDIST_OK)
+        state->puts.list[state->puts.count++] = put;
+    else
+        redist_release(put.held);
+    redist__direct_unlock();
+    redist__direct_advance_all(state);
+    return code;
+}
+
+static void release_tile(struct redist__put *put) {
+    redist_release(put->held);
+    put->held = NULL;
+}
+
+void redist__direct_free_tiles(struct redist__direct *state) {
+    struct redist__puts *puts = &state->puts;
+    for (int i = 0; i < puts->count; i++)
+        release_tile(&puts->list[i]);
+    redist_release(puts->list);
+    *puts = (struct redist__puts){0};
+}
+
+/* ---------------------------------------------------------------- sweeps */
+
+/* The tile of which a partition comes next: the lowest partition, the oldest tile. NULL = none. */
+static struct redist__put *choose_put(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    struct redist__put *best = NULL;
+    int lowest = state->problem->partitions;
+    for (int i = puts->oldest; i < puts->count; i++)
+        if (puts->list[i].last < lowest) {
+            best = &puts->list[i];
+            lowest = best->last;
+        }
+    return best;
+}
+
+static int count_peers(const struct redist__direct *state) {
+    return state->problem->context->size - 1;
+}
+
+/* Notes what will be complete when the sweep is done. */
+static void note_complete(struct redist__direct *state) {
+    const struct redist__put *next = choose_put(state);
+    int lowest = next != NULL ? next->last : state->problem->partitions;
+    state->puts.complete[state->steps.begun / count_peers(state) % 2] = all_put(state) ? lowest : 0;
+}
+
+/* In host memory, where steps are there for tests, they are short. */
+static size_t long_enough(const struct redist__problem *problem) {
+    const struct redist__transfer *transfer = problem->transfer;
+    size_t share = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
+    if (!problem->space->asynchronous)
+        return 1;
+    return share > STEP_BYTES ? share : STEP_BYTES;
+}
+
+/* Nonzero if there is anything for it. */
+static int begin_sweep(struct redist__direct *state) {
+    struct redist__puts *puts = &state->puts;
+    size_t bytes = 0, enough = long_enough(state->problem);
+    int n = 0;
+    while (puts->oldest < puts->count &&
+           puts->list[puts->oldest].last == state->problem->partitions)
+        puts->oldest++;
+    for (int i = puts->oldest; i < puts->count; i++)
+        puts->list[i].first = puts->list[i].last;
+    for (struct redist__put *put = choose_put(state); put != NULL && bytes < enough;
+         put = choose_put(state), n++) {
+        bytes += put->bytes;
+        put->last++;
+    }
+    note_complete(state);
+    return n;
+}
+
+static void end_sweep(struct redist__direct *state) {
+    int sweep = state->steps.ended / count_peers(state) - 1;
+    publish_partitions(state, state->puts.complete[sweep % 2]);
+}
+
+/* Tiles in host memory are done with when the last peer has been served. */
+static void release_sweep(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    for (int i = puts->oldest; i < puts->count; i++)
+        if (puts->list[i].last == state->problem->partitions)
+            release_tile(&puts->list[i]);
+}
+
+static int copy_sweep(const struct redist__direct *state, int peer) {
+    const struct redist__puts *puts = &state->puts;
+    int ndims = state->problem->transfer->ndims, code = REDIST_OK;
+    for (int i = puts->oldest, next; i < puts->count && code == REDIST_OK; i = next) {
+        struct redist__put put = puts->list[i];
+        for (next = i + 1;
+             next < puts->count && redist__direct_join(&put, &puts->list[next], ndims);)
+            next++;
+        const struct redist__tile tile = {put.start, put.count, put.data, put.stride};
+        if (put.first < put.last)
+            code = copy_part(state, &tile, peer, put.first, put.last);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- steps */
+
+/* Of the copies of a step: two are under way at most. */
+static void *event_of(const struct redist__direct *state, int step) {
+    return state->events[step % 2];
+}
+
+/* Begins the next step if it may begin. */
+static int begin_step(struct redist__direct *state) {
+    int distance = redist__steps_distance(&state->steps, state->steps.begun);
+    int peer = redist__direct_peer(state, distance);
+    if (!redist__steps_may_begin(&state->steps) || !redist__flags_is_ready(&state->flags, peer) ||
+        (distance == 1 && !begin_sweep(state)))
+        return REDIST_OK;
+    int code = copy_sweep(state, peer);
+    const struct redist__space *space = state->problem->space;
+    int recorded = space->event_record(event_of(state, state->steps.begun), space->stream(1));
+    state->steps.begun++;
+    if (state->steps.begun % count_peers(state) == 0)
+        release_sweep(state);
+    return code == REDIST_OK ? recorded : code;
+}
+
+/* Steps end in their order; after a failure too, so that peers go on. */
+static int try_to_end(struct redist__direct *state) {
+    int reached, code;
+    if (state->steps.ended == state->steps.begun)
+        return REDIST_OK;
+    code = state->problem->space->event_is_reached(event_of(state, state->steps.ended), &reached);
+    if (code == REDIST_OK && !reached)
+        return REDIST_OK;
+    redist__steps_end(&state->steps);
+    if (state->steps.ended % count_peers(state) == 0)
+        end_sweep(state);
+    return code;
+}
+
+static int count_left(const struct redist__direct *state) {
+    const struct redist__puts *puts = &state->puts;
+    int left =
+        state->steps.begun - state->steps.ended + (state->steps.begun % count_peers(state) != 0);
+    for (int i = puts->oldest; i < puts->count; i++)
+        left += puts->list[i].last < state->problem->partitions;
+    return left;
+}
+
+/* A rank that has no more to put publishes that, so that others do not wait for its steps until it closes the
+ * execution. */
+static void publish_end(struct redist__direct *state) {
+    redist__steps_end_all(&state->steps);
+    publish_partitions(state, state->problem->partitions);
+}
+
+/* Does what can be done without waiting. */
+int redist__direct_advance_tiles(struct redist__direct *state) {
+    int code = REDIST_OK, before;
+    do {
+        before = state->steps.begun + state->steps.ended;
+        int issued = begin_step(state), ended = try_to_end(state);
+        int failed = issued != REDIST_OK ? issued : ended;
+        code = code == REDIST_OK ? failed : code;
+    } while (state->steps.begun + state->steps.ended > before);
+    state->left = count_left(state);
+    if (state->left == 0 && all_put(state))
+        publish_end(state);
+    return code;
+}
+
+static void open_puts(struct redist__direct *state) {
+    state->steps.begun = state->steps.ended = state->left = 0;
+    for (int i = 0; i < state->puts.count; i++) /* of an execution that failed */
+        release_tile(&state->puts.list[i]);
+    state->puts.count = state->puts.oldest = 0;
+    redist__direct_begin(state);
+    redist__direct_advance_all(state);
+}
+
+static void close_puts(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->context;
+    for (unsigned poll = 0;
+         !redist__has_failed(state->problem) && redist__direct_advance_all(state) != 0; poll++)
+        redist__note(state->problem, redist__pause(context, poll));
+    redist__direct_end(state);
+    if (redist__has_failed(state->problem))
+        redist__direct_drop(state);
+    publish_end(state);
+}
+
+/* ---------------------------------------------------------------- an execution */
+
+/* Waiting calls MPI, which only this thread may do: the others find all arrays ready. */
 static void wait_for_arrays(const struct redist__direct *state) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     int side = state->problem->tiles == REDIST_GET;
     for (int peer = 0; peer < context->size; peer++)
         if (peer != context->rank && redist__direct_has_part(state, side, peer))
-            redist__direct_note(state, redist__wait_for(&redist__direct_line(state, peer)->ready,
-                                                        state->number, context));
+            redist__note(state->problem, redist__flags_wait_ready(&state->flags, peer));
 }
 
 /* Peers may use the array as soon as the user's stream does not. */
@@ -23,85 +436,19 @@ void redist__direct_open(void *data, void *array) {
         wait_for_arrays(state);
     state->elements = 0;
     state->own = REDIST__WAITS;
-    if (redist__direct_is_queued(state))
-        redist__direct_open_puts(state);
-    else if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, problem->partitions);
-}
-
-/* The array that exists and the strides in it, of a peer or of this rank itself. */
-static int far_box(const struct redist__direct *state, int side, int peer, char **base,
-                   ptrdiff_t stride[]) {
-    const struct redist__schedule *schedule = state->problem->schedule;
-    int ndims = schedule->ndims;
-    if (peer == schedule->context->rank) {
-        const struct redist__side *mine = &schedule->side[side];
-        const char *array = side == 0 ? state->source : state->destination;
-        *base = (char *)(size_t)array + mine->parts[peer].offset;
-        for (int i = 0; i < ndims; i++)
-            stride[i] = mine->stride[i];
-        return REDIST_OK;
-    }
-    const struct redist__remote *remote = &state->routes[REDIST_FORWARD].remotes[peer];
-    int code = redist__wait_for(&redist__direct_line(state, peer)->ready, state->number,
-                                schedule->context);
-    if (code == REDIST_OK)
-        code = redist__direct_array(state, peer, base);
-    if (code != REDIST_OK)
-        return code;
-    *base += remote->offset;
-    for (int i = 0; i < ndims; i++)
-        stride[i] = (ptrdiff_t)remote->stride[i];
-    return REDIST_OK;
-}
-
-int redist__direct_copy_part(const struct redist__direct *state, const struct redist__tile *tile,
-                             int peer, int first, int last) {
-    const struct redist__schedule *schedule = state->problem->schedule;
-    int put = state->problem->tiles == REDIST_PUT;
-    const struct redist__part *part = &schedule->side[!put].parts[peer];
-    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    const int *from = part->start, *extent = part->count;
-    int piece_start[REDIST_MAX_NDIMS], piece_count[REDIST_MAX_NDIMS];
-    if (last - first < state->problem->partitions) {
-        redist__direct_pieces(state, peer, first, last, piece_start, piece_count);
-        from = piece_start, extent = piece_count;
-    }
-    if (!redist__intersect(schedule->ndims, tile->start, tile->count, from, extent, start, count))
-        return REDIST_OK;
-    char *far, *near = tile->data;
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    int code = far_box(state, put, peer, &far, stride);
-    if (code != REDIST_OK)
-        return code;
-    for (int i = 0; i < schedule->ndims; i++) {
-        near += (start[i] - tile->start[i]) * tile->stride[i];
-        far += (start[i] - part->start[i]) * stride[i];
-    }
-    struct redist__copy copy;
-    redist__copy_prepare(&copy, schedule->ndims, count, schedule->item, put ? tile->stride : stride,
-                         put ? stride : tile->stride);
-    int distance = redist__direct_distance(state, peer);
-    const struct redist__space *space = state->problem->space;
-    int lane = redist__direct_is_queued(state) && distance != 0 ? 1 : distance;
-    if (space->asynchronous)
-        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
-                           space->stream(lane));
-    if (put)
-        redist__copy_run(&copy, near, far, state->traits->copier == REDIST__STREAMING);
-    else
-        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
-    return REDIST_OK;
+    if (is_queued(state))
+        open_puts(state);
+    else if (all_put(state))
+        publish_partitions(state, problem->partitions);
 }
 
 /* To all peers at once, or, where tiles wait, to this rank itself. */
 static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
-    const struct redist__context *context = state->problem->schedule->context;
-    int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
+    const struct redist__context *context = state->problem->context;
+    int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
-        redist__enter(state->problem->watch, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
-        code = redist__direct_copy_part(state, tile, redist__direct_peer(state, i), 0,
-                                        state->problem->partitions);
+        redist__enter(state->problem->timer, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
+        code = copy_part(state, tile, redist__direct_peer(state, i), 0, state->problem->partitions);
     }
     return code;
 }
@@ -109,56 +456,91 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
 /* Whether this was the last tile. */
 static void note_copied(struct redist__direct *state, const struct redist__tile *tile) {
     redist__direct_lock();
-    redist__direct_note_tile(state, tile);
-    if (redist__direct_all_put(state))
-        redist__direct_tell_pieces(state, state->problem->partitions);
+    note_tile(state, tile);
+    if (all_put(state))
+        publish_partitions(state, state->problem->partitions);
     redist__direct_unlock();
 }
 
 void redist__direct_tile(void *data, const struct redist__tile *tile) {
     struct redist__direct *state = data;
     const struct redist__problem *problem = state->problem;
-    int streams = state->traits->copier == REDIST__STREAMING;
-    if (redist__direct_failed(state))
+    int nontemporal = state->traits->copier == REDIST__NONTEMPORAL;
+    if (redist__has_failed(state->problem))
         return;
     int code = copy_parts(state, tile);
-    redist__direct_note(state, code);
-    if (problem->tiles == REDIST_PUT && streams && (problem->concurrent || problem->partitions > 1))
-        redist__stream_fence(); /* a thread has to do this for its own stores */
+    redist__note(state->problem, code);
+    if (problem->tiles == REDIST_PUT && nontemporal &&
+        (problem->concurrent || problem->partitions > 1))
+        redist__copy_fence(); /* a thread has to do this for its own stores */
     if (code != REDIST_OK || problem->tiles != REDIST_PUT)
         return;
-    if (redist__direct_is_queued(state)) {
-        redist__enter(problem->watch, REDIST__COMMUNICATE);
-        redist__direct_note(state, redist__direct_add_put(state, tile));
+    if (is_queued(state)) {
+        redist__enter(problem->timer, REDIST__COMMUNICATE);
+        redist__note(state->problem, add_put(state, tile));
     } else if (problem->partitions > 1)
         note_copied(state, tile);
 }
 
 void redist__direct_progress(void *data) {
     const struct redist__direct *state = data;
-    if (redist__direct_is_queued(state))
+    if (is_queued(state))
         redist__direct_advance_all(state);
 }
 
 /* Waits until the copies of all tiles are done. */
-static int finish_lanes(const struct redist__direct *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    int n = redist__direct_is_queued(state) ? 1 : context->size, code = REDIST_OK;
+static int finish_streams(const struct redist__direct *state) {
+    const struct redist__context *context = state->problem->context;
+    int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n; i++) {
-        int failed = redist__finish_stream(state->problem->space, state->marks[i],
+        int failed = redist__finish_stream(state->problem->space, state->events[i],
                                            state->problem->space->stream(i), context);
         code = code == REDIST_OK ? failed : code;
     }
     return code;
 }
 
-/* A rank that has failed leaves the rest of its tiles out, and says at once that it has delivered all
- * pieces: others may wait for these before they close the execution. */
+/* A rank that has failed leaves the rest of its tiles out, and publishes at once that it has delivered all
+ * partitions: others may wait for these before they close the execution. */
 void redist__direct_close(void *data) {
     struct redist__direct *state = data;
-    if (redist__direct_is_queued(state))
-        redist__direct_close_puts(state);
-    redist__direct_note(state, finish_lanes(state));
-    redist__direct_tell_pieces(state, state->problem->partitions);
+    if (is_queued(state))
+        close_puts(state);
+    redist__note(state->problem, finish_streams(state));
+    publish_partitions(state, state->problem->partitions);
     redist__direct_finish(state);
+}
+
+/* Whether this rank has copied the own parts of all tiles. */
+static int check_own(struct redist__direct *state, int *reached) {
+    const struct redist__space *space = state->problem->space;
+    void *event = state->events[state->problem->context->size]; /* steps have others */
+    int code = REDIST_OK;
+    redist__direct_lock();
+    if (all_put(state) && state->own == REDIST__WAITS) {
+        code = space->event_record(event, space->stream(0));
+        state->own = code == REDIST_OK ? REDIST__RUNS : REDIST__WAITS;
+    }
+    if (state->own == REDIST__RUNS) {
+        code = space->event_is_reached(event, reached);
+        state->own = code == REDIST_OK && *reached ? REDIST__DONE : REDIST__RUNS;
+    }
+    *reached = state->own == REDIST__DONE;
+    redist__direct_unlock();
+    return code;
+}
+
+void redist__direct_arrived(void *data, int *partitions) {
+    struct redist__direct *state = data;
+    const struct redist__context *context = state->problem->context;
+    int reached = 0;
+    redist__direct_progress(state);
+    redist__note(state->problem, check_own(state, &reached));
+    int least = reached ? state->problem->partitions : 0;
+    for (int peer = 0; peer < context->size; peer++)
+        if (peer != context->rank && redist__direct_has_part(state, 1, peer)) {
+            int there = redist__flags_partitions(&state->flags, peer, state->problem->partitions);
+            least = there < least ? there : least;
+        }
+    *partitions = least;
 }

@@ -6,8 +6,8 @@
  *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`
  *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
  */
-#include "hier.h"
-#include "../copy/pack.h"
+#include "hier_nodes.h"
+#include "packing.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const char *const variants[] = {"ranks", "nodes", NULL};
 
 /* A part of the exchange: a description with fewer parts, and the method that serves it. */
 struct share {
-    struct redist__schedule schedule;
+    struct redist__transfer transfer;
     struct redist__problem problem;
     struct redist__transport transport;
 };
@@ -30,8 +30,10 @@ struct state {
     struct redist__node_messages *messages; /* for NODES, in place of `between` */
 };
 
-static int applies(const struct redist__problem *problem, int variant) {
-    int code = redist__check_copyable(problem->schedule, "hier");
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    int variant = candidate->variant;
+    int code = redist__check_copyable(problem->transfer, "hier");
     if (code == REDIST_OK && problem->space->asynchronous &&
         (variant == NODES || (!problem->mapped[0] && !problem->mapped[1])))
         code = redist__fail(REDIST_ERR_METHOD,
@@ -39,21 +41,23 @@ static int applies(const struct redist__problem *problem, int variant) {
                                 ? "method hier:nodes is for host memory"
                                 : "method hier needs device memory that the ranks of a node can "
                                   "map");
-    return code == REDIST_OK ? redist__check_counts(problem->schedule, "hier", 0) : code;
+    return code == REDIST_OK ? redist__check_counts(problem->transfer, "hier", 0) : code;
 }
 
 /* On one node it is direct. */
-static int preference(const struct redist__problem *problem, int variant) {
-    const struct redist__context *context = problem->schedule->context;
-    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - variant;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    const struct redist__context *context = problem->context;
+    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - candidate->variant;
 }
 
-static int create(const struct redist__problem *problem, int variant, void **result) {
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier");
     state->problem = problem;
-    state->variant = (enum variant)variant;
+    state->variant = (enum variant)candidate->variant;
     return REDIST_OK;
 }
 
@@ -62,42 +66,45 @@ static int create(const struct redist__problem *problem, int variant, void **res
 static int create_parts(struct share *share, const struct redist__problem *problem,
                         struct redist__context *context) {
     share->problem = *problem;
-    share->schedule = *problem->schedule;
-    share->schedule.context = context;
-    share->problem.schedule = &share->schedule;
+    share->transfer = *problem->transfer;
+    share->problem.context = context;
+    share->transfer.rank = context->rank;
+    share->transfer.nranks = context->size;
+    share->problem.transfer = &share->transfer;
     for (int side = 0; side < 2; side++) {
-        share->schedule.side[side].elements = 0;
-        share->schedule.side[side].parts =
+        share->transfer.side[side].elements = 0;
+        share->transfer.side[side].parts =
             redist_calloc((size_t)context->size, sizeof(struct redist__part));
     }
-    if (share->schedule.side[0].parts == NULL || share->schedule.side[1].parts == NULL)
+    if (share->transfer.side[0].parts == NULL || share->transfer.side[1].parts == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
                             context->size);
     return REDIST_OK;
 }
 
-static void take_part(struct share *share, const struct redist__schedule *whole, int rank,
-                      int place) {
+static void take_part(struct share *share, const struct redist__transfer *whole, int rank,
+                      int index) {
     for (int side = 0; side < 2; side++) {
-        share->schedule.side[side].parts[place] = whole->side[side].parts[rank];
-        share->schedule.side[side].elements += whole->side[side].parts[rank].elements;
+        share->transfer.side[side].parts[index] = whole->side[side].parts[rank];
+        share->transfer.side[side].elements += whole->side[side].parts[rank].elements;
     }
 }
 
-/* The choice that a method makes for itself. */
-static int choose(const struct share *share, const char *method, struct redist__choice *choice) {
-    struct redist__choice choices[REDIST__MOST_CHOICES];
-    int n = redist__choices(method, REDIST__MOST_CHOICES, choices), found = 0, reason = REDIST_OK;
+/* The most promising one of the candidates that a name covers. */
+static int choose(const struct share *share, const char *method,
+                  struct redist__candidate *candidate) {
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
+    int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), found = 0,
+        reason = REDIST_OK;
     for (int i = 0, most = 0; i < n; i++) {
-        const struct redist__method *one = choices[i].method;
-        int code = one->applies(&share->problem, choices[i].variant);
+        const struct redist__method *one = candidates[i].method;
+        int code = one->applies(&share->problem, &candidates[i]);
         reason = reason == REDIST_OK ? code : reason;
         if (code != REDIST_OK)
             continue;
-        int likes =
-            one->preference != NULL ? one->preference(&share->problem, choices[i].variant) : 0;
+        int likes = one->preference != NULL ? one->preference(&share->problem, &candidates[i]) : 0;
         if (!found || likes > most) {
-            *choice = choices[i];
+            *candidate = candidates[i];
             most = likes;
         }
         found = 1;
@@ -107,15 +114,16 @@ static int choose(const struct share *share, const char *method, struct redist__
 
 /* Collective on the share's communicator. */
 static int connect_share(struct share *share, const char *method) {
-    struct redist__choice choice = {NULL, 0};
-    int code = choose(share, method, &choice);
-    code = redist_agree(share->schedule.context->comm, code);
-    return code == REDIST_OK ? redist__transport_create(&share->problem, &choice, &share->transport)
-                             : code;
+    struct redist__candidate candidate = {NULL, 0};
+    int code = choose(share, method, &candidate);
+    code = redist_agree(share->problem.context->comm, code);
+    return code == REDIST_OK
+               ? redist__transport_create(&share->problem, &candidate, &share->transport)
+               : code;
 }
 
 static int connect_inside(struct state *state) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     int code = redist__context_get(context->node, &state->node);
     if (code != REDIST_OK) {
         state->node = NULL;
@@ -125,17 +133,17 @@ static int connect_inside(struct state *state) {
     code = redist_agree(state->node->comm, code);
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
         if (context->node_ranks[rank] >= 0)
-            take_part(&state->inside, state->problem->schedule, rank, context->node_ranks[rank]);
+            take_part(&state->inside, state->problem->transfer, rank, context->node_ranks[rank]);
     return code == REDIST_OK ? connect_share(&state->inside, "direct") : code;
 }
 
 static int connect_between(struct state *state) {
-    struct redist__context *context = state->problem->schedule->context;
+    struct redist__context *context = state->problem->context;
     int code = create_parts(&state->between, state->problem, context);
     code = redist_agree(context->comm, code);
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
         if (context->node_ranks[rank] < 0)
-            take_part(&state->between, state->problem->schedule, rank, rank);
+            take_part(&state->between, state->problem->transfer, rank, rank);
     if (code != REDIST_OK)
         return code;
     return connect_share(&state->between,
@@ -144,7 +152,7 @@ static int connect_between(struct state *state) {
 
 static int connect(void *data) {
     struct state *state = data;
-    int code = redist_agree(state->problem->schedule->context->comm, connect_inside(state));
+    int code = redist_agree(state->problem->context->comm, connect_inside(state));
     if (code != REDIST_OK)
         return code;
     return state->variant == NODES ? redist__node_messages_create(state->problem, &state->messages)
@@ -155,15 +163,15 @@ static int connect(void *data) {
 
 static void start_share(struct share *share, int direction, const void *source, void *destination) {
     struct redist__transport *transport = &share->transport;
-    transport->choice.method->start(transport->state, direction, source, destination);
+    transport->candidate.method->start(transport->state, direction, source, destination);
 }
 
 static void wait_share(struct share *share) {
-    share->transport.choice.method->wait(share->transport.state);
+    share->transport.candidate.method->wait(share->transport.state);
 }
 
-/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the same
- * place: what fails inside a node is known to the other nodes at the next execution. */
+/* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the
+ * same plan: what fails inside a node is known to the other nodes at the next execution. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
     if (state->variant == NODES)
@@ -188,7 +196,7 @@ static void wait(void *data) {
 
 static size_t share_workspace(const struct share *share) {
     const struct redist__transport *transport = &share->transport;
-    return transport->state != NULL ? transport->choice.method->workspace(transport->state) : 0;
+    return transport->state != NULL ? transport->candidate.method->workspace(transport->state) : 0;
 }
 
 static size_t workspace(const void *data) {
@@ -199,7 +207,7 @@ static size_t workspace(const void *data) {
 
 static void destroy_share(struct share *share) {
     redist__transport_destroy(&share->transport);
-    redist__schedule_free(&share->schedule);
+    redist__transfer_free(&share->transfer);
 }
 
 static void destroy(void *data) {

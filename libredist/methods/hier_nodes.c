@@ -1,15 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between nodes: who carries them, how large they are, and where they lie. */
+/*
+ * One message for each ordered pair of nodes. For each other node one rank of this node carries the
+ * message there, and one the message from there; the carriers are different ones for different nodes.
+ * All ranks of the node pack their parts into shared memory of the carrier, which sends when all have;
+ * when a message has arrived, all unpack theirs from it. A message is ordered by source rank, then by
+ * destination rank.
+ *
+ * Each rank has counters in shared memory. In execution n
+ *   ready    = n  its outgoing messages of execution n - 1 have left: others may pack
+ *   packed   grows with each node for which it has packed
+ *   arrived  = n  for each node whose message it carries: others may unpack
+ *   done     = n  it has unpacked all: carriers may receive again
+ *   failed   > 0  it has failed; written before `packed`, `arrived` and `done`
+ *
+ * A message in which a rank of the node has no part, since it failed, is sent empty; and the rank that receives
+ * an empty message has failed too, which the ranks of its node see when they unpack. After `done` of an
+ * execution each rank sees whether any of its node failed.
+ */
 #include "hier_nodes.h"
-#include "../copy/pack.h"
-#include "../runtime/space.h"
+#include "../copy/copy.h"
+#include "messages.h"
+#include "packing.h"
 
 #include <limits.h>
+#include <stdatomic.h>
+
+struct header {
+    _Alignas(64) _Atomic uint64_t ready;
+    _Atomic uint64_t packed, done;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t arrived[]; /* for each node */
+};
+
+/* The messages to and from another node, in one direction of the exchange. */
+struct bundle {
+    uint64_t out, in;     /* elements of the messages */
+    uint64_t mine;        /* elements of the outgoing one before those of this rank */
+    size_t out_at, in_at; /* where the messages are in their carriers' memory */
+};
+
+struct bundles {
+    struct bundle *list; /* of each node */
+    uint64_t *before;    /* elements before the part from each rank, in the message that has it */
+};
+
+struct redist__node_messages {
+    const struct redist__problem *problem;
+    int nnodes, own;      /* nodes, and the number of this one */
+    const int *node_of;   /* of each rank */
+    int *first, *members; /* ranks by node: those of node i begin at first[i] */
+    struct bundles directions[2];
+    MPI_Datatype element;        /* the item's bytes */
+    void *memory;                /* of this rank, shared */
+    size_t bytes, head;          /* of it all, of the header */
+    char **memories;             /* of all ranks of the node, by rank in it */
+    struct redist__messages mpi; /* with each node one */
+    char *is_sent, *is_unpacked; /* of each node */
+    uint64_t number;             /* of the execution under way */
+    int posted, npacked;         /* receives are posted; nodes that were packed for */
+    int left; /* nodes whose parts are not unpacked, messages not sent or received */
+    int direction;
+    const char *source;
+    char *destination;
+};
 
 enum { ALIGNMENT = 64 };
 
 static struct redist__context *context_of(const struct redist__node_messages *messages) {
-    return messages->problem->schedule->context;
+    return messages->problem->context;
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -32,19 +90,19 @@ static int members_of(const struct redist__node_messages *messages, int node) {
     return messages->first[node + 1] - messages->first[node];
 }
 
-int redist__node_carrier(const struct redist__node_messages *messages, int node, int other) {
+static int carrier_of(const struct redist__node_messages *messages, int node, int other) {
     return messages->members[messages->first[node] + other % members_of(messages, node)];
 }
 
-int redist__node_carries(const struct redist__node_messages *messages, int other) {
-    return redist__node_carrier(messages, messages->own, other) == context_of(messages)->rank;
+static int carries(const struct redist__node_messages *messages, int other) {
+    return carrier_of(messages, messages->own, other) == context_of(messages)->rank;
 }
 
 /* ---------------------------------------------------------------- sizes */
 
 /* What this rank sends to each node, or gets from it. */
 static void sum_by_node(const struct redist__node_messages *messages, int side, uint64_t sums[]) {
-    const struct redist__part *parts = messages->problem->schedule->side[side].parts;
+    const struct redist__part *parts = messages->problem->transfer->side[side].parts;
     for (int node = 0; node < messages->nnodes; node++)
         sums[node] = 0;
     for (int rank = 0; rank < context_of(messages)->size; rank++)
@@ -55,7 +113,7 @@ static void sum_by_node(const struct redist__node_messages *messages, int side, 
 static int find_out(struct redist__node_messages *messages, int direction, uint64_t sums[],
                     uint64_t all[]) {
     const struct redist__context *context = context_of(messages);
-    struct redist__bundle *bundles = messages->routes[direction].bundles;
+    struct bundle *bundles = messages->directions[direction].list;
     int nnodes = messages->nnodes, first = messages->first[messages->own];
     sum_by_node(messages, direction, sums);
     int code = redist_check_mpi(redist_insist(
@@ -76,24 +134,25 @@ static int find_in(struct redist__node_messages *messages, int direction, uint64
     int code = redist_check_mpi(redist_insist(MPI_Allreduce(
         MPI_IN_PLACE, sums, messages->nnodes, MPI_UINT64_T, MPI_SUM, context_of(messages)->node)));
     for (int node = 0; node < messages->nnodes; node++)
-        messages->routes[direction].bundles[node].in = sums[node];
+        messages->directions[direction].list[node].in = sums[node];
     return code;
 }
 
-/* Tells each rank where in the message the part for it is. */
-static int tell_places(struct redist__node_messages *messages, int direction, uint64_t told[]) {
+/* Sends each rank the position of its part in the message. */
+static int send_positions(struct redist__node_messages *messages, int direction,
+                          uint64_t positions[]) {
     const struct redist__context *context = context_of(messages);
-    const struct redist__part *parts = messages->problem->schedule->side[direction].parts;
-    const struct redist__bundles *route = &messages->routes[direction];
+    const struct redist__part *parts = messages->problem->transfer->side[direction].parts;
+    const struct bundles *bundles = &messages->directions[direction];
     for (int node = 0; node < messages->nnodes; node++) {
-        uint64_t at = route->bundles[node].mine;
+        uint64_t at = bundles->list[node].mine;
         for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-            told[messages->members[i]] = at;
+            positions[messages->members[i]] = at;
             at += parts[messages->members[i]].elements;
         }
     }
     return redist_check_mpi(redist_insist(
-        MPI_Alltoall(told, 1, MPI_UINT64_T, route->before, 1, MPI_UINT64_T, context->comm)));
+        MPI_Alltoall(positions, 1, MPI_UINT64_T, bundles->before, 1, MPI_UINT64_T, context->comm)));
 }
 
 static size_t padded(uint64_t elements, size_t item) {
@@ -104,7 +163,7 @@ static size_t padded(uint64_t elements, size_t item) {
 static int check_counts(const struct redist__node_messages *messages, int direction) {
     uint64_t most = 0;
     for (int node = 0; node < messages->nnodes; node++) {
-        const struct redist__bundle *bundle = &messages->routes[direction].bundles[node];
+        const struct bundle *bundle = &messages->directions[direction].list[node];
         if (node != messages->own && bundle->out > most)
             most = bundle->out;
         if (node != messages->own && bundle->in > most)
@@ -119,17 +178,17 @@ static int check_counts(const struct redist__node_messages *messages, int direct
                      (unsigned long long)most);
 }
 
-/* Every rank of the node finds the same places in the carriers' memories. Incoming messages lie behind
+/* Every rank of the node finds the same positions in the carriers' memories. Incoming messages lie behind
  * outgoing ones of either direction: one may be unpacked while the next are packed. */
-static void place_messages(struct redist__node_messages *messages, int incoming,
-                           const size_t begin[], size_t end[]) {
-    size_t item = messages->problem->schedule->item;
+static void position_messages(struct redist__node_messages *messages, int incoming,
+                              const size_t begin[], size_t end[]) {
+    size_t item = messages->problem->transfer->item;
     int members = members_of(messages, messages->own);
     for (int direction = 0; direction < 2; direction++)
         for (int member = 0; member < members; member++) {
             size_t at = begin[member];
             for (int node = member; node < messages->nnodes; node += members) {
-                struct redist__bundle *bundle = &messages->routes[direction].bundles[node];
+                struct bundle *bundle = &messages->directions[direction].list[node];
                 size_t bytes = padded(incoming ? bundle->in : bundle->out, item);
                 *(incoming ? &bundle->in_at : &bundle->out_at) = at;
                 at += node != messages->own ? bytes : 0;
@@ -139,26 +198,26 @@ static void place_messages(struct redist__node_messages *messages, int incoming,
 }
 
 /* `scratch` has room for 2 * ranks and a row of nodes for each rank of this node. */
-static int connect_route(struct redist__node_messages *messages, int direction,
-                         uint64_t scratch[]) {
-    uint64_t *sums = scratch, *told = scratch + context_of(messages)->size;
-    int code = find_out(messages, direction, sums, told + context_of(messages)->size);
+static int connect_direction(struct redist__node_messages *messages, int direction,
+                             uint64_t scratch[]) {
+    uint64_t *sums = scratch, *positions = scratch + context_of(messages)->size;
+    int code = find_out(messages, direction, sums, positions + context_of(messages)->size);
     if (code == REDIST_OK)
         code = find_in(messages, direction, sums);
-    return code == REDIST_OK ? tell_places(messages, direction, told) : code;
+    return code == REDIST_OK ? send_positions(messages, direction, positions) : code;
 }
 
 /* ---------------------------------------------------------------- making */
 
 static int map_memories(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
-    struct redist__memory_handle place = redist__space_host.export_memory(messages->memory, 1);
-    if (place.key == 0)
+    struct redist__memory_handle handle = redist__space_host.export_memory(messages->memory, 1);
+    if (handle.key == 0)
         return redist__fail(REDIST_ERR_METHOD,
                             "the ranks of this node share no memory through this MPI");
-    for (place.rank = 0; place.rank < context->node_size; place.rank++)
-        messages->memories[place.rank] = redist__space_host.map(&place, NULL);
-    struct redist__node_header *mine = messages->memory;
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        messages->memories[handle.rank] = redist__space_host.map(&handle, NULL);
+    struct header *mine = messages->memory;
     atomic_store(&mine->ready, 0);
     atomic_store(&mine->packed, 0);
     atomic_store(&mine->done, 0);
@@ -168,18 +227,17 @@ static int map_memories(struct redist__node_messages *messages) {
     return REDIST_OK;
 }
 
-static int place_all(struct redist__node_messages *messages) {
+static int position_all(struct redist__node_messages *messages) {
     const struct redist__context *context = context_of(messages);
     int members = context->node_size, own = 0, code = REDIST_OK;
     size_t *ends = redist_calloc(3 * (size_t)members, sizeof *ends);
     if (ends == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory to place messages");
-    messages->head =
-        padded(sizeof(struct redist__node_header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the positions of messages");
+    messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
     for (int i = 0; i < members; i++)
         ends[i] = messages->head;
-    place_messages(messages, 0, ends, ends + members);
-    place_messages(messages, 1, ends + members, ends + 2 * members);
+    position_messages(messages, 0, ends, ends + members);
+    position_messages(messages, 1, ends + members, ends + 2 * members);
     while (messages->members[messages->first[messages->own] + own] != context->rank)
         own++;
     messages->bytes = ends[2 * members + own];
@@ -189,10 +247,10 @@ static int place_all(struct redist__node_messages *messages) {
     return code;
 }
 
-/* The closing agreement also tells that every rank has cleared its counters. */
+/* After the closing agreement every rank has cleared its counters. */
 static int connect_memory(struct redist__node_messages *messages) {
     struct redist__context *context = context_of(messages);
-    int code = redist_agree(context->comm, place_all(messages));
+    int code = redist_agree(context->comm, position_all(messages));
     if (code == REDIST_OK)
         code = redist__space_host.create(context, messages->bytes, &messages->memory);
     return code == REDIST_OK ? redist_agree(context->comm, map_memories(messages)) : code;
@@ -212,16 +270,16 @@ static int allocate(struct redist__node_messages *messages) {
     int complete = messages->first && messages->members && messages->memories &&
                    messages->is_sent && messages->is_unpacked;
     for (int direction = 0; direction < 2; direction++) {
-        struct redist__bundles *route = &messages->routes[direction];
-        route->bundles = redist_calloc(size, sizeof *route->bundles);
-        route->before = redist_calloc(size, sizeof *route->before);
-        complete = complete && route->bundles && route->before;
+        struct bundles *bundles = &messages->directions[direction];
+        bundles->list = redist_calloc(size, sizeof *bundles->list);
+        bundles->before = redist_calloc(size, sizeof *bundles->before);
+        complete = complete && bundles->list && bundles->before;
     }
     if (!complete)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages between nodes");
     int code = redist__messages_create(&messages->mpi, context, messages->problem->failure,
                                        messages->nnodes);
-    return code == REDIST_OK ? redist__element_type(messages->problem->schedule, &messages->element)
+    return code == REDIST_OK ? redist__element_type(messages->problem->transfer, &messages->element)
                              : code;
 }
 
@@ -244,16 +302,16 @@ static int find_messages(struct redist__node_messages *messages) {
                                : redist__fail(REDIST_ERR_MEMORY, "no memory for sizes of messages");
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = connect_route(messages, REDIST_FORWARD, scratch);
+        code = connect_direction(messages, REDIST_FORWARD, scratch);
     if (code == REDIST_OK)
-        code = connect_route(messages, REDIST_BACKWARD, scratch);
+        code = connect_direction(messages, REDIST_BACKWARD, scratch);
     redist_release(scratch);
     return code;
 }
 
 int redist__node_messages_create(const struct redist__problem *problem,
                                  struct redist__node_messages **messages) {
-    struct redist__context *context = problem->schedule->context;
+    struct redist__context *context = problem->context;
     int code = redist_agree(context->comm, allocate_messages(problem, messages));
     if (code != REDIST_OK)
         return code;
@@ -271,8 +329,8 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
     if (messages->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&messages->element);
     for (int direction = 0; direction < 2; direction++) {
-        redist_release(messages->routes[direction].bundles);
-        redist_release(messages->routes[direction].before);
+        redist_release(messages->directions[direction].list);
+        redist_release(messages->directions[direction].before);
     }
     redist_release(messages->first);
     redist_release(messages->members);
@@ -284,4 +342,241 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
 
 size_t redist__node_messages_bytes(const struct redist__node_messages *messages) {
     return messages != NULL ? messages->bytes : 0;
+}
+
+/* ---------------------------------------------------------------- one execution */
+
+/* The other nodes, each rank's own successors first. */
+static int node_at(const struct redist__node_messages *messages, int step) {
+    return (messages->own + step) % messages->nnodes;
+}
+
+static struct header *header_of(const struct redist__node_messages *messages, int rank) {
+    return (void *)messages->memories[context_of(messages)->node_ranks[rank]];
+}
+
+/* The ranks of the node see it with the next counter that this rank moves on. */
+static void publish_failure(struct redist__node_messages *messages) {
+    struct header *mine = messages->memory;
+    if (redist__has_failed(messages->problem))
+        atomic_store_explicit(&mine->failed, 1, memory_order_relaxed);
+}
+
+/* What another rank of the node has published before a counter that was read. */
+static void note_failure_of(struct redist__node_messages *messages, const struct header *theirs,
+                            int rank) {
+    if (atomic_load_explicit(&theirs->failed, memory_order_relaxed) != 0)
+        redist__failure_note_peer(messages->problem->failure, rank, REDIST_OK);
+}
+
+static void note_failures(struct redist__node_messages *messages) {
+    const struct redist__context *context = context_of(messages);
+    for (int i = messages->first[messages->own]; i < messages->first[messages->own + 1]; i++)
+        if (messages->members[i] != context->rank)
+            note_failure_of(messages, header_of(messages, messages->members[i]),
+                            messages->members[i]);
+}
+
+static struct bundle *bundle_of(const struct redist__node_messages *messages, int node) {
+    return &messages->directions[messages->direction].list[node];
+}
+
+/* Whether all ranks of the node have come as far in one of the counters. */
+static int all_reached(const struct redist__node_messages *messages, size_t counter,
+                       uint64_t value) {
+    for (int i = 0; i < context_of(messages)->node_size; i++) {
+        _Atomic uint64_t *theirs = (void *)(messages->memories[i] + counter);
+        if (atomic_load_explicit(theirs, memory_order_acquire) < value)
+            return 0;
+    }
+    return 1;
+}
+
+static void post_receives(struct redist__node_messages *messages) {
+    if (messages->posted ||
+        !all_reached(messages, offsetof(struct header, done), messages->number - 1))
+        return;
+    messages->posted = 1;
+    note_failures(messages);
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
+        const struct bundle *bundle = bundle_of(messages, node);
+        if (carries(messages, node) && bundle->in != 0)
+            redist__messages_receive(&messages->mpi, node, (char *)messages->memory + bundle->in_at,
+                                     (int)bundle->in, messages->element,
+                                     carrier_of(messages, node, messages->own),
+                                     messages->problem->tag);
+    }
+}
+
+/* One part of this rank, between its array and the message that has it at `at`. */
+static void copy_part(const struct redist__node_messages *messages, int unpacks, int rank,
+                      char *at) {
+    const struct redist__transfer *transfer = messages->problem->transfer;
+    const struct redist__side *side = &transfer->side[messages->direction ^ unpacks];
+    const struct redist__part *part = &side->parts[rank];
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    struct redist__copy copy;
+    if (part->elements == 0)
+        return;
+    redist__strides(transfer->ndims, part->count, transfer->item, packed);
+    redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item,
+                         unpacks ? packed : side->stride, unpacks ? side->stride : packed);
+    if (unpacks)
+        redist__copy_run(&copy, at, messages->destination + part->offset, 0);
+    else
+        redist__copy_run(&copy, messages->source + part->offset, at, 0);
+}
+
+static void pack_node(const struct redist__node_messages *messages, int node) {
+    const struct redist__transfer *transfer = messages->problem->transfer;
+    const struct bundle *bundle = bundle_of(messages, node);
+    char *at = (char *)header_of(messages, carrier_of(messages, messages->own, node)) +
+               bundle->out_at + bundle->mine * transfer->item;
+    for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
+        int rank = messages->members[i];
+        copy_part(messages, 0, rank, at);
+        at += transfer->side[messages->direction].parts[rank].elements * transfer->item;
+    }
+}
+
+static uint64_t packed_by(const struct redist__node_messages *messages, int step) {
+    return (messages->number - 1) * (uint64_t)(messages->nnodes - 1) + (uint64_t)step;
+}
+
+/* For one node after the other, as long as their carriers are ready. */
+static void pack_ready(struct redist__node_messages *messages) {
+    struct header *mine = messages->memory;
+    while (messages->npacked + 1 < messages->nnodes) {
+        int step = messages->npacked + 1, node = node_at(messages, step);
+        const struct header *theirs =
+            header_of(messages, carrier_of(messages, messages->own, node));
+        if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
+            return;
+        redist__enter(messages->problem->timer, REDIST__PACK);
+        if (!redist__has_failed(messages->problem))
+            pack_node(messages, node);
+        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
+        messages->npacked = step;
+        publish_failure(messages);
+        atomic_store_explicit(&mine->packed, packed_by(messages, step), memory_order_release);
+    }
+}
+
+static void send_packed(struct redist__node_messages *messages) {
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
+        const struct bundle *bundle = bundle_of(messages, node);
+        if (messages->is_sent[node] ||
+            !all_reached(messages, offsetof(struct header, packed), packed_by(messages, step)))
+            continue;
+        messages->is_sent[node] = 1;
+        note_failures(messages);
+        redist__messages_send(&messages->mpi, node, (char *)messages->memory + bundle->out_at,
+                              (int)bundle->out, messages->element,
+                              carrier_of(messages, node, messages->own), messages->problem->tag);
+    }
+}
+
+static void publish_arrived(struct redist__node_messages *messages, int node) {
+    struct header *mine = messages->memory;
+    publish_failure(messages);
+    atomic_store_explicit(&mine->arrived[node], messages->number, memory_order_release);
+}
+
+/* Lets the ranks of the node know what has arrived. */
+static void take_arrived(struct redist__node_messages *messages) {
+    int node, left;
+    while (messages->posted && !messages->mpi.lost &&
+           (node = redist__messages_test(&messages->mpi, &left)) >= 0)
+        publish_arrived(messages, node);
+}
+
+static void unpack_node(struct redist__node_messages *messages, int node) {
+    size_t item = messages->problem->transfer->item;
+    const uint64_t *before = messages->directions[messages->direction].before;
+    char *message = (char *)header_of(messages, carrier_of(messages, messages->own, node)) +
+                    bundle_of(messages, node)->in_at;
+    for (int i = messages->first[node]; i < messages->first[node + 1]; i++)
+        copy_part(messages, 1, messages->members[i], message + before[messages->members[i]] * item);
+}
+
+static void unpack_arrived(struct redist__node_messages *messages) {
+    for (int step = 1; step < messages->nnodes; step++) {
+        int node = node_at(messages, step);
+        const struct header *theirs =
+            header_of(messages, carrier_of(messages, messages->own, node));
+        if (messages->is_unpacked[node] ||
+            atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < messages->number)
+            continue;
+        redist__arrived(messages->problem->timer);
+        redist__enter(messages->problem->timer, REDIST__UNPACK);
+        note_failure_of(messages, theirs, carrier_of(messages, messages->own, node));
+        if (!redist__has_failed(messages->problem))
+            unpack_node(messages, node);
+        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
+        messages->is_unpacked[node] = 1;
+        messages->left--;
+    }
+}
+
+/* Messages that this rank carries and has not sent. */
+static int unsent(const struct redist__node_messages *messages) {
+    int count = 0;
+    for (int node = 0; node < messages->nnodes; node++)
+        count += !messages->is_sent[node];
+    return count;
+}
+
+int redist__node_messages_advance(struct redist__node_messages *messages) {
+    redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
+    post_receives(messages);
+    pack_ready(messages);
+    send_packed(messages);
+    take_arrived(messages);
+    unpack_arrived(messages);
+    return messages->left != 0 || !messages->posted || messages->npacked + 1 < messages->nnodes ||
+           unsent(messages) != 0;
+}
+
+/* Empty messages are sent and unpacked from the start. */
+void redist__node_messages_start(struct redist__node_messages *messages, int direction,
+                                 const void *source, void *destination) {
+    struct header *mine = messages->memory;
+    messages->direction = direction;
+    messages->source = source;
+    messages->destination = destination;
+    messages->posted = messages->npacked = messages->left = 0;
+    messages->number++;
+    for (int node = 0; node < messages->nnodes; node++) {
+        const struct bundle *bundle = bundle_of(messages, node);
+        messages->is_sent[node] =
+            node == messages->own || bundle->out == 0 || !carries(messages, node);
+        messages->is_unpacked[node] = node == messages->own || bundle->in == 0;
+        messages->left += !messages->is_unpacked[node];
+    }
+    publish_failure(messages);
+    atomic_store_explicit(&mine->ready, messages->number, memory_order_release);
+    (void)redist__node_messages_advance(messages);
+}
+
+/* Messages that are given up: the ranks of the node are not to wait for what this rank carries. */
+static void publish_all(struct redist__node_messages *messages) {
+    struct header *mine = messages->memory;
+    for (int node = 0; node < messages->nnodes; node++)
+        publish_arrived(messages, node);
+    atomic_store_explicit(&mine->packed, packed_by(messages, messages->nnodes - 1),
+                          memory_order_release);
+}
+
+void redist__node_messages_wait(struct redist__node_messages *messages) {
+    struct header *mine = messages->memory;
+    for (unsigned poll = 0; redist__node_messages_advance(messages) && !messages->mpi.lost; poll++)
+        redist__messages_pause(&messages->mpi, poll);
+    if (messages->mpi.lost)
+        publish_all(messages);
+    redist__enter(messages->problem->timer, REDIST__COMMUNICATE);
+    redist__messages_end(&messages->mpi);
+    publish_failure(messages);
+    atomic_store_explicit(&mine->done, messages->number, memory_order_release);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The all-to-all in stages (AccFFT's k-way): ceil(log_k P) of them, in each of which a rank sends at most
- * k - 1 messages; each message carries all blocks that go the same way, also those of other ranks. Fewer
- * messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
- * of its way that is not 0.
+ * k - 1 messages; each message carries all blocks that go to the same rank next, also those of other ranks.
+ * Fewer messages than the P - 1 of the other methods, for more bytes, as a block travels once for each digit
+ * of its distance that is not 0.
  *
- * The own blocks of a message are packed straight from the array, those that came by are copied from the
+ * The own blocks of a message are packed straight from the array, those in transit are copied from the
  * buffer of the stage before; a block that has arrived is unpacked straight into the array while the next
- * stage's messages travel. On a device each message is packed on a lane of its own and sent when that is
+ * stage's messages travel. On a device each message is packed on a stream of its own and sent when that is
  * done, and what the array has for the next stage is packed while this one's messages travel; if MPI
  * cannot take device memory, blocks stay in pinned host memory from their first stage to their last.
  *
- * Buffers hold at most what the rank has under way at a time: those of even and odd stages take turns.
+ * Buffers hold at most what is in transit at a time: even stages use one, odd stages the other.
  */
-#include "kway.h"
-#include "../copy/pack.h"
+#include "kway_plan.h"
 #include "messages.h"
+#include "packing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +23,18 @@
 static const char *const variants[] = {"2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
                                        "10", "12", "16", "24", "32", "64", NULL};
 
-/* One lane unpacks, the others pack a message each. */
+/* One stream unpacks, the others pack a message each. */
 enum { UNPACKING = 0, PACKING = 1 };
 
 struct state {
     struct redist__kway_shape shape;
-    struct redist__kway_route routes[2];
+    struct redist__kway_plan plans[2];
     struct redist__copy own[2];
     MPI_Datatype element; /* the item's bytes */
     char *out[2], *in[2]; /* buffers of even and odd stages */
     size_t out_bytes[2], in_bytes[2];
     struct redist__messages messages; /* of a stage */
-    void **marks;                     /* of each message of a stage: it is packed */
+    void **events;                    /* of each message of a stage: it is packed */
     char *is_sent;
     int to_send;   /* messages of the stage that are not sent */
     int direction; /* of the execution under way */
@@ -46,17 +46,20 @@ static int radix_of(int variant) {
     return atoi(variants[variant]);
 }
 
-static int applies(const struct redist__problem *problem, int variant) {
-    (void)variant;
-    int code = redist__check_copyable(problem->schedule, "kway");
-    return code == REDIST_OK ? redist__check_counts(problem->schedule, "kway", 0) : code;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
+    int code = redist__check_copyable(problem->transfer, "kway");
+    return code == REDIST_OK ? redist__check_counts(problem->transfer, "kway", 0) : code;
 }
 
 /* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
  * are the same. Among ranks that map each other's arrays nothing is gained by fewer messages. Where
  * nothing is measured, it is the smallest k with two stages. */
-static int preference(const struct redist__problem *problem, int variant) {
-    const struct redist__context *context = problem->schedule->context;
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    int variant = candidate->variant;
+    const struct redist__context *context = problem->context;
     int k = radix_of(variant), ranks = context->size;
     int smaller = variant > 0 ? radix_of(variant - 1) : 1;
     if (k >= ranks || (ranks % k != 0 && (k & (k - 1)) != 0))
@@ -69,11 +72,11 @@ static int preference(const struct redist__problem *problem, int variant) {
 /* ---------------------------------------------------------------- making */
 
 static const struct redist__context *context_of(const struct state *state) {
-    return state->shape.problem->schedule->context;
+    return state->shape.problem->context;
 }
 
 static void describe_stages(struct redist__kway_shape *shape, int k) {
-    shape->nstages = redist__kway_stages(shape->problem->schedule->context->size, k, shape->stages);
+    shape->nstages = redist__kway_stages(shape->problem->context->size, k, shape->stages);
     for (int i = 0; i < shape->nstages; i++) {
         int most = redist__kway_most(&shape->stages[i]);
         shape->width = most > shape->width ? most : shape->width;
@@ -86,26 +89,27 @@ static int create_messages(struct state *state) {
                                        state->shape.problem->failure, (int)n);
     if (code != REDIST_OK)
         return code;
-    state->marks = redist_calloc(n, sizeof *state->marks);
+    state->events = redist_calloc(n, sizeof *state->events);
     state->is_sent = redist_calloc(n, 1);
-    if (state->marks == NULL || state->is_sent == NULL)
+    if (state->events == NULL || state->is_sent == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
-    code = redist__element_type(state->shape.problem->schedule, &state->element);
+    code = redist__element_type(state->shape.problem->transfer, &state->element);
     for (size_t i = 0; i < n && code == REDIST_OK; i++)
-        code = state->shape.problem->space->event_create(&state->marks[i]);
+        code = state->shape.problem->space->event_create(&state->events[i]);
     return code;
 }
 
-static int create(const struct redist__problem *problem, int variant, void **result) {
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **result) {
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method kway");
     state->element = MPI_DATATYPE_NULL;
     state->shape.problem = problem;
-    state->shape.wire = problem->staged ? redist_space_at(REDIST_SPACE_HOST) : problem->space;
-    describe_stages(&state->shape, radix_of(variant));
+    state->shape.wire = problem->staged ? &redist__space_host : problem->space;
+    describe_stages(&state->shape, radix_of(candidate->variant));
     for (int direction = 0; direction < 2; direction++)
-        redist__own_copy_prepare(&state->own[direction], problem->schedule, direction);
+        redist__own_copy_prepare(&state->own[direction], problem->transfer, direction);
     return create_messages(state);
 }
 
@@ -115,35 +119,34 @@ static int allocate(const struct redist__problem *problem, size_t bytes, void **
 }
 
 static int create_buffers(struct state *state) {
-    for (int i = 0; i < 2; i++) {
+    int code = REDIST_OK;
+    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
         for (int direction = 0; direction < 2; direction++) {
-            const struct redist__kway_route *route = &state->routes[direction];
-            if (route->out_bytes[i] > state->out_bytes[i])
-                state->out_bytes[i] = route->out_bytes[i];
-            if (route->in_bytes[i] > state->in_bytes[i])
-                state->in_bytes[i] = route->in_bytes[i];
+            const struct redist__kway_plan *plan = &state->plans[direction];
+            if (plan->out_bytes[i] > state->out_bytes[i])
+                state->out_bytes[i] = plan->out_bytes[i];
+            if (plan->in_bytes[i] > state->in_bytes[i])
+                state->in_bytes[i] = plan->in_bytes[i];
         }
-        int code = allocate(state->shape.problem, state->out_bytes[i], (void **)&state->out[i]);
+        code = allocate(state->shape.problem, state->out_bytes[i], (void **)&state->out[i]);
         if (code == REDIST_OK)
             code = allocate(state->shape.problem, state->in_bytes[i], (void **)&state->in[i]);
-        if (code != REDIST_OK)
-            return code;
     }
-    return REDIST_OK;
+    return code;
 }
 
-/* How large the blocks are that come by is known to their owners only. */
+/* Only their owners know how large the blocks in transit are. */
 static int connect_with(struct state *state, uint64_t elements[], uint64_t scratch[]) {
     size_t table = (size_t)(state->shape.nstages + 1) * (size_t)context_of(state)->size;
     int code = REDIST_OK;
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = redist__kway_ask(&state->shape, direction, elements + (size_t)direction * table,
-                                scratch);
+        code = redist__kway_find_sizes(&state->shape, direction,
+                                       elements + (size_t)direction * table, scratch);
     if (code != REDIST_OK)
         return code;
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = redist__kway_route_create(&state->routes[direction], &state->shape, direction,
-                                         elements + (size_t)direction * table);
+        code = redist__kway_plan_create(&state->plans[direction], &state->shape, direction,
+                                        elements + (size_t)direction * table);
     if (code == REDIST_OK)
         code = create_buffers(state);
     return redist_agree(context_of(state)->comm, code);
@@ -168,22 +171,14 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- one stage */
 
-static void note(struct state *state, int code) {
-    redist__failure_note(state->shape.problem->failure, code);
-}
-
-static int failed(const struct state *state) {
-    return redist__failed(state->shape.problem->failure);
-}
-
 /* Runs the moves of some messages; after a failure there is nothing to move. */
 static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
-                const char *from, char *to, int lane) {
-    struct redist__watch *watch = state->shape.problem->watch;
-    if (failed(state))
+                const char *from, char *to, int stream) {
+    struct redist__phase_timer *timer = state->shape.problem->timer;
+    if (redist__has_failed(state->shape.problem))
         return;
-    redist__enter(watch,
-                  moves == &state->routes[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
+    redist__enter(timer,
+                  moves == &state->plans[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
     int first = moves->first[message], count = moves->first[message + nmessages] - first;
     for (int i = first; i < first + count; i++) {
         const struct redist__move *move = &moves->list[i];
@@ -195,16 +190,17 @@ static void run(struct state *state, struct redist__moves *moves, int message, i
         moves->batch.destinations[i] = to + move->to;
     }
     if (count != 0 && moves->batch.space != NULL)
-        note(state, moves->batch.space->batch_run(&moves->batch, first, count,
-                                                  moves->batch.space->stream(lane)));
-    redist__enter(watch, REDIST__COMMUNICATE);
+        redist__note(state->shape.problem,
+                     moves->batch.space->batch_run(&moves->batch, first, count,
+                                                   moves->batch.space->stream(stream)));
+    redist__enter(timer, REDIST__COMMUNICATE);
 }
 
 static void post_receives(struct state *state, int stage) {
     const struct redist__kway_shape *shape = &state->shape;
     for (int i = 0; i < shape->width; i++) {
         const struct redist__message *message =
-            &state->routes[state->direction].messages[stage * shape->width + i];
+            &state->plans[state->direction].messages[stage * shape->width + i];
         if (message->received != 0)
             redist__messages_receive(&state->messages, i,
                                      state->in[stage % 2] + message->receive_at, message->received,
@@ -214,7 +210,7 @@ static void post_receives(struct state *state, int stage) {
 
 static void send(struct state *state, int stage, int i) {
     const struct redist__message *message =
-        &state->routes[state->direction].messages[stage * state->shape.width + i];
+        &state->plans[state->direction].messages[stage * state->shape.width + i];
     state->is_sent[i] = 1;
     state->to_send--;
     if (message->sent != 0)
@@ -225,14 +221,15 @@ static void send(struct state *state, int stage, int i) {
 
 static void send_if_packed(struct state *state, int stage, int i) {
     int reached = 1;
-    if (state->shape.problem->space->asynchronous && !failed(state))
-        note(state, state->shape.problem->space->event_is_reached(state->marks[i], &reached));
-    if (reached || failed(state))
+    if (state->shape.problem->space->asynchronous && !redist__has_failed(state->shape.problem))
+        redist__note(state->shape.problem,
+                     state->shape.problem->space->event_is_reached(state->events[i], &reached));
+    if (reached || redist__has_failed(state->shape.problem))
         send(state, stage, i);
 }
 
 static void pack(struct state *state, int stage, int i) {
-    run(state, &state->routes[state->direction].pack, stage * state->shape.width + i, 1,
+    run(state, &state->plans[state->direction].pack, stage * state->shape.width + i, 1,
         state->source, state->out[stage % 2], PACKING + i);
 }
 
@@ -246,21 +243,22 @@ static void fill_messages(struct state *state, int stage) {
         state->is_sent[i] = 0;
         if (stage == 0)
             pack(state, 0, i);
-        run(state, &state->routes[state->direction].forward, stage * width + i, 1,
+        run(state, &state->plans[state->direction].forward, stage * width + i, 1,
             state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
-        if (space->asynchronous && !failed(state))
-            note(state, space->event_record(state->marks[i], space->stream(PACKING + i)));
+        if (space->asynchronous && !redist__has_failed(state->shape.problem))
+            redist__note(state->shape.problem,
+                         space->event_record(state->events[i], space->stream(PACKING + i)));
         send_if_packed(state, stage, i);
     }
 }
 
 static void begin_stage(struct state *state, int stage) {
     int width = state->shape.width;
-    struct redist__moves *keep = &state->routes[state->direction].keep;
+    struct redist__moves *keep = &state->plans[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
-        note(state, redist__finish_stream(state->shape.problem->space, state->marks[width],
-                                          state->shape.problem->space->stream(UNPACKING),
-                                          context_of(state)));
+        redist__note(state->shape.problem,
+                     redist__finish_stream(state->shape.problem->space, state->events[width],
+                                           UNPACKING, context_of(state)));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
@@ -270,7 +268,7 @@ static void begin_stage(struct state *state, int stage) {
 }
 
 static void unpack(struct state *state, int stage, int i) {
-    run(state, &state->routes[state->direction].unpack, stage * state->shape.width + i, 1,
+    run(state, &state->plans[state->direction].unpack, stage * state->shape.width + i, 1,
         state->in[stage % 2], state->destination, UNPACKING);
 }
 
@@ -301,23 +299,25 @@ static void start(void *data, int direction, const void *source, void *destinati
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    note(state, redist__finish_stream(problem->space, state->marks[state->shape.width],
-                                      problem->stream, context_of(state)));
+    redist__note(state->shape.problem,
+                 redist__finish_stream(problem->space, state->events[state->shape.width],
+                                       problem->stream, context_of(state)));
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
-    redist__enter(problem->watch, REDIST__OWN_PART);
-    if (!failed(state))
-        note(state, redist__own_copy_run(&state->own[direction], problem, direction, source,
+    redist__enter(problem->timer, REDIST__OWN_PART);
+    redist__attempt(state->shape.problem,
+                    redist__own_copy_run(&state->own[direction], problem, direction, source,
                                          destination, UNPACKING));
-    redist__enter(problem->watch, REDIST__COMMUNICATE);
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
 }
 
-/* After a failure other lanes may still be packing. */
-static void finish_lanes(struct state *state) {
+/* After a failure other streams may still be packing. */
+static void finish_streams(struct state *state) {
     const struct redist__space *space = state->shape.problem->space;
-    note(state, redist__finish_stream(space, state->marks[state->shape.width],
-                                      space->stream(UNPACKING), context_of(state)));
-    if (failed(state))
+    redist__note(state->shape.problem,
+                 redist__finish_stream(space, state->events[state->shape.width],
+                                       space->stream(UNPACKING), context_of(state)));
+    if (redist__has_failed(state->shape.problem))
         space->drain();
 }
 
@@ -331,7 +331,7 @@ static void wait(void *data) {
         for (int i = 0; i < state->shape.width; i++)
             unpack(state, stage, i);
     }
-    finish_lanes(state);
+    finish_streams(state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -353,15 +353,15 @@ static void free_buffers(struct state *state) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__kway_route_free(&state->routes[0]);
-    redist__kway_route_free(&state->routes[1]);
+    redist__kway_plan_free(&state->plans[0]);
+    redist__kway_plan_free(&state->plans[1]);
     if (!redist__messages_free(&state->messages))
         free_buffers(state);
-    for (int i = 0; state->marks != NULL && i <= state->shape.width; i++)
-        state->shape.problem->space->event_destroy(state->marks[i]);
+    for (int i = 0; state->events != NULL && i <= state->shape.width; i++)
+        state->shape.problem->space->event_destroy(state->events[i]);
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
-    redist_release(state->marks);
+    redist_release(state->events);
     redist_release(state->is_sent);
     redist_release(state);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "messages.h"
-#include "../sync/waiting.h"
+#include "../comm/comm.h"
 
 /* ---------------------------------------------------------------- making */
 
@@ -77,15 +77,6 @@ void redist__messages_send(struct redist__messages *messages, int i, const void 
         refused =
             is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
     }
-    messages->lost |= refused;
-}
-
-void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
-                              const void *call) {
-    MPI_Request *request = &messages->sends[0];
-    int refused = !messages->lost;
-    for (int attempt = 0; attempt < 2 && refused; attempt++)
-        refused = is_refused(messages, begin(call, messages->context->comm, request), request);
     messages->lost |= refused;
 }
 

@@ -3,14 +3,13 @@
  * The messages of one execution, for all methods that send and receive them.
  *
  * Every message that the description promises is sent and received, whatever fails: a rank that failed
- * sends empty ones. Nobody waits in vain, no message is left over for a later execution, and who
- * receives an empty message knows of the failure. Only messages with elements may be posted here.
+ * sends empty ones. No rank waits for a message that does not come, none is left over for a later execution, and
+ * a rank that receives an empty message knows of the failure. Only messages with elements may be posted here.
  */
 #ifndef REDIST__MESSAGES_H
 #define REDIST__MESSAGES_H
 
-#include "../comm/context.h"
-#include "../sync/failure.h"
+#include "../comm/comm.h"
 
 struct redist__messages {
     const struct redist__context *context;
@@ -25,7 +24,7 @@ int redist__messages_create(struct redist__messages *messages,
                             const struct redist__context *context, struct redist__failure *failure,
                             int count);
 
-/* Returns nonzero if MPI may still use the buffers of a message: they have to stay for ever. */
+/* Returns nonzero if MPI may still use the buffers of a message: they have to stay until the process ends. */
 int redist__messages_free(struct redist__messages *messages);
 
 /* Posts message i, `count` elements. Failures are noted. */
@@ -33,12 +32,6 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
                               MPI_Datatype type, int peer, int tag);
 void redist__messages_send(struct redist__messages *messages, int i, const void *buffer, int count,
                            MPI_Datatype type, int peer, int tag);
-
-/* Begins a collective call in the place of message 0 that is sent: `begin` makes it, as `call` describes it.
- * Such calls do not block, since a peer may be gone or not get as far. */
-typedef int redist__collective(const void *call, MPI_Comm comm, MPI_Request *request);
-void redist__messages_collect(struct redist__messages *messages, redist__collective *begin,
-                              const void *call);
 
 /* A receive that is complete, without waiting; -1 = there is none now. *left is 0 when there will be
  * none any more. */
@@ -53,7 +46,7 @@ void redist__messages_wait(struct redist__messages *messages, int i);
 /* Waits for all that is under way. */
 void redist__messages_end(struct redist__messages *messages);
 
-/* One turn of a loop that waits for messages, the poll-th: gives them up when a peer is gone. */
+/* One step of a loop that waits for messages, the poll-th: gives them up when a peer is gone. */
 void redist__messages_pause(struct redist__messages *messages, unsigned poll);
 
 #endif

@@ -5,6 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef REDIST__NCCL
+static int nccl_applies(const struct redist__problem *problem,
+                        const struct redist__candidate *candidate) {
+    (void)problem, (void)candidate;
+    return redist__fail(REDIST_ERR_METHOD, "method nccl: this build has no NCCL");
+}
+
+const struct redist__method redist__method_nccl = {
+    .name = "nccl",
+    .summary = "packed messages by NCCL, between CUDA devices; not in this build",
+    .applies = nccl_applies,
+};
+#endif
+
 #define POINTER_TO(name) &redist__method_##name,
 const struct redist__method *const redist__methods[] = {REDIST__METHODS(POINTER_TO)};
 #undef POINTER_TO
@@ -23,51 +37,51 @@ const char *redist_method_summary(int index) {
     return index >= 0 && index < METHODS ? redist__methods[index]->summary : NULL;
 }
 
-void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]) {
-    const char *const *variants = choice->method->variants;
+void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]) {
+    const char *const *variants = candidate->method->variants;
     if (variants != NULL)
-        snprintf(name, bytes, "%s:%s", choice->method->name, variants[choice->variant]);
+        snprintf(name, bytes, "%s:%s", candidate->method->name, variants[candidate->variant]);
     else
-        snprintf(name, bytes, "%s", choice->method->name);
+        snprintf(name, bytes, "%s", candidate->method->name);
 }
 
-static int is_requested(const char *request, const struct redist__choice *choice) {
+static int is_requested(const char *request, const struct redist__candidate *candidate) {
     if (request == NULL || strcmp(request, "auto") == 0 ||
-        strcmp(request, choice->method->name) == 0)
+        strcmp(request, candidate->method->name) == 0)
         return 1;
     char name[REDIST__NAME_BYTES];
-    redist__choice_name(choice, sizeof name, name);
+    redist__candidate_name(candidate, sizeof name, name);
     return strcmp(request, name) == 0;
 }
 
-int redist__choices(const char *request, int most, struct redist__choice choices[]) {
+int redist__candidates(const char *request, int most, struct redist__candidate candidates[]) {
     int count = 0;
     for (int m = 0; m < METHODS; m++) {
-        struct redist__choice choice = {redist__methods[m], 0};
+        struct redist__candidate candidate = {redist__methods[m], 0};
         do {
-            if (count < most && is_requested(request, &choice))
-                choices[count++] = choice;
-            choice.variant++;
-        } while (choice.method->variants != NULL &&
-                 choice.method->variants[choice.variant] != NULL);
+            if (count < most && is_requested(request, &candidate))
+                candidates[count++] = candidate;
+            candidate.variant++;
+        } while (candidate.method->variants != NULL &&
+                 candidate.method->variants[candidate.variant] != NULL);
     }
     return count;
 }
 
 int redist_method_exists(const char *request) {
-    struct redist__choice choice;
-    return redist__choices(request, 1, &choice) > 0;
+    struct redist__candidate candidate;
+    return redist__candidates(request, 1, &candidate) > 0;
 }
 
 int redist__transport_create(const struct redist__problem *problem,
-                             const struct redist__choice *choice,
+                             const struct redist__candidate *candidate,
                              struct redist__transport *transport) {
-    MPI_Comm comm = problem->schedule->context->comm;
-    const struct redist__method *method = choice->method;
-    *transport = (struct redist__transport){*choice, NULL};
-    int code = method->applies(problem, choice->variant);
+    MPI_Comm comm = problem->context->comm;
+    const struct redist__method *method = candidate->method;
+    *transport = (struct redist__transport){*candidate, NULL};
+    int code = method->applies(problem, candidate);
     if (code == REDIST_OK)
-        code = method->create(problem, choice->variant, &transport->state);
+        code = method->create(problem, candidate, &transport->state);
     code = redist_agree(comm, code);
     if (code == REDIST_OK && method->connect != NULL)
         code = method->connect(transport->state);
@@ -78,7 +92,7 @@ int redist__transport_create(const struct redist__problem *problem,
 
 void redist__transport_execute(struct redist__transport *transport, int direction,
                                const void *source, void *destination) {
-    const struct redist__method *method = transport->choice.method;
+    const struct redist__method *method = transport->candidate.method;
     if (method->execute != NULL) {
         method->execute(transport->state, direction, source, destination);
         return;
@@ -88,7 +102,7 @@ void redist__transport_execute(struct redist__transport *transport, int directio
 }
 
 void redist__transport_destroy(struct redist__transport *transport) {
-    if (transport->choice.method != NULL && transport->state != NULL)
-        transport->choice.method->destroy(transport->state);
+    if (transport->candidate.method != NULL && transport->state != NULL)
+        transport->candidate.method->destroy(transport->state);
     *transport = (struct redist__transport){0};
 }

@@ -3,14 +3,16 @@
 #ifndef REDIST__METHOD_H
 #define REDIST__METHOD_H
 
-#include "../geometry/schedule.h"
+#include "../comm/comm.h"
+#include "../geometry/transfer.h"
 #include "../runtime/phases.h"
 #include "../runtime/space.h"
-#include "../sync/failure.h"
 
 /* An exchange, with what is known of its arrays. */
 struct redist__problem {
-    const struct redist__schedule *schedule;
+    const struct redist__transfer *transfer;
+    struct redist__context *context;
+    MPI_Datatype datatype;
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int concurrent;          /* several threads may put or get at once */
     int partitions,
@@ -23,21 +25,41 @@ struct redist__problem {
     size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
-    struct redist__watch *watch;     /* for redist__enter and redist__arrived; NULL = nobody asks */
-    struct redist__failure *failure; /* of the executions; methods note theirs there */
+    struct redist__phase_timer *timer; /* NULL = phases are not timed */
+    struct redist__failure *failure;   /* of the executions; methods note theirs there */
 };
 
-enum { REDIST__TAGS = 16 };
+/* Notes a failure of an execution on this rank, or nothing; and whether there is one. */
+static inline void redist__note(const struct redist__problem *problem, int code) {
+    redist__failure_note(problem->failure, code);
+}
 
-/* A preference for choices that are so slow, or so like others, that only those get them who name
- * them. Lower ones rank what a name stands for that covers several. */
+static inline int redist__has_failed(const struct redist__problem *problem) {
+    return redist__failed(problem->failure);
+}
+
+/* Makes a call unless the execution has failed, and notes that the call failed. */
+#define redist__attempt(problem, call)                                                             \
+    do {                                                                                           \
+        if (!redist__has_failed(problem))                                                          \
+            redist__note(problem, call);                                                           \
+    } while (0)
+
+/* The preference of candidates that are so slow, or so like others, that they are used by name only. Lower
+ * values order the candidates that one name covers. */
 enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
 struct redist__tile {
-    const int *start, *count;
+    const redist_index *start, *count;
     char *data;
     const ptrdiff_t *stride; /* bytes */
+};
+
+/* A candidate: a method and one of its variants. */
+struct redist__candidate {
+    const struct redist__method *method;
+    int variant;
 };
 
 struct redist__method {
@@ -45,20 +67,25 @@ struct redist__method {
     const char *summary;         /* one sentence */
     const char *const *variants; /* names, NULL at the end; the first is the usual one; or NULL */
 
+    const void *kind; /* what distinguishes methods with the same functions */
+
     /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
      * as message. Touches nothing, allocates nothing, communicates nothing. */
-    int (*applies)(const struct redist__problem *problem, int variant);
+    int (*applies)(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate);
 
     /* How promising the method is when nothing is measured: the largest wins, the order of the
      * register decides between equals. The same on all ranks. NULL = 0. */
-    int (*preference)(const struct redist__problem *problem, int variant);
+    int (*preference)(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate);
 
     /* What the method keeps for a plan. Not collective; sets *state also when it fails half way, so
      * that `destroy` can clean up. The problem outlives the state. */
-    int (*create)(const struct redist__problem *problem, int variant, void **state);
+    int (*create)(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **state);
 
     /* Called on all ranks once `create` succeeded on all; collective, the same result on all ranks;
-     * NULL if there is nothing to say to the peers. */
+     * NULL if the peers need no message. */
     int (*connect)(void *state);
 
     /* Starts to move `source` (array `direction`) to `destination`; `wait` completes it. Failures are
@@ -80,7 +107,7 @@ struct redist__method {
     void (*put)(void *state, const struct redist__tile *tile);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
-    void (*arrived)(void *state, int *pieces); /* so many are complete; NULL = it cannot tell */
+    void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */
     void (*close)(void *state);
 
     /* Bytes of buffers that the state holds. */
@@ -108,30 +135,24 @@ REDIST__METHODS(REDIST__DECLARE_METHOD)
 
 extern const struct redist__method *const redist__methods[];
 
-/* One way to carry out an exchange. */
-struct redist__choice {
-    const struct redist__method *method;
-    int variant;
-};
-
-/* The choices that a request names ("auto", "p2p", "direct:nontemporal"); returns how many there are, at
+/* The candidates that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
  * most `most`. 0 = no such method. */
-int redist__choices(const char *request, int most, struct redist__choice choices[]);
+int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
 /* Writes "method" or "method:variant". */
-void redist__choice_name(const struct redist__choice *choice, size_t bytes, char name[]);
+void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]);
 
-enum { REDIST__MOST_CHOICES = 64, REDIST__NAME_BYTES = 64 };
+enum { REDIST__MOST_CANDIDATES = 64, REDIST__NAME_BYTES = 64 };
 
 /* A method at work on a problem. */
 struct redist__transport {
-    struct redist__choice choice;
+    struct redist__candidate candidate;
     void *state;
 };
 
 /* Collective, the same result on all ranks; on failure nothing is left behind. */
 int redist__transport_create(const struct redist__problem *problem,
-                             const struct redist__choice *choice,
+                             const struct redist__candidate *candidate,
                              struct redist__transport *transport);
 void redist__transport_execute(struct redist__transport *transport, int direction,
                                const void *source, void *destination);

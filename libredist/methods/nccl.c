@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One kernel packs for all peers, one group of ncclSend and ncclRecv moves all messages, one kernel
- * unpacks all; the host only waits for the end. Large messages go in pieces, so that one piece is packed and
+ * unpacks all; the host only waits for the end. Large messages go in segments, so that one segment is packed and
  * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
  * once for each communicator of the user.
  *
@@ -9,35 +9,36 @@
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
-#include "../copy/pack.h"
+#include "../comm/comm.h"
 #include "../runtime/cuda_space.h"
-#include "../sync/waiting.h"
 #include "messages.h"
 #include "method.h"
-#include "nccl_comm.h"
+#include "packing.h"
 
+#include <nccl.h>
+#include <stdatomic.h>
 #include <string.h>
 
-enum { OWN_LANE, PACK_LANE, UNPACK_LANE };
+enum { OWN_STREAM, PACK_STREAM, UNPACK_STREAM };
 
-/* Messages of less than so many bytes go in one piece. */
-enum { PIECES = 4, LEAST_BYTES = 32 << 20 };
+/* Messages of less than so many bytes go in one segment. */
+enum { SEGMENTS = 4, LEAST_BYTES = 32 << 20 };
 
-/* A piece of each message. */
-struct piece {
-    struct redist__schedule schedule; /* with parts of its own */
+/* A segment of each message. */
+struct segment {
+    struct redist__transfer transfer; /* with parts of its own */
     struct redist__problem problem;
     struct redist__packing packing[2];
     cudaEvent_t packed, moved;
-    int is_empty; /* all messages go with other pieces */
+    int is_empty; /* all messages go with other segments */
 };
 
 struct state {
     const struct redist__problem *problem;
-    struct piece pieces[PIECES];
+    struct segment segments[SEGMENTS];
     struct redist__copy own[2];
     cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
-    void *mark;
+    void *event;
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
     int is_known;              /* all ranks know of a failure: none moves anything any more */
@@ -45,28 +46,129 @@ struct state {
     struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
 
-static void note(const struct state *state, int code) {
-    redist__failure_note(state->problem->failure, code);
-}
-
-static int failed(const struct state *state) {
-    return redist__failed(state->problem->failure);
-}
-
-static int applies(const struct redist__problem *problem, int variant) {
-    (void)variant;
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
     if (!problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
-    return redist__check_copyable(problem->schedule, "nccl");
+    return redist__check_copyable(problem->transfer, "nccl");
 }
 
-/* ---------------------------------------------------------------- pieces */
+/* ---------------------------------------------------------------- the communicator of a context */
 
-/* The slowest axis that can be cut in all pieces, else the longest: the same at both ends of a message. */
+struct link {
+    struct redist__kept kept;
+    ncclComm_t comm;
+    unsigned long long number;
+};
+
+static int check_nccl(ncclResult_t result, const char *what) {
+    if (result == ncclSuccess)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_DEVICE, "%s: %s", what, ncclGetErrorString(result));
+}
+
+/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
+static int check_devices(const struct redist__context *context) {
+    cudaUUID_t *devices = redist_calloc((size_t)context->size, sizeof *devices);
+    struct cudaDeviceProp properties;
+    int device = 0, code = REDIST_OK;
+    if (devices == NULL)
+        code =
+            redist__fail(REDIST_ERR_MEMORY, "no memory for the devices of %d ranks", context->size);
+    else if (cudaGetDevice(&device) != cudaSuccess ||
+             cudaGetDeviceProperties(&properties, device) != cudaSuccess)
+        code =
+            redist__fail(REDIST_ERR_DEVICE, "the properties of the current device are unavailable");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK)
+        code = redist_check_mpi(
+            redist_insist(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE, devices,
+                                        sizeof *devices, MPI_BYTE, context->comm)));
+    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
+        if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
+            code = redist__fail(REDIST_ERR_METHOD,
+                                "method nccl needs a device for each rank, but ranks %d and %d of "
+                                "the communicator share one",
+                                context->rank, rank);
+    redist_release(devices);
+    return redist_agree(context->comm, code);
+}
+
+static void free_link(struct redist__context *context, struct redist__kept *kept) {
+    struct link *link = (struct link *)kept;
+    (void)context;
+    ncclCommDestroy(link->comm);
+    redist_release(link);
+}
+
+static struct link *find_link(const struct redist__context *context) {
+    return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
+}
+
+static struct link *create_link(void) {
+    static atomic_ullong counter;
+    struct link *link = redist_calloc(1, sizeof *link);
+    if (link != NULL)
+        link->number = atomic_fetch_add(&counter, 1) + 1;
+    return link;
+}
+
+static int create_comm(struct redist__context *context) {
+    ncclUniqueId id = {{0}};
+    int code = check_devices(context);
+    if (code != REDIST_OK)
+        return code;
+    struct link *link = create_link();
+    if (link == NULL)
+        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator of NCCL");
+    else if (context->rank == 0)
+        code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK)
+        code =
+            redist_check_mpi(redist_insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
+    if (code == REDIST_OK)
+        code = check_nccl(ncclCommInitRank(&link->comm, context->size, id, context->rank),
+                          "ncclCommInitRank");
+    code = redist_agree(context->comm, code);
+    if (code != REDIST_OK) {
+        if (link != NULL && link->comm != NULL)
+            ncclCommAbort(link->comm);
+        redist_release(link);
+        return code;
+    }
+    link->kept.free = free_link;
+    redist__keep(context, REDIST__KEPT_BESIDES, &link->kept);
+    return REDIST_OK;
+}
+
+static int connect_comm(struct redist__context *context) {
+    return find_link(context) == NULL ? create_comm(context) : REDIST_OK;
+}
+
+/* The communicator and its number, which no other one of this process has; NULL and 0 if there is none. */
+static unsigned long long comm_of(const struct redist__context *context, ncclComm_t *comm) {
+    const struct link *link = find_link(context);
+    *comm = link != NULL ? link->comm : NULL;
+    return link != NULL ? link->number : 0;
+}
+
+/* Ends all that is under way on it, and forgets it. All ranks do so. */
+static void abort_comm(struct redist__context *context) {
+    struct link *link = find_link(context);
+    redist__keep_no_more(context, REDIST__KEPT_BESIDES, &link->kept);
+    ncclCommAbort(link->comm);
+    redist_release(link);
+}
+
+/* ---------------------------------------------------------------- segments */
+
+/* The slowest axis that can be cut in all segments, else the longest: the same at both ends of a message. */
 static int choose_axis(const struct redist__part *part, int ndims) {
     int longest = 0;
     for (int i = 0; i < ndims; i++) {
-        if (part->count[i] >= PIECES)
+        if (part->count[i] >= SEGMENTS)
             return i;
         if (part->count[i] > part->count[longest])
             longest = i;
@@ -74,12 +176,12 @@ static int choose_axis(const struct redist__part *part, int ndims) {
     return longest;
 }
 
-static void cut_part(struct redist__part *part, const struct redist__schedule *schedule,
-                     const struct redist__side *side, int piece) {
-    int axis = choose_axis(part, schedule->ndims), n = part->count[axis];
-    int whole = part->elements * schedule->item < LEAST_BYTES;
-    int begin = whole ? 0 : (int)((long long)n * piece / PIECES);
-    int end = whole ? (piece == 0) * n : (int)((long long)n * (piece + 1) / PIECES);
+static void cut_part(struct redist__part *part, const struct redist__transfer *transfer,
+                     const struct redist__side *side, int segment) {
+    int axis = choose_axis(part, transfer->ndims), n = part->count[axis];
+    int whole = part->elements * transfer->item < LEAST_BYTES;
+    int begin = whole ? 0 : (int)((long long)n * segment / SEGMENTS);
+    int end = whole ? (segment == 0) * n : (int)((long long)n * (segment + 1) / SEGMENTS);
     if (part->elements == 0)
         return;
     part->elements = part->elements / (size_t)n * (size_t)(end - begin);
@@ -88,49 +190,50 @@ static void cut_part(struct redist__part *part, const struct redist__schedule *s
     part->offset += (size_t)begin * (size_t)side->stride[axis];
 }
 
-static int create_piece(struct state *state, int which) {
+static int create_segment(struct state *state, int which) {
     const struct redist__problem *problem = state->problem;
-    const struct redist__schedule *schedule = problem->schedule;
-    struct piece *piece = &state->pieces[which];
-    size_t size = (size_t)schedule->context->size, bytes = size * sizeof(struct redist__part);
+    const struct redist__transfer *transfer = problem->transfer;
+    struct segment *segment = &state->segments[which];
+    size_t size = (size_t)problem->context->size, bytes = size * sizeof(struct redist__part);
     int code = REDIST_OK;
-    piece->schedule = *schedule;
-    piece->problem = *problem;
-    piece->problem.schedule = &piece->schedule;
-    piece->is_empty = 1;
+    segment->transfer = *transfer;
+    segment->problem = *problem;
+    segment->problem.transfer = &segment->transfer;
+    segment->is_empty = 1;
     for (int side = 0; side < 2; side++)
-        piece->schedule.side[side].parts = redist_calloc(size, sizeof(struct redist__part));
+        segment->transfer.side[side].parts = redist_calloc(size, sizeof(struct redist__part));
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        struct redist__part *parts = piece->schedule.side[side].parts;
+        struct redist__part *parts = segment->transfer.side[side].parts;
         if (parts == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for pieces of messages");
-        memcpy(parts, schedule->side[side].parts, bytes);
-        for (int peer = 0; peer < schedule->context->size; peer++) {
-            cut_part(&parts[peer], schedule, &schedule->side[side], which);
-            piece->is_empty &= parts[peer].elements == 0 || peer == schedule->context->rank;
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for segments of messages");
+        memcpy(parts, transfer->side[side].parts, bytes);
+        for (int peer = 0; peer < problem->context->size; peer++) {
+            cut_part(&parts[peer], transfer, &transfer->side[side], which);
+            segment->is_empty &= parts[peer].elements == 0 || peer == problem->context->rank;
         }
-        code = redist__packing_create(&piece->packing[side], &piece->problem, side,
+        code = redist__packing_create(&segment->packing[side], &segment->problem, side,
                                       REDIST__EACH_IN_ARRAY, 0);
     }
     if (code == REDIST_OK)
-        code = redist__cuda_check(cudaEventCreateWithFlags(&piece->packed, cudaEventDisableTiming),
-                                  "cudaEventCreateWithFlags");
+        code =
+            redist__cuda_check(cudaEventCreateWithFlags(&segment->packed, cudaEventDisableTiming),
+                               "cudaEventCreateWithFlags");
     if (code == REDIST_OK)
-        code = redist__cuda_check(cudaEventCreateWithFlags(&piece->moved, cudaEventDisableTiming),
+        code = redist__cuda_check(cudaEventCreateWithFlags(&segment->moved, cudaEventDisableTiming),
                                   "cudaEventCreateWithFlags");
     return code;
 }
 
-static void free_piece(struct piece *piece) {
+static void free_segment(struct segment *segment) {
     for (int side = 0; side < 2; side++) {
-        if (piece->packing[side].space != NULL)
-            redist__packing_free(&piece->packing[side]);
-        redist_release(piece->schedule.side[side].parts);
+        if (segment->packing[side].space != NULL)
+            redist__packing_free(&segment->packing[side]);
+        redist_release(segment->transfer.side[side].parts);
     }
-    if (piece->packed != NULL)
-        (void)cudaEventDestroy(piece->packed);
-    if (piece->moved != NULL)
-        (void)cudaEventDestroy(piece->moved);
+    if (segment->packed != NULL)
+        (void)cudaEventDestroy(segment->packed);
+    if (segment->moved != NULL)
+        (void)cudaEventDestroy(segment->moved);
 }
 
 static int create_stream(cudaStream_t *stream) {
@@ -143,20 +246,20 @@ static int create_stream(cudaStream_t *stream) {
                               "cudaStreamCreateWithPriority");
 }
 
-static int create(const struct redist__problem *problem, int variant, void **result) {
-    (void)variant;
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **result) {
+    (void)candidate;
     struct state *state = *result = redist_calloc(1, sizeof *state);
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    int code =
-        redist__messages_create(&state->messages, problem->schedule->context, problem->failure, 1);
+    int code = redist__messages_create(&state->messages, problem->context, problem->failure, 1);
     if (code == REDIST_OK)
-        code = problem->space->event_create(&state->mark);
+        code = problem->space->event_create(&state->event);
     for (int side = 0; side < 2; side++)
-        redist__own_copy_prepare(&state->own[side], problem->schedule, side);
-    for (int which = 0; which < PIECES && code == REDIST_OK; which++)
-        code = create_piece(state, which);
+        redist__own_copy_prepare(&state->own[side], problem->transfer, side);
+    for (int which = 0; which < SEGMENTS && code == REDIST_OK; which++)
+        code = create_segment(state, which);
     return code == REDIST_OK ? create_stream(&state->stream) : code;
 }
 
@@ -164,39 +267,39 @@ static int create(const struct redist__problem *problem, int variant, void **res
 
 static int connect(void *data) {
     struct state *state = data;
-    return redist__nccl_connect(state->problem->schedule->context);
+    return connect_comm(state->problem->context);
 }
 
-static size_t message_bytes(const struct piece *piece, int side, int peer) {
-    return piece->schedule.side[side].parts[peer].elements * piece->schedule.item;
+static size_t message_bytes(const struct segment *segment, int side, int peer) {
+    return segment->transfer.side[side].parts[peer].elements * segment->transfer.item;
 }
 
-static ncclResult_t exchange_with(const struct state *state, const struct piece *piece,
+static ncclResult_t exchange_with(const struct state *state, const struct segment *segment,
                                   int direction, int peer, const void *source, void *destination) {
     int to = direction, from = !direction;
     ncclResult_t result = ncclSuccess;
-    if (message_bytes(piece, to, peer) != 0)
+    if (message_bytes(segment, to, peer) != 0)
         result =
-            ncclSend(redist__packing_message(&piece->packing[to], peer, source),
-                     message_bytes(piece, to, peer), ncclInt8, peer, state->comm, state->stream);
-    if (result == ncclSuccess && message_bytes(piece, from, peer) != 0)
-        result =
-            ncclRecv(redist__packing_message(&piece->packing[from], peer, destination),
-                     message_bytes(piece, from, peer), ncclInt8, peer, state->comm, state->stream);
+            ncclSend(redist__packing_message(&segment->packing[to], peer, source),
+                     message_bytes(segment, to, peer), ncclInt8, peer, state->comm, state->stream);
+    if (result == ncclSuccess && message_bytes(segment, from, peer) != 0)
+        result = ncclRecv(redist__packing_message(&segment->packing[from], peer, destination),
+                          message_bytes(segment, from, peer), ncclInt8, peer, state->comm,
+                          state->stream);
     return result;
 }
 
-static int exchange(const struct state *state, const struct piece *piece, int direction,
+static int exchange(const struct state *state, const struct segment *segment, int direction,
                     const void *source, void *destination) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     ncclResult_t result = ncclGroupStart();
     if (result != ncclSuccess)
-        return redist__nccl_check(result, "ncclGroupStart");
+        return check_nccl(result, "ncclGroupStart");
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
-        result = exchange_with(state, piece, direction, (context->rank + i) % context->size, source,
-                               destination);
+        result = exchange_with(state, segment, direction, (context->rank + i) % context->size,
+                               source, destination);
     ncclResult_t ended = ncclGroupEnd();
-    return redist__nccl_check(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
+    return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }
 
 /* What `later` gets from now on begins after what `earlier` has got. */
@@ -209,38 +312,40 @@ static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
 
 /* A rank that fails to pack exchanges all the same: NCCL connects two ranks when both have their first messages
  * for each other, and the host waits for that. */
-static int move_piece(struct state *state, struct piece *piece, int direction, const void *source,
-                      void *destination) {
+static int move_segment(struct state *state, struct segment *segment, int direction,
+                        const void *source, void *destination) {
     const struct redist__space *space = state->problem->space;
-    int code = redist__packing_pack_all(&piece->packing[direction], source, PACK_LANE);
+    int code = redist__packing_pack_all(&segment->packing[direction], source, PACK_STREAM);
     if (code == REDIST_OK)
-        code = follow(space->stream(PACK_LANE), piece->packed, state->stream);
-    int moved = exchange(state, piece, direction, source, destination);
+        code = follow(space->stream(PACK_STREAM), segment->packed, state->stream);
+    int moved = exchange(state, segment, direction, source, destination);
     if (code == REDIST_OK)
         code = moved;
     if (code == REDIST_OK)
-        code = follow(state->stream, piece->moved, space->stream(UNPACK_LANE));
-    return code == REDIST_OK
-               ? redist__packing_unpack_all(&piece->packing[!direction], destination, UNPACK_LANE)
-               : code;
+        code = follow(state->stream, segment->moved, space->stream(UNPACK_STREAM));
+    return code == REDIST_OK ? redist__packing_unpack_all(&segment->packing[!direction],
+                                                          destination, UNPACK_STREAM)
+                             : code;
 }
 
-/* The own part is copied when all is packed, while the last pieces are under way. */
+/* The own part is copied when all is packed, while the last segments are under way. */
 static int copy_own(struct state *state, int direction, const void *source, void *destination) {
     const struct redist__space *space = state->problem->space;
-    int code = space->stream_follow(space->stream(OWN_LANE), state->pieces[PIECES - 1].packed);
+    int code =
+        space->stream_follow(space->stream(OWN_STREAM), state->segments[SEGMENTS - 1].packed);
     return code == REDIST_OK ? redist__own_copy_run(&state->own[direction], state->problem,
-                                                    direction, source, destination, OWN_LANE)
+                                                    direction, source, destination, OWN_STREAM)
                              : code;
 }
 
 /* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
-    state->number = redist__nccl_comm(state->problem->schedule->context, &state->comm);
+    state->number = comm_of(state->problem->context, &state->comm);
     if (state->comm == NULL)
-        note(state, redist__fail(REDIST_ERR_DEVICE,
-                                 "NCCL's communicator was given up after a failure: free the plan "
-                                 "and make a new one"));
+        redist__note(state->problem,
+                     redist__fail(REDIST_ERR_DEVICE,
+                                  "NCCL's communicator was given up after a failure: free the plan "
+                                  "and make a new one"));
     if (state->is_known)
         state->comm = NULL;
     return state->comm != NULL;
@@ -248,8 +353,8 @@ static int find_comm(struct state *state) {
 
 /* Lets the peers know whether this rank has given its device all that they wait for. */
 static void post_status(struct state *state) {
-    const struct redist__context *context = state->problem->schedule->context;
-    state->status[0] = failed(state) ? context->rank : context->size;
+    const struct redist__context *context = state->problem->context;
+    state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
     int result = redist__try(state->problem->failure,
                              MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
                                             MPI_MIN, context->comm, &state->messages.sends[0]));
@@ -261,20 +366,20 @@ static void start(void *data, int direction, const void *source, void *destinati
     const struct redist__problem *problem = state->problem;
     if (!find_comm(state))
         return;
-    note(state, redist__finish_stream(problem->space, state->mark, problem->stream,
-                                      problem->schedule->context));
-    for (int i = 0; i < PIECES; i++)
-        if (!state->pieces[i].is_empty)
-            note(state, move_piece(state, &state->pieces[i], direction, source, destination));
-    if (!failed(state))
-        note(state, copy_own(state, direction, source, destination));
+    redist__note(state->problem, redist__finish_stream(problem->space, state->event,
+                                                       problem->stream, problem->context));
+    for (int i = 0; i < SEGMENTS; i++)
+        if (!state->segments[i].is_empty)
+            redist__note(state->problem,
+                         move_segment(state, &state->segments[i], direction, source, destination));
+    redist__attempt(state->problem, copy_own(state, direction, source, destination));
     post_status(state);
 }
 
 /* Ends when a peer is gone, for whose kernels the event would wait, or when NCCL knows of an error. */
 static int wait_event(const struct state *state, cudaEvent_t event) {
     enum { POLLS_PER_LOOK = 1024 };
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     cudaError_t error = cudaErrorNotReady;
     int code = REDIST_OK;
     for (unsigned poll = 0; code == REDIST_OK; poll++) {
@@ -284,56 +389,55 @@ static int wait_event(const struct state *state, cudaEvent_t event) {
             return redist__cuda_check(error, "cudaEventQuery");
         (void)cudaGetLastError(); /* the user's own checks are not to find it */
         if (poll % POLLS_PER_LOOK == 0)
-            code = redist__nccl_check(ncclCommGetAsyncError(state->comm, &result),
-                                      "ncclCommGetAsyncError");
+            code = check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError");
         if (code == REDIST_OK && result != ncclSuccess && result != ncclInProgress)
-            code = redist__nccl_check(result, "a message of NCCL");
+            code = check_nccl(result, "a message of NCCL");
         if (code == REDIST_OK)
             code = redist__pause(context, poll);
     }
     return code;
 }
 
-static int wait_lane(const struct state *state, int lane) {
+static int wait_stream(const struct state *state, int stream) {
     int code =
-        state->problem->space->event_record(state->mark, state->problem->space->stream(lane));
-    return code == REDIST_OK ? wait_event(state, state->mark) : code;
+        state->problem->space->event_record(state->event, state->problem->space->stream(stream));
+    return code == REDIST_OK ? wait_event(state, state->event) : code;
 }
 
-/* Who asks for phases sees packing until the first piece is packed, and unpacking once the last one has
+/* With a phase timer, packing lasts until the first segment is packed, and unpacking begins once the last one has
  * moved; what is hidden behind the messages between is no phase of its own. */
-static int watch_pieces(const struct state *state) {
-    struct redist__watch *watch = state->problem->watch;
-    const struct piece *first = NULL, *last = NULL;
-    for (int i = 0; i < PIECES && watch != NULL; i++)
-        if (!state->pieces[i].is_empty) {
-            first = first != NULL ? first : &state->pieces[i];
-            last = &state->pieces[i];
+static int time_segments(const struct state *state) {
+    struct redist__phase_timer *timer = state->problem->timer;
+    const struct segment *first = NULL, *last = NULL;
+    for (int i = 0; i < SEGMENTS && timer != NULL; i++)
+        if (!state->segments[i].is_empty) {
+            first = first != NULL ? first : &state->segments[i];
+            last = &state->segments[i];
         }
     if (first == NULL)
         return REDIST_OK;
-    redist__enter(watch, REDIST__PACK);
+    redist__enter(timer, REDIST__PACK);
     int code = wait_event(state, first->packed);
-    redist__enter(watch, REDIST__COMMUNICATE);
+    redist__enter(timer, REDIST__COMMUNICATE);
     if (code == REDIST_OK)
         code = wait_event(state, last->moved);
-    redist__enter(watch, REDIST__UNPACK);
+    redist__enter(timer, REDIST__UNPACK);
     return code;
 }
 
 /* Waits for the streams of the method without asking anything else of the device. */
 static void finish_streams(const struct state *state) {
-    static const int lanes[] = {OWN_LANE, PACK_LANE, UNPACK_LANE};
+    static const int streams[] = {OWN_STREAM, PACK_STREAM, UNPACK_STREAM};
     if (state->stream != NULL)
         (void)cudaStreamSynchronize(state->stream);
     for (int i = 0; i < 3; i++)
-        (void)cudaStreamSynchronize(state->problem->space->stream(lanes[i]));
+        (void)cudaStreamSynchronize(state->problem->space->stream(streams[i]));
     (void)cudaGetLastError();
 }
 
 /* Whether all ranks have given their devices everything. */
 static int is_complete(struct state *state) {
-    const struct redist__context *context = state->problem->schedule->context;
+    const struct redist__context *context = state->problem->context;
     redist__messages_end(&state->messages);
     if (!state->messages.lost && state->status[1] < context->size)
         redist__failure_note_peer(state->problem->failure, state->status[1], REDIST_OK);
@@ -344,32 +448,33 @@ static int is_complete(struct state *state) {
  * another plan on all ranks. */
 static int has_comm(const struct state *state) {
     ncclComm_t comm;
-    return redist__nccl_comm(state->problem->schedule->context, &comm) == state->number;
+    return comm_of(state->problem->context, &comm) == state->number;
 }
 
-/* Ends the kernels that wait for ever. */
+/* Ends the kernels that would wait without end. */
 static void give_up(struct state *state) {
     if (has_comm(state))
-        redist__nccl_abort(state->problem->schedule->context);
-    note(state, redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
+        abort_comm(state->problem->context);
+    redist__note(state->problem,
+                 redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
     state->is_known = 1;
     finish_streams(state);
 }
 
 /* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
- * peers' kernels are waited for in vain, the communicator is of no use to anybody. */
+ * peers' kernels never end, the communicator is unusable on all ranks. */
 static void wait_streams(struct state *state) {
-    int code = watch_pieces(state);
+    int code = time_segments(state);
     if (code == REDIST_OK)
-        code = wait_lane(state, UNPACK_LANE);
-    redist__enter(state->problem->watch, REDIST__OWN_PART);
+        code = wait_stream(state, UNPACK_STREAM);
+    redist__enter(state->problem->timer, REDIST__OWN_PART);
     if (code == REDIST_OK)
-        code = wait_lane(state, OWN_LANE);
-    note(state, code);
+        code = wait_stream(state, OWN_STREAM);
+    redist__note(state->problem, code);
     if (code == REDIST_OK)
         return;
     ncclResult_t result = ncclSuccess;
-    if (redist__peers_gone(state->problem->schedule->context) ||
+    if (redist__peers_gone(state->problem->context) ||
         ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
         give_up(state);
     finish_streams(state);
@@ -391,20 +496,20 @@ static void wait(void *data) {
 static size_t workspace(const void *data) {
     const struct state *state = data;
     size_t bytes = 0;
-    for (int i = 0; i < 2 * PIECES; i++)
-        bytes += state->pieces[i / 2].packing[i % 2].buffer_bytes;
+    for (int i = 0; i < 2 * SEGMENTS; i++)
+        bytes += state->segments[i / 2].packing[i % 2].buffer_bytes;
     return bytes;
 }
 
 static void destroy(void *data) {
     struct state *state = data;
     finish_streams(state);
-    for (int i = 0; i < PIECES; i++)
-        free_piece(&state->pieces[i]);
+    for (int i = 0; i < SEGMENTS; i++)
+        free_segment(&state->segments[i]);
     if (state->stream != NULL)
         (void)cudaStreamDestroy(state->stream);
-    if (state->mark != NULL)
-        state->problem->space->event_destroy(state->mark);
+    if (state->event != NULL)
+        state->problem->space->event_destroy(state->event);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }

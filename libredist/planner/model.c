@@ -1,218 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The communication model (Egger, section 2.5.3), measured with the library's own exchanges. */
-#include "model.h"
-#include "../comm/context.h"
-#include "../comm/error.h"
+/* The communication model (Egger, section 2.5.3): how it is fitted, and what it says. Calls no MPI. */
+#include "planner.h"
 
-#include <string.h>
+/* ---------------------------------------------------------------- fitting */
 
-enum { POINTS = 6, ROUNDS = 7, LEAST_ELEMENTS = 8, GROWTH = 8 };
-
-/* Of a local array while measuring, and of a size's rounds. */
-static const double most_bytes = 8 << 20;
-static const double most_seconds = 0.01;
-
-/* What a clock may take for nothing. */
-static const double shortest = 1e-9;
-
-/* A group of ranks that exchange with each other. */
-struct group {
-    MPI_Comm comm, all; /* these ranks; and those that measure at the same time */
-    int size;
-    const redist_options *options;
-    void *arrays[2];
-    redist_plan *plan;
+/* Weighted sums over all points: of 1, of bytes, of their squares, of seconds, of both multiplied. */
+struct sums {
+    double one, bytes, squares, seconds, products;
 };
 
-/* ---------------------------------------------------------------- one size */
-
-/* Rows of `elements` for each rank: contiguous messages. */
-static int create_plan(struct group *group, int elements) {
-    int sizes_a[2] = {1, group->size * elements}, sizes_b[2] = {group->size, elements};
-    redist_options options = *group->options;
-    options.effort = REDIST_ESTIMATE;
-    return redist_plan_exchange(group->comm, MPI_DOUBLE, 2, sizes_a, group->arrays[0], 1, sizes_b,
-                                group->arrays[1], 0, &options, &group->plan);
-}
-
-/* Of the slowest rank of all groups. */
-static int time_round(const struct group *group, double *seconds) {
-    int result = redist_insist(MPI_Barrier(group->all));
-    double begin = MPI_Wtime();
-    int code = group->size > 1 ? redist_plan_execute(group->plan, REDIST_FORWARD) : REDIST_OK;
-    *seconds = group->size > 1 ? (MPI_Wtime() - begin) / (group->size - 1) : 0;
-    redist__note_mpi(&code, result);
-    result =
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, group->all));
-    redist__note_mpi(&code, result);
-    *seconds = *seconds > shortest ? *seconds : shortest;
-    return redist_agree(group->all, code);
-}
-
-static void insert(int n, double sorted[], double value) {
-    for (; n > 0 && sorted[n - 1] > value; n--)
-        sorted[n] = sorted[n - 1];
-    sorted[n] = value;
-}
-
-/* The median of some rounds after one to warm up. */
-static int time_rounds(const struct group *group, double *median) {
-    double seconds, spent = 0, sorted[ROUNDS];
-    int n = 0, code = time_round(group, &seconds);
-    while (n < ROUNDS && spent < most_seconds && code == REDIST_OK) {
-        code = time_round(group, &seconds);
-        if (code != REDIST_OK)
-            break;
-        insert(n++, sorted, seconds);
-        spent += seconds * group->size; /* the largest group's, or less: the same in all */
-        code = redist_check_mpi(redist_insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all)));
+static struct sums add_up(int n, const double bytes[], const double seconds[]) {
+    struct sums sums = {0, 0, 0, 0, 0};
+    for (int i = 0; i < n; i++) {
+        double weight = 1 / (seconds[i] * seconds[i]);
+        sums.one += weight;
+        sums.bytes += weight * bytes[i];
+        sums.squares += weight * bytes[i] * bytes[i];
+        sums.seconds += weight * seconds[i];
+        sums.products += weight * bytes[i] * seconds[i];
     }
-    if (n > 0)
-        *median = sorted[n / 2];
-    return code;
+    return sums;
 }
 
-static int measure_size(struct group *group, int elements, double *seconds) {
-    int code = group->size > 1 ? create_plan(group, elements) : REDIST_OK;
-    code = redist_agree(group->all, code);
-    if (code == REDIST_OK)
-        code = time_rounds(group, seconds);
-    if (group->plan != NULL) {
-        int freed = redist_plan_free(&group->plan);
-        code = code == REDIST_OK ? freed : code;
+/* Where the best line has a negative coefficient, that one is 0 and the other is the best without it. No
+ * time for a byte would be a link of endless bandwidth: then the longest message tells. */
+redist_link redist__fit_link(int n, const double bytes[], const double seconds[]) {
+    struct sums sums = add_up(n, bytes, seconds);
+    double determinant = sums.one * sums.squares - sums.bytes * sums.bytes;
+    double latency = (sums.seconds * sums.squares - sums.products * sums.bytes) / determinant;
+    double per_byte = (sums.one * sums.products - sums.bytes * sums.seconds) / determinant;
+    if (latency < 0) {
+        latency = 0;
+        per_byte = sums.products / sums.squares;
     }
-    return code;
-}
-
-/* ---------------------------------------------------------------- a link */
-
-static int allocate(struct group *group, size_t bytes) {
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
-        if (group->size > 1)
-            code = redist_alloc_in(group->comm, group->options->space, bytes, &group->arrays[i]);
-        code = redist_agree(group->all, code);
+    if (per_byte <= 0) {
+        latency = sums.seconds / sums.one;
+        per_byte = seconds[n - 1] / bytes[n - 1];
     }
-    return code;
+    return (redist_link){0, latency, 1 / per_byte};
 }
 
-static void release(struct group *group) {
-    for (int i = 0; i < 2; i++)
-        if (group->arrays[i] != NULL)
-            redist_free(&group->arrays[i]);
+/* With one peer start + latency is known, with p peers start / p + latency. */
+void redist__part_latency(redist_link *link, int peers, double bytes, double seconds) {
+    if (peers < 2)
+        return;
+    double alone = seconds - bytes / link->bandwidth;
+    double start = (alone - link->latency) * peers / (peers - 1), most = link->latency * peers;
+    start = start > 0 ? start : 0;
+    link->start = start < most ? start : most;
+    double left = link->latency - link->start / peers;
+    link->latency = left > 0 ? left : 0; /* where all of it is start, rounding may leave less */
 }
 
-/* One message each, between neighbours. */
-static int measure_pairs(const struct group *whole, double *seconds) {
-    struct group pair = {.all = whole->all, .options = whole->options};
-    int rank;
-    MPI_Comm_rank(whole->comm, &rank);
-    int code = redist_check_mpi(MPI_Comm_split(whole->comm, rank / 2, rank, &pair.comm));
-    if (code != REDIST_OK)
-        return code;
-    MPI_Comm_size(pair.comm, &pair.size);
-    code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
-    if (code == REDIST_OK)
-        code = measure_size(&pair, LEAST_ELEMENTS, seconds);
-    release(&pair);
-    MPI_Comm_free(&pair.comm);
-    return code;
-}
-
-/* Sizes grow as long as the largest group has room for them. */
-static int measure_sizes(struct group *group, int largest, redist_link *link) {
-    double bytes[POINTS], seconds[POINTS];
-    int n = 0, code = allocate(group, (size_t)most_bytes);
-    for (int elements = LEAST_ELEMENTS; n < POINTS && code == REDIST_OK; elements *= GROWTH) {
-        bytes[n] = (double)elements * sizeof(double);
-        if (n >= 2 && bytes[n] * largest > most_bytes)
-            break;
-        code = measure_size(group, elements, &seconds[n++]);
-    }
-    release(group);
-    if (code == REDIST_OK)
-        *link = redist__fit_link(n, bytes, seconds);
-    return code;
-}
-
-static int measure_link(struct group *group, redist_link *link) {
-    double pair = 0;
-    int largest = group->size;
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all)));
-    *link = (redist_link){0, 0, 0};
-    if (largest == 1 || code != REDIST_OK)
-        return code;
-    code = measure_sizes(group, largest, link);
-    if (code == REDIST_OK && largest > 2)
-        code = measure_pairs(group, &pair);
-    if (code == REDIST_OK)
-        redist__part_latency(link, largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
-    return code;
-}
-
-static int measure_both(const struct redist__context *context, const redist_options *options,
-                        redist_model *model) {
-    redist_link *const links[2] = {&model->node, &model->network};
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
-        struct group group = {.all = context->comm, .options = options};
-        code = redist_check_mpi(
-            i == 0 ? MPI_Comm_dup(context->node, &group.comm)
-                   : MPI_Comm_split(context->comm, context->node_rank, context->rank, &group.comm));
-        if (code != REDIST_OK)
-            return code;
-        MPI_Comm_size(group.comm, &group.size);
-        code = measure_link(&group, links[i]);
-        MPI_Comm_free(&group.comm);
-        if (code == REDIST_ERR_METHOD && i == 1 && model->node.bandwidth > 0)
-            code = REDIST_OK; /* a method for nodes only */
-    }
-    model->ranks_per_node = context->node_size;
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
-                                                        MPI_INT, MPI_MAX, context->comm)));
-    return code;
-}
-
-/* ---------------------------------------------------------------- the public functions */
-
-static int check_model(const redist_options *options, const redist_model *model) {
-    const char *function = "redist_model_fit";
-    if (model == NULL)
-        return redist_fail_in(function, REDIST_ERR_NULL, "model = NULL");
-    if (model->size != sizeof *model)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "model->size = %zu, but this library knows the size %zu: start from "
-                              "REDIST_MODEL_DEFAULT",
-                              model->size, sizeof *model);
-    if (options != NULL && options->size > sizeof *options)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "options->size = %zu is larger than the %zu that this library knows",
-                              options->size, sizeof *options);
-    return REDIST_OK;
-}
-
-int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model *model) {
-    struct redist__context *context;
-    redist_options own = REDIST_OPTIONS_DEFAULT;
-    int code = redist_check_comm(comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(context->comm, check_model(options, model));
-    if (code == REDIST_OK) {
-        if (options != NULL)
-            memcpy(&own, options, options->size);
-        own.size = sizeof own;
-        own.bind_a = own.bind_b = REDIST_BIND_AT_PLAN;
-        own.phases = 0;
-        own.tiles = REDIST_WHOLE;
-        code = measure_both(context, &own, model);
-    }
-    redist__context_release(context);
-    return code;
-}
+/* ---------------------------------------------------------------- what an exchange takes */
 
 /* So many messages over one link; where it was not measured, over the other. */
 static double link_seconds(const redist_model *model, int same_node, int messages, double bytes) {
@@ -251,10 +91,12 @@ static double rank_seconds(const redist_model *model, int rank, int nparts, int 
 double redist_model_seconds(const redist_model *model, int nranks, int nparts, int stride,
                             double bytes) {
     double slowest = 0;
-    if (model == NULL || nparts < 1 || stride < 1 || nranks < 1 || nranks / stride % nparts != 0)
+    redist_model own = REDIST_MODEL_DEFAULT;
+    if (redist_struct_read(__func__, "model", model, &own, sizeof own) != REDIST_OK || nparts < 1 ||
+        stride < 1 || nranks < 1 || nranks / stride % nparts != 0)
         return 0;
     for (int rank = 0; rank < nranks; rank++) {
-        double seconds = rank_seconds(model, rank, nparts, stride, bytes / nparts);
+        double seconds = rank_seconds(&own, rank, nparts, stride, bytes / nparts);
         slowest = seconds > slowest ? seconds : slowest;
     }
     return slowest;

@@ -3,7 +3,8 @@
  * Times the candidates on scratch arrays of the real shape, interleaved; all ranks agree on the
  * slowest rank's times, so all choose the same.
  */
-#include "tune.h"
+#include "../methods/method.h"
+#include "planner.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
 static const double default_seconds = 1.0;
 
 struct candidate {
-    struct redist__choice choice;
+    struct redist__candidate candidate;
     double best;        /* seconds of a round; < 0 = never timed */
     const char *failed; /* what failed, the same on all ranks; NULL = nothing */
 };
@@ -26,7 +27,7 @@ struct contest {
     MPI_Comm comm;
     int verbose;
     int count;
-    struct candidate candidates[REDIST__MOST_CHOICES];
+    struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
     void *array[2]; /* within scratch */
 };
@@ -34,9 +35,9 @@ struct contest {
 /* ---------------------------------------------------------------- candidates */
 
 static int preference(const struct contest *contest, int i) {
-    const struct redist__choice *choice = &contest->candidates[i].choice;
-    return choice->method->preference != NULL
-               ? choice->method->preference(contest->problem, choice->variant)
+    const struct redist__candidate *candidate = &contest->candidates[i].candidate;
+    return candidate->method->preference != NULL
+               ? candidate->method->preference(contest->problem, candidate)
                : 0;
 }
 
@@ -76,20 +77,20 @@ static int can_tile(const struct redist__problem *problem, const struct redist__
     return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
 }
 
-/* Keeps the choices that apply on all ranks. With one request and no candidate left, the reason is
+/* Keeps the candidates that apply on all ranks. With one request and no candidate left, the reason is
  * the message. */
 static int collect(struct contest *contest) {
-    struct redist__choice choices[REDIST__MOST_CHOICES];
+    struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
     const char *request = contest->options->method;
-    int n = redist__choices(request, REDIST__MOST_CHOICES, choices);
+    int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
     if (n == 0)
         return redist_agree(contest->comm, redist__fail(REDIST_ERR_METHOD,
                                                         "method = \"%s\" is not known", request));
-    int refused[REDIST__MOST_CHOICES] = {0}, reason = REDIST_OK;
+    int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
-        int code = can_tile(contest->problem, choices[i].method);
+        int code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
-            code = choices[i].method->applies(contest->problem, choices[i].variant);
+            code = candidates[i].method->applies(contest->problem, &candidates[i]);
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
@@ -97,7 +98,7 @@ static int collect(struct contest *contest) {
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
     for (int i = 0; i < n && code == REDIST_OK; i++)
         if (!refused[i])
-            contest->candidates[contest->count++] = (struct candidate){choices[i], -1.0, NULL};
+            contest->candidates[contest->count++] = (struct candidate){candidates[i], -1.0, NULL};
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
     if (code == REDIST_OK)
@@ -122,29 +123,29 @@ static int estimate(const struct contest *contest) {
 
 /* Peers need not map arrays of a datatype that no method can copy. */
 static int is_mapped(const struct contest *contest, int side) {
-    return contest->problem->mapped[side] && redist__schedule_copyable(contest->problem->schedule);
+    return contest->problem->mapped[side] && redist__transfer_copyable(contest->problem->transfer);
 }
 
 static int allocate_side(struct contest *contest, int side, size_t bytes) {
     const struct redist__space *space = contest->problem->space;
     void **scratch = &contest->scratch[side];
     if (is_mapped(contest, side))
-        return space->create(contest->problem->schedule->context, bytes, scratch);
+        return space->create(contest->problem->context, bytes, scratch);
     return redist_agree(contest->comm, space->allocate(bytes, scratch));
 }
 
 /* Clears it too, so that pages exist before they are timed. */
 static int allocate_scratch(struct contest *contest) {
-    const struct redist__schedule *schedule = contest->problem->schedule;
+    const struct redist__transfer *transfer = contest->problem->transfer;
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        size_t bytes = schedule->before + schedule->side[side].bytes + schedule->behind;
+        size_t bytes = transfer->before + transfer->side[side].bytes + transfer->behind;
         code = allocate_side(contest, side, bytes);
         if (code == REDIST_OK)
             code = redist_agree(contest->comm,
                                 contest->problem->space->clear(contest->scratch[side], bytes));
         if (contest->scratch[side] != NULL)
-            contest->array[side] = (char *)contest->scratch[side] + schedule->before;
+            contest->array[side] = (char *)contest->scratch[side] + transfer->before;
     }
     return code;
 }
@@ -163,9 +164,9 @@ static void free_scratch(struct contest *contest) {
 /* The whole array as one tile. */
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__method *method = transport->choice.method;
+    const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
-    const struct redist__side *side = &problem->schedule->side[!put];
+    const struct redist__side *side = &problem->transfer->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
@@ -233,7 +234,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
     struct redist__problem problem = *contest->problem;
     problem.failure = &failure;
-    if (redist__transport_create(&problem, &candidate->choice, &transport) != REDIST_OK) {
+    if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
         candidate->failed = "could not be set up";
         return;
     }
@@ -273,7 +274,7 @@ static void report(const struct contest *contest, int winner) {
         fprintf(stderr, "redist: messages over MPI go through host memory\n");
     for (int i = 0; i < contest->count; i++) {
         char name[REDIST__NAME_BYTES];
-        redist__choice_name(&contest->candidates[i].choice, sizeof name, name);
+        redist__candidate_name(&contest->candidates[i].candidate, sizeof name, name);
         const struct candidate *candidate = &contest->candidates[i];
         if (candidate->failed != NULL)
             fprintf(stderr, "redist: %-20s %s\n", name, candidate->failed);
@@ -305,7 +306,7 @@ static int choose_measured(struct contest *contest, int *measured) {
 static int find_by_name(const struct contest *contest, const char *name) {
     for (int i = 0; i < contest->count; i++) {
         char own[REDIST__NAME_BYTES];
-        redist__choice_name(&contest->candidates[i].choice, sizeof own, own);
+        redist__candidate_name(&contest->candidates[i].candidate, sizeof own, own);
         if (strcmp(own, name) == 0)
             return i;
     }
@@ -315,16 +316,16 @@ static int find_by_name(const struct contest *contest, const char *name) {
 /* Words that name this exchange in the memory of what was measured. */
 static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const struct redist__problem *problem = contest->problem;
-    const struct redist__schedule *schedule = problem->schedule;
-    uint64_t hash = redist__schedule_hash(schedule);
+    const struct redist__transfer *transfer = problem->transfer;
+    uint64_t hash = redist__transfer_hash(transfer);
     int result =
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, contest->comm));
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,
-             problem->staged ? "-staged" : "", schedule->context->size,
-             schedule->context->node_size, schedule->item, schedule->ndims, problem->mapped[0],
-             problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
+             problem->staged ? "-staged" : "", problem->context->size, problem->context->node_size,
+             transfer->item, transfer->ndims, problem->mapped[0], problem->mapped[1],
+             (int)problem->tiles, (unsigned long long)hash);
     return redist_check_mpi(result);
 }
 
@@ -347,7 +348,7 @@ static int choose(struct contest *contest, int *winner) {
                                                           : choose_measured(contest, &measured);
     if (!measured)
         return REDIST_OK;
-    redist__choice_name(&contest->candidates[*winner].choice, sizeof name, name);
+    redist__candidate_name(&contest->candidates[*winner].candidate, sizeof name, name);
     return redist_wisdom_store(contest->comm, file, key, name);
 }
 
@@ -365,7 +366,7 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
     int first = REDIST_OK;
     for (;;) {
         struct candidate *candidate = &contest->candidates[winner];
-        int code = redist__transport_create(contest->problem, &candidate->choice, transport);
+        int code = redist__transport_create(contest->problem, &candidate->candidate, transport);
         if (code == REDIST_OK)
             return REDIST_OK;
         if (first == REDIST_OK) {
@@ -373,9 +374,9 @@ static int set_up(struct contest *contest, int winner, struct redist__transport 
             snprintf(reason, sizeof reason, "%s", redist_error_message());
         }
         candidate->failed = "could not be set up";
-        if (contest->verbose && contest->problem->schedule->context->rank == 0)
-            fprintf(stderr, "redist: %s could not be set up: %s\n", candidate->choice.method->name,
-                    redist_error_message());
+        if (contest->verbose && contest->problem->context->rank == 0)
+            fprintf(stderr, "redist: %s could not be set up: %s\n",
+                    candidate->candidate.method->name, redist_error_message());
         if (!has_alternative(contest, code))
             break;
         winner = fastest(contest) >= 0 ? fastest(contest) : estimate(contest);
@@ -388,7 +389,7 @@ int redist__tune(const struct redist__problem *problem, const redist_options *op
                  struct redist__transport *transport) {
     const char *verbose = getenv("REDIST_VERBOSE");
     struct contest contest = {.problem = problem, .options = options};
-    contest.comm = problem->schedule->context->comm;
+    contest.comm = problem->context->comm;
     contest.verbose = options->verbose || (verbose != NULL && strcmp(verbose, "0") != 0);
     int winner = 0;
     int code = collect(&contest);

@@ -9,7 +9,7 @@
  * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
  * same owner that belongs to another allocation, which shows that the one before is gone.
  */
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "cuda_space.h"
 #include "space.h"
 

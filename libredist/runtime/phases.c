@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "phases.h"
 
-void redist__watch_turn(struct redist__watch *watch, enum redist__phase phase) {
+void redist__timer_switch(struct redist__phase_timer *timer, enum redist__phase phase) {
     double now = MPI_Wtime();
-    watch->seconds[watch->phase] += now - watch->since;
-    watch->since = now;
-    watch->phase = phase == REDIST__FIRST_MESSAGE && watch->arrived ? REDIST__COMMUNICATE : phase;
+    timer->seconds[timer->phase] += now - timer->since;
+    timer->since = now;
+    timer->phase = phase == REDIST__FIRST_MESSAGE && timer->arrived ? REDIST__COMMUNICATE : phase;
 }
 
-void redist__watch_begin(struct redist__watch *watch, int is_first) {
-    if (watch == NULL)
+void redist__timer_begin(struct redist__phase_timer *timer, int is_first) {
+    if (timer == NULL)
         return;
-    watch->runs = 1;
-    watch->phase = REDIST__COMMUNICATE;
-    watch->since = MPI_Wtime();
+    timer->runs = 1;
+    timer->phase = REDIST__COMMUNICATE;
+    timer->since = MPI_Wtime();
     if (is_first) {
-        watch->arrived = 0;
-        watch->executions++;
+        timer->arrived = 0;
+        timer->executions++;
     }
 }
 
-void redist__watch_end(struct redist__watch *watch) {
-    if (watch == NULL)
+void redist__timer_end(struct redist__phase_timer *timer) {
+    if (timer == NULL)
         return;
-    redist__watch_turn(watch, REDIST__COMMUNICATE);
-    watch->runs = 0;
+    redist__timer_switch(timer, REDIST__COMMUNICATE);
+    timer->runs = 0;
 }
 
-void redist__watch_read(const struct redist__watch *watch, redist_phases *phases) {
-    const double *seconds = watch->seconds;
+void redist__timer_read(const struct redist__phase_timer *timer, redist_phases *phases) {
+    const double *seconds = timer->seconds;
     *phases = (redist_phases){.size = sizeof *phases,
-                              .executions = watch->executions,
+                              .executions = timer->executions,
                               .pack = seconds[REDIST__PACK],
                               .first_message = seconds[REDIST__FIRST_MESSAGE],
                               .communicate = seconds[REDIST__COMMUNICATE],

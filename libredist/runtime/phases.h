@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A watch that says where the time of a plan's executions goes; it costs a test where nobody asks. */
+/* The phase timer: how long each phase of a plan's executions takes. Without one it costs a test. */
 #ifndef REDIST__PHASES_H
 #define REDIST__PHASES_H
 
@@ -15,7 +15,7 @@ enum redist__phase {
     REDIST__PHASES
 };
 
-struct redist__watch {
+struct redist__phase_timer {
     int runs;    /* the plan's user is inside of a call */
     int arrived; /* the first message of this execution is in */
     enum redist__phase phase;
@@ -26,30 +26,30 @@ struct redist__watch {
 
 /* A call of the user begins: the first one of an execution, or one that goes on with it. NULL is allowed,
  * here and below. */
-void redist__watch_begin(struct redist__watch *watch, int is_first);
-void redist__watch_end(struct redist__watch *watch);
+void redist__timer_begin(struct redist__phase_timer *timer, int is_first);
+void redist__timer_end(struct redist__phase_timer *timer);
 
 /* Behind the functions below. */
-void redist__watch_turn(struct redist__watch *watch, enum redist__phase phase);
+void redist__timer_switch(struct redist__phase_timer *timer, enum redist__phase phase);
 
 /* From now on time is spent in `phase`. Methods call it where they turn to something else; outside of
  * the plan's own calls (while another plan waits, in other threads, while methods are compared) it does
  * nothing. */
-static inline void redist__enter(struct redist__watch *watch, enum redist__phase phase) {
-    if (watch != NULL && watch->runs)
-        redist__watch_turn(watch, phase);
+static inline void redist__enter(struct redist__phase_timer *timer, enum redist__phase phase) {
+    if (timer != NULL && timer->runs)
+        redist__timer_switch(timer, phase);
 }
 
 /* A message is in. Methods that do not see single messages never call it, nor enter
  * REDIST__FIRST_MESSAGE. */
-static inline void redist__arrived(struct redist__watch *watch) {
-    if (watch == NULL || !watch->runs || watch->arrived)
+static inline void redist__arrived(struct redist__phase_timer *timer) {
+    if (timer == NULL || !timer->runs || timer->arrived)
         return;
-    redist__watch_turn(watch, REDIST__COMMUNICATE);
-    watch->arrived = 1;
+    redist__timer_switch(timer, REDIST__COMMUNICATE);
+    timer->arrived = 1;
 }
 
 /* Fills what the user asked for. */
-void redist__watch_read(const struct redist__watch *watch, redist_phases *phases);
+void redist__timer_read(const struct redist__phase_timer *timer, redist_phases *phases);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The register of memory spaces, and what is the same in all of them. */
 #include "space.h"
-#include "../comm/error.h"
-#include "../sync/waiting.h"
+#include "../comm/comm.h"
 
 #ifdef REDIST__MPI_QUERIES_CUDA
 #include <mpi-ext.h>

@@ -6,8 +6,7 @@
 #ifndef REDIST__SPACE_H
 #define REDIST__SPACE_H
 
-#include "../comm/context.h"
-#include "../comm/process.h"
+#include "../comm/comm.h"
 #include "../geometry/box.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CUDA memory, its streams and events, and copies of boxes. */
-#include "../comm/error.h"
+#include "../comm/comm.h"
 #include "cuda_space.h"
 #include "space.h"
 

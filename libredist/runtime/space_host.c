@@ -6,10 +6,8 @@
  * the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k, plus an
  * offset" can be turned into an address of its own.
  */
-#include "../comm/error.h"
-#include "../comm/process.h"
-#include "../comm/table.h"
-#include "../sync/waiting.h"
+#include "../comm/comm.h"
+#include "../copy/copy.h"
 #include "space.h"
 
 #include <errno.h>
@@ -490,7 +488,7 @@ static void drain(void) {
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, void *in_stream) {
     (void)in_stream;
-    redist__copy_run(box, source, destination, copier == REDIST__STREAMING);
+    redist__copy_run(box, source, destination, copier == REDIST__NONTEMPORAL);
     return REDIST_OK;
 }
 

@@ -173,7 +173,7 @@ START_TEST(full_device) {
     test_filling filling = {.count = 0};
     test_transform large = {.given = FFT_CASE(FFTND_C2C, 509 * harness_nranks, 257, 251)};
     fft_case small = FFT_CASE(FFTND_R2C, 12, 10, 14);
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     large.given.options.space = small.options.space = REDIST_SPACE_CUDA;
     harness_case("%s, before", fft_case_text(&large.given));
     check_ok(plan_transform(&large));

@@ -62,20 +62,9 @@ static int release_move(void *data) {
     return redist_plan_free(&move->plan);
 }
 
-/* Slab number i of array A. */
 static int put_slab(const struct move *move, int i) {
-    const exchange *given = &move->given;
-    const int *extent = given->boxes[0][given->rank].count;
-    int start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS] = {0};
-    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
-    for (int axis = given->ndims - 1; axis >= 0; axis--) {
-        count[axis] = extent[axis];
-        stride[axis] = step;
-        step *= extent[axis];
-    }
-    redist_decompose(extent[0], SLABS, i, &count[0], &start[0]);
-    return redist_plan_put(move->plan, start, count, move->arrays[0].data + start[0] * stride[0],
-                           stride);
+    exchange_tile tile = exchange_slab(&move->given, 0, &move->arrays[0], SLABS, i);
+    return redist_plan_put(move->plan, tile.start, tile.count, tile.data, tile.stride);
 }
 
 static int put_slabs(const struct move *move) {
@@ -258,8 +247,9 @@ static void set_form(const struct form *form, fft_case *given) {
     }
     given->options.space = REDIST_SPACE_CUDA;
     snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 whole=0 "
-             "pieces=%d",
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             "transposed=0 untiled=0 "
+             "partitions=%d",
              SIZE_MAX, form->chunks, form->pieces == 1, form->pieces);
     setenv("FFTND_CONFIGURATION", text, 1);
 }

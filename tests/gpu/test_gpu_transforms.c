@@ -29,8 +29,9 @@ static void check_ways(fft_case given) {
     for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
         char text[160];
         snprintf(text, sizeof(text),
-                 " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d realigned=0 "
-                 "whole=0 pieces=%d",
+                 " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+                 "transposed=0 "
+                 "untiled=0 partitions=%d",
                  SIZE_MAX, chunks[i], pieces[i] == 1, pieces[i]);
         setenv("FFTND_CONFIGURATION", text, 1);
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -102,8 +103,8 @@ static fft_case choose_case(int nranks) {
 static void choose_chunks(void) {
     char text[160];
     snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu stream=1 chunks=%d early=%d "
-             "realigned=%d whole=0 pieces=%d",
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             "transposed=%d untiled=0 partitions=%d",
              SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
              random_between(1, 6));
     if (random_chance(60)) {
@@ -210,7 +211,7 @@ START_TEST(like_one_device) {
     NEEDS_FFT_DEVICE();
     fft_case given = FFT_CASE(FFTND_C2C, LARGE, LARGE, LARGE);
     fftnd_plan *plan = NULL;
-    fftnd_layout layouts[2];
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
     void *arrays[2];
     given.options.space = REDIST_SPACE_CUDA;
     harness_case("%s", fft_case_text(&given));
@@ -239,10 +240,10 @@ END_TEST
 static wave_block block_of(const fftnd_plan *plan, enum fftnd_side side) {
     static const int k[3] = {1999, 3, 1024};
     wave_block block = {.is_spectral = side == FFTND_SPECTRAL};
-    fftnd_layout layout;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
     check_ok(fftnd_plan_layout(plan, side, &layout));
     for (int axis = 0; axis < 3; axis++) {
-        block.size[axis] = layout.size[axis];
+        block.size[axis] = layout.sizes[axis];
         block.start[axis] = layout.start[axis];
         block.count[axis] = layout.count[axis];
         block.k[axis] = k[axis];
@@ -281,7 +282,7 @@ START_TEST(large) {
     harness_case("%s", fft_case_text(&given));
     check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
     for (int side = 0; side < 2; side++) {
-        fftnd_layout layout;
+        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
         check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
         arrays[side] = device_memory.allocate(MPI_COMM_WORLD, layout.bytes, 1);
     }

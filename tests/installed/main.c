@@ -7,26 +7,27 @@
 #include <stdlib.h>
 
 static int exchange_rows_for_columns(void) {
-    int size, rank, sizes_a[2] = {6, 5}, sizes_b[2] = {6, 5}, start_a, start_b, wrong = 0;
+    int size, rank, wrong = 0;
+    redist_index sizes_a[2] = {6, 5}, sizes_b[2] = {6, 5}, start_a, start_b;
     double a[30], b[30];
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     redist_decompose(5, size, rank, &sizes_a[1], &start_a);
     redist_decompose(6, size, rank, &sizes_b[0], &start_b);
-    for (int i = 0; i < sizes_a[0]; i++)
-        for (int j = 0; j < sizes_a[1]; j++)
-            a[i * sizes_a[1] + j] = i * 5 + j + start_a;
+    for (redist_index i = 0; i < sizes_a[0]; i++)
+        for (redist_index j = 0; j < sizes_a[1]; j++)
+            a[i * sizes_a[1] + j] = (double)(i * 5 + j + start_a);
     if (redist_exchange(MPI_COMM_WORLD, MPI_DOUBLE, 2, sizes_a, a, 0, sizes_b, b, 1) != REDIST_OK)
         return 1;
-    for (int n = 0; n < sizes_b[0] * sizes_b[1]; n++)
-        wrong += fabs(b[n] - (start_b * 5 + n)) > 0;
+    for (redist_index n = 0; n < sizes_b[0] * sizes_b[1]; n++)
+        wrong += fabs(b[n] - (double)(start_b * 5 + n)) > 0;
     return wrong;
 }
 
 static int transform_there_and_back(void) {
-    const int sizes[3] = {4, 5, 6};
+    const redist_index sizes[3] = {4, 5, 6};
     fftnd_plan *plan;
-    fftnd_layout physical, spectral;
+    fftnd_layout physical = FFTND_LAYOUT_DEFAULT, spectral = FFTND_LAYOUT_DEFAULT;
     int wrong = 0;
     if (fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, NULL, &plan) ||
         fftnd_plan_layout(plan, FFTND_PHYSICAL, &physical) ||

@@ -12,7 +12,7 @@ static const double pi = 3.14159265358979323846;
 /* Of a term along an axis: small, different, and below the highest mode of few points. */
 static int wave(const study_laplacian *given, int term, int axis) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
-    int points = layout->size[axis], k = 1 + axis + term * layout->ndims;
+    int points = layout->sizes[axis], k = 1 + axis + term * layout->ndims;
     int most = given->kind == FFTND_R2R ? points - 1 : (points - 1) / 2;
     return k < most ? k : most;
 }
@@ -23,7 +23,7 @@ static double phase(const study_laplacian *given, int term, int axis) {
 
 /* The factor of one axis, at a point of the real axis or of the half circle of a DCT-II. */
 static double factor(const study_laplacian *given, int term, int axis, int point) {
-    int points = given->layout[FFTND_PHYSICAL].size[axis];
+    int points = given->layout[FFTND_PHYSICAL].sizes[axis];
     double x = given->kind == FFTND_R2R ? pi * (point + 0.5) / points : 2 * pi * point / points;
     return cos(wave(given, term, axis) * x + phase(given, term, axis));
 }
@@ -38,7 +38,7 @@ static double wave_squares(const study_laplacian *given, int term) {
 void study_laplacian_begin(study_laplacian *given) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
     for (int i = 0; i < TERMS * layout->ndims; i++) {
-        int term = i % TERMS, axis = i / TERMS, points = layout->size[axis];
+        int term = i % TERMS, axis = i / TERMS, points = layout->sizes[axis];
         double *factors = calloc((size_t)points, sizeof *factors);
         if (!factors)
             bench_abort("no memory for a function of %d points", points);
@@ -130,7 +130,7 @@ static double mode_square(const study_laplacian *given, const int index[]) {
     const fftnd_layout *points = &given->layout[FFTND_PHYSICAL];
     double sum = 0.0;
     for (int axis = 0; axis < points->ndims; axis++) {
-        int k = index[axis], n = points->size[axis];
+        int k = index[axis], n = points->sizes[axis];
         double mode = given->kind != FFTND_R2R && 2 * k > n ? n - k : k;
         sum += mode * mode;
     }
@@ -188,9 +188,9 @@ double study_laplacian_tolerance(const study_laplacian *given) {
     const fftnd_layout *points = &given->layout[FFTND_PHYSICAL];
     double highest = 0.0, number = 1.0;
     for (int axis = 0; axis < points->ndims; axis++) {
-        double mode = given->kind == FFTND_R2R ? points->size[axis] : points->size[axis] / 2;
+        double mode = given->kind == FFTND_R2R ? points->sizes[axis] : points->sizes[axis] / 2;
         highest += mode * mode;
-        number *= points->size[axis];
+        number *= points->sizes[axis];
     }
     double growth = highest / fmax(1.0, wave_squares(given, 0));
     double unit = given->precision == FFTND_DOUBLE ? 1e-15 : 5.4e-7;

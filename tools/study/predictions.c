@@ -58,7 +58,7 @@ static const struct study_fit *find_fit(study_predictions *predictions,
 double study_predict(study_predictions *predictions, const study_job *job,
                      const study_config *config, const fftnd_plan *plan) {
     const struct study_fit *fit = job->model ? find_fit(predictions, config) : NULL;
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     int nranks;
     double seconds;
     if (!fit || !fit->good || fftnd_plan_get_info(plan, &info) != REDIST_OK)

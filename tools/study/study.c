@@ -133,6 +133,7 @@ static int create_arrays(struct trial *trial) {
         .precision = (enum fftnd_precision)trial->config->choice[STUDY_PRECISION]};
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
         fftnd_layout *layout = &laplacian->layout[side];
+        must(fftnd_layout_init(layout, sizeof *layout));
         must(fftnd_plan_layout(trial->plan, (enum fftnd_side)side, layout));
         code = redist_alloc_in(MPI_COMM_WORLD, space, layout->bytes, &trial->arrays[side]);
         most = layout->bytes > most ? layout->bytes : most;
@@ -238,7 +239,7 @@ static void time_run(const struct trial *trial, int direction, double times[TIME
 
 static void write_row(const struct trial *trial, FILE *file, const char *key, int run,
                       const double times[TIMES]) {
-    fftnd_plan_info info;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     char grid[TEXT_BYTES];
     must(fftnd_plan_get_info(trial->plan, &info));
     fprintf(file, "%s,%d,%s,%s", key, run, info.method,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Does with the programs of README.md what README.md says: installs the libraries, builds the
+# Does with the programs of README.md and docs/guide.md what README.md says: installs the libraries, builds the
 # programs with pkg-config, and runs them on two ranks. What has no main() is only compiled.
 set -euo pipefail
 . tools/shell/environment.sh
@@ -8,12 +8,12 @@ set -euo pipefail
 prefix=$PWD/out/test/prefix
 programs=$PWD/out/test/readme
 
-# Writes the C programs of README.md to 1.c, 2.c and so on.
+# Writes the C programs of both files to 1.c, 2.c and so on.
 extract_programs() {
     awk -v folder="$programs" '
         /^```c$/ { inside = 1; file = folder "/" ++count ".c"; next }
         /^```/ { inside = 0 }
-        inside { print > file }' README.md
+        inside { print > file }' README.md docs/guide.md
 }
 
 # Makes lines of C, about a communicator, a number of bytes and a stream, one function.

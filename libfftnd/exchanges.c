@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exchanges.h"
+
+static MPI_Datatype element_type(const struct fftnd__transform *transform, int real) {
+    if (transform->precision == FFTND_DOUBLE)
+        return real ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
+    return real ? MPI_FLOAT : MPI_C_FLOAT_COMPLEX;
+}
+
+/* An array of an exchange. */
+struct array {
+    void *data;
+    enum redist_binding binding;
+};
+
+/* Peers have to know work arrays when the plan is made; the user's come with each execution. */
+static struct array array_of(const struct fftnd__transform *transform, int buffer,
+                             void *const work[2]) {
+    if (buffer >= FFTND__WORK0)
+        return (struct array){work[buffer - FFTND__WORK0], REDIST_BIND_AT_PLAN};
+    return (struct array){NULL, transform->options.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                                 : REDIST_BIND_AT_EXECUTION};
+}
+
+static redist_options exchange_options(const struct fftnd__transform *transform) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    int measures = transform->options.effort != FFTND_ESTIMATE && transform->offload == NULL;
+    options.method = transform->options.method;
+    options.wisdom_file = transform->options.wisdom_file;
+    options.verbose = transform->options.verbose;
+    options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
+    options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
+    options.space = transform->library->space;
+    options.stream = transform->options.stream;
+    options.concurrent = transform->options.threads > 1;
+    options.staging = transform->options.staging;
+    options.phases = transform->options.phases;
+    return options;
+}
+
+/* The box of an array with its batch. */
+static redist_box batched_box(const struct fftnd__alignment *alignment,
+                              const struct fftnd__transform *transform, redist_index sizes[]) {
+    const struct fftnd__batch *batch = &transform->batch;
+    redist_box box = REDIST_BOX_DEFAULT;
+    for (int axis = 0; axis < transform->chain.ndims; axis++) {
+        box.start[axis + batch->shift] = alignment->start[axis];
+        box.count[axis + batch->shift] = alignment->count[axis];
+        sizes[axis + batch->shift] = alignment->size[axis];
+    }
+    if (batch->axis >= 0)
+        sizes[batch->axis] = box.count[batch->axis] = batch->count;
+    return box;
+}
+
+static int plan_boxes(struct fftnd__step *step, const struct fftnd__transform *transform,
+                      void *source, void *destination, const redist_options *options) {
+    redist_index sizes[REDIST_MAX_NDIMS];
+    redist_box box_a = batched_box(&step[-1].alignment, transform, sizes);
+    redist_box box_b = batched_box(&step->alignment, transform, sizes);
+    return redist_plan_boxes(transform->comm, element_type(transform, step->real),
+                             step->local.ndims, sizes, &box_a, source, &box_b, destination, options,
+                             &step->exchange);
+}
+
+/* An exchange takes the axes as they lie in memory: extents in that order. */
+static void list_extents(const struct fftnd__local *local, redist_index extents[]) {
+    for (int i = 0; i < local->ndims; i++)
+        extents[i] = local->extent[local->order[i]];
+}
+
+/* The position of an axis in that order. */
+static int find_position(const struct fftnd__local *local, int axis) {
+    int position = 0;
+    while (local->order[position] != axis)
+        position++;
+    return position;
+}
+
+/* Collective on the ranks that take part in it. */
+static int plan_exchange(struct fftnd__step *step, const struct fftnd__transform *transform,
+                         const struct array *source, const struct array *destination) {
+    static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
+                                              [FFTND__PUSHED] = REDIST_PUT,
+                                              [FFTND__PULLED] = REDIST_GET};
+    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    redist_options options = exchange_options(transform);
+    options.bind_a = source->binding;
+    options.bind_b = destination->binding;
+    options.tiles = tiles[step->fused_with];
+    if (step->by_partitions) {
+        options.partitions = transform->configuration.partitions;
+        options.partition_axis = find_position(after, step[1].cut);
+    }
+    if (step->grid_dim < 0)
+        return plan_boxes(step, transform, source->data, destination->data, &options);
+    MPI_Comm subcomm;
+    int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
+    if (code != REDIST_OK)
+        return code;
+    redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
+    list_extents(before, extents_a);
+    list_extents(after, extents_b);
+    return redist_plan_exchange(
+        subcomm, element_type(transform, step->real), after->ndims, extents_a, source->data,
+        find_position(before, step->axis_source), extents_b, destination->data,
+        find_position(after, step->axis_destination), &options, &step->exchange);
+}
+
+/* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
+ * that does not apply to one subgroup does not hide a failure of another. Collective. */
+static int agree_on_exchange(const struct fftnd__transform *transform, int code) {
+    int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
+    return fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+}
+
+/* In segments, and by partitions, where the methods can, else over whole arrays. */
+static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
+                     const struct fftnd__transform *transform, void *const work[2]) {
+    const struct array destination = array_of(transform, step->buffer, work);
+    for (;;) {
+        struct array source = array_of(transform, step[-1].buffer, work);
+        if (step->fused_with != FFTND__UNFUSED && !program->fused)
+            source = (struct array){NULL, REDIST_BIND_AT_EXECUTION};
+        int code = plan_exchange(step, transform, &source, &destination);
+        code = agree_on_exchange(transform, code);
+        if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
+            return code;
+        redist_plan_free(&step->exchange);
+        if (step->by_partitions)
+            step->by_partitions = 0;
+        else
+            step->fused_with = FFTND__UNFUSED;
+    }
+}
+
+int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          void *const work[2]) {
+    int code = REDIST_OK;
+    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
+        if (program->steps[i].type == FFTND__EXCHANGE)
+            code = plan_step(program, &program->steps[i], transform, work);
+    return code;
+}
+
+void fftnd__free_exchanges(struct fftnd__program *program) {
+    for (int i = 1; i <= program->nsteps; i++)
+        redist_plan_free(&program->steps[i].exchange);
+}

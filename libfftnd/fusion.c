@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fusion.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Runs shorter than a cache line move more than they carry. */
+enum { SHORTEST_RUN = 64 };
+
+static int is_exchange(const struct fftnd__step *step) {
+    return step->type == FFTND__EXCHANGE;
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+static int assign_buffers(struct fftnd__program *program,
+                          const struct fftnd__transform *transform) {
+    const fftnd_options *options = &transform->options;
+    const struct fftnd__rules rules = {options->in_place, options->overwrite_input,
+                                       options->mapped_arrays};
+    return fftnd__assign_buffers(program, &rules);
+}
+
+/* The last steps that all may run in place may do so in the output. */
+static void find_last_steps(struct fftnd__program *program) {
+    int reaches = 1;
+    for (int i = program->nsteps; i >= 1; i--) {
+        program->steps[i].reaches_output = reaches;
+        reaches = reaches && program->steps[i].type == FFTND__KEEPS_LAYOUT;
+    }
+}
+
+/* Arrays that have room in the output on all ranks may lie there. Collective. */
+static int find_room(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    int n = program->nsteps, fits[FFTND__MOST_STEPS + 1];
+    size_t room = fftnd__step_bytes(transform, &program->steps[n]);
+    for (int i = 0; i <= n; i++)
+        fits[i] = fftnd__step_bytes(transform, &program->steps[i]) <= room;
+    int code = redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm)));
+    for (int i = 1; i <= n; i++)
+        program->steps[i].reaches_output = fits[i];
+    return code;
+}
+
+/* Where the user lets the input be overwritten, one work array has to do. */
+static int must_be_lean(const struct fftnd__transform *transform) {
+    return transform->options.in_place || transform->options.overwrite_input;
+}
+
+static int uses_second_work(const struct fftnd__program *program) {
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].buffer == FFTND__WORK1)
+            return 1;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- segments of whole arrays */
+
+/* Exchanges into mapped arrays that follow a transform can be done by it, segment by segment. */
+static void push_exchanges(struct fftnd__program *program,
+                           const struct fftnd__transform *transform) {
+    for (int i = 2; i < program->nsteps && transform->configuration.segments > 1; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        if (is_exchange(step) && step[-1].naxes > 0 && !step[-1].truncates)
+            step->fused_with = FFTND__PUSHED;
+    }
+}
+
+/* The axis along which all ranks can cut a transform best, -1 = there is none. Collective. */
+static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
+    redist_index extents[REDIST_MAX_NDIMS];
+    long long least[REDIST_MAX_NDIMS];
+    int ndims = step->local.ndims, empty = step->local.elements == 0;
+    fftnd__list_cuttable(transform, step, extents);
+    for (int i = 0; i < ndims; i++)
+        least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
+    int code = redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, least, ndims, MPI_LONG_LONG, MPI_MIN, transform->comm)));
+    for (int i = 0; i < ndims; i++)
+        extents[i] = (redist_index)least[i];
+    step->cut =
+        fftnd__choose_axis(ndims, step->local.order, extents, transform->configuration.partitions);
+    return code;
+}
+
+/* Pushed exchanges whose next transform all ranks can cut can be received by partitions. That one's results must
+ * not go where segments still wait to be sent. Collective. */
+static int receive_by_partitions(struct fftnd__program *program,
+                                 const struct fftnd__transform *transform) {
+    int code = REDIST_OK;
+    for (int i = 1; i < program->nsteps && code == REDIST_OK; i++) {
+        struct fftnd__step *step = &program->steps[i], *next = step + 1;
+        if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
+            is_exchange(next) || next->naxes == 0 || next->truncates)
+            continue;
+        code = choose_cut(transform, next);
+        step->by_partitions = next->cut >= 0;
+    }
+    return code;
+}
+
+static int needs_too_much(const struct fftnd__program *program,
+                          const struct fftnd__transform *transform, int found) {
+    return !found || (must_be_lean(transform) && uses_second_work(program));
+}
+
+/* If there is no way, or one that needs too much, as few of the last exchanges as needed are not received by
+ * partitions, and not pushed. */
+static int assign_lean_buffers(struct fftnd__program *program,
+                               const struct fftnd__transform *transform) {
+    int found = assign_buffers(program, transform);
+    for (int i = program->nsteps; i >= 1; i--)
+        if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
+            program->steps[i].by_partitions = 0;
+            found = assign_buffers(program, transform);
+        }
+    for (int i = program->nsteps; i >= 1; i--)
+        if (program->steps[i].fused_with == FFTND__PUSHED &&
+            needs_too_much(program, transform, found)) {
+            program->steps[i].fused_with = FFTND__UNFUSED;
+            found = assign_buffers(program, transform);
+        }
+    return found;
+}
+
+/* Lists the steps, as few split as there is a way for. */
+static int find_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, int *found) {
+    int code = REDIST_OK;
+    *found = 0;
+    for (enum fftnd__split split = FFTND__UNSPLIT;
+         split <= FFTND__WITH_COPY && !*found && code == REDIST_OK; split++) {
+        if (split == FFTND__COPY_FIRST && !transform->space->asynchronous)
+            continue; /* a copy costs more there than transforms of other axes first */
+        code = redist_agree(transform->comm,
+                            fftnd__list_steps(program, transform, direction, transposed, split));
+        find_last_steps(program);
+        if (code == REDIST_OK && transform->configuration.segments > 1)
+            code = find_room(program, transform);
+        push_exchanges(program, transform);
+        if (code == REDIST_OK)
+            code = receive_by_partitions(program, transform);
+        *found = code == REDIST_OK && assign_lean_buffers(program, transform);
+    }
+    return code;
+}
+
+/* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
+int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          int direction) {
+    const fftnd_options *options = &transform->options;
+    int transposed = transform->configuration.transposed, found;
+    int lean = must_be_lean(transform) && options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    int code = find_steps(program, transform, direction, transposed, &found);
+    if (code == REDIST_OK && transposed && (!found || (lean && uses_second_work(program))))
+        code = find_steps(program, transform, direction, 0, &found);
+    if (code == REDIST_OK && !found)
+        code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
+    return code;
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+/* Tiles as they would be if nothing were known of the exchanges. */
+static void cut_freely(const struct fftnd__program *program,
+                       const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       struct fftnd__partition *partition) {
+    const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
+    fftnd__cut_tiles(partition, transform, step, program->direction, &cut);
+}
+
+static int suits_tiles(const struct fftnd__program *program,
+                       const struct fftnd__transform *transform) {
+    struct fftnd__partition partition;
+    for (int i = 1; i <= program->nsteps; i++) {
+        const struct fftnd__step *step = &program->steps[i];
+        if (is_exchange(step) || step->local.elements == 0)
+            continue;
+        cut_freely(program, transform, step, &partition);
+        if (fftnd__run_bytes(&partition, partition.after, partition.after, partition.after,
+                             fftnd__element_bytes(transform, step->real)) < SHORTEST_RUN)
+            return 0;
+    }
+    return 1;
+}
+
+/* Lengths of runs when an exchange is pushed and when it is pulled. */
+static void compare_runs(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         long long *pushed, long long *pulled) {
+    const redist_index *source = step[-1].local.extent, *destination = step->local.extent;
+    size_t item = fftnd__element_bytes(transform, step->real);
+    redist_index part[REDIST_MAX_NDIMS];
+    struct fftnd__partition partition;
+    cut_freely(program, transform, step - 1, &partition);
+    memcpy(part, destination, sizeof part);
+    part[step->axis_destination] = source[step->axis_destination];
+    *pushed = fftnd__run_bytes(&partition, partition.after, part, destination, item);
+    cut_freely(program, transform, step + 1, &partition);
+    memcpy(part, source, sizeof part);
+    part[step->axis_source] = destination[step->axis_source];
+    *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
+}
+
+/* The first and the last exchange may touch the user's array; the others are between two transforms. Collective. */
+static int fuse_exchanges(struct fftnd__program *program,
+                          const struct fftnd__transform *transform) {
+    int code = REDIST_OK;
+    for (int i = 2; i < program->nsteps && code == REDIST_OK; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        long long runs[2];
+        if (!is_exchange(step))
+            continue;
+        compare_runs(program, transform, step, &runs[0], &runs[1]);
+        code = redist_check_mpi(redist_insist(
+            MPI_Allreduce(MPI_IN_PLACE, runs, 2, MPI_LONG_LONG, MPI_SUM, transform->comm)));
+        step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
+    }
+    return code;
+}
+
+static void fuse_exchanges_evenly(struct fftnd__program *program) {
+    enum fftnd__fused_with with = FFTND__PUSHED;
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].fused_with != FFTND__UNFUSED) {
+            program->steps[i].fused_with = with;
+            with = FFTND__PULLED;
+        }
+}
+
+/* A pushed exchange has no array before it, a pulled one none after it. */
+static int assign_stored(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        int passes_on = step->fused_with == FFTND__PULLED || step[1].fused_with == FFTND__PUSHED;
+        step->buffer = passes_on ? FFTND__NOWHERE : FFTND__OUTPUT;
+    }
+    return assign_buffers(program, transform);
+}
+
+/* A second work array that a plan which is to be lean could do without: only transforms that drop
+ * modes, and so are never in place, may need one. */
+static int wastes_work(const struct fftnd__program *program) {
+    int truncates = 0;
+    for (int i = 1; i <= program->nsteps; i++)
+        truncates |= program->steps[i].truncates;
+    return uses_second_work(program) && !truncates;
+}
+
+/* One work array has to do for two exchanges if the first is pushed and the second pulled. Collective. */
+static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
+                          int *suits) {
+    int code = find_room(program, transform), lean = must_be_lean(transform);
+    *suits = assign_stored(program, transform);
+    if (lean && (!*suits || wastes_work(program))) {
+        fuse_exchanges_evenly(program);
+        *suits = assign_stored(program, transform) && !wastes_work(program);
+    }
+    return code;
+}
+
+int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       int direction, int *suits) {
+    int code = fftnd__list_steps(program, transform, direction, 0, FFTND__UNSPLIT);
+    program->fused = 1;
+    *suits = code == REDIST_OK && transform->chain.nstages > 1 && suits_tiles(program, transform);
+    code = redist_agree(transform->comm, code);
+    if (code == REDIST_OK)
+        code = redist_check_mpi(redist_insist(
+            MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm)));
+    if (code == REDIST_OK && *suits)
+        code = fuse_exchanges(program, transform);
+    if (code == REDIST_OK && *suits)
+        code = choose_buffers(program, transform, suits);
+    return redist_agree(transform->comm, code);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What happens to a piece: serial transforms along its whole axes, and truncation. */
+#ifndef FFTND__KERNEL_H
+#define FFTND__KERNEL_H
+
+#include "../partition.h"
+#include "prefetch.h"
+#include "truncation.h"
+
+/* How pieces lie on one side of a kernel. */
+struct fftnd__side {
+    int in_array; /* each where it is in the array of this rank, no piece apart */
+    char *memory; /* of the first piece; in an array: one to plan on */
+    size_t item;  /* bytes of an element */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    size_t bytes;                       /* of a piece */
+    redist_index
+        padded; /* on a device: elements of a line of the last axis with its padding; 0 = none */
+    struct fftnd__truncation truncation; /* where a piece has more modes than the array */
+};
+
+struct fftnd__kernel {
+    const struct fftnd__serial *library;
+    enum fftnd_precision precision;
+    int is_forward;
+    int nplans;                 /* of the library, one after the other: 1 or 2 */
+    void *serial[2][2];         /* of each, for pieces like the first one and for shorter ones */
+    struct fftnd__rows rows[2]; /* instead of those of the first where `row` is not NULL */
+};
+
+/* What a kernel is made for. */
+struct fftnd__kernel_problem {
+    const struct fftnd__transform *transform;
+    const struct fftnd__step *before, *step; /* the arrays before and after the serial step */
+    int direction;
+    const struct fftnd__partition *partition;
+    const struct fftnd__side *in, *out;
+    const struct fftnd__serial *library;
+    void *stream;             /* of the library */
+    struct fftnd__team *team; /* NULL = each thread that executes it does so alone */
+    int keep_input;
+    int prefetches; /* rows of the input are fetched ahead */
+};
+
+/* Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY; then it is freed all the same. */
+int fftnd__kernel_create(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem);
+void fftnd__kernel_free(struct fftnd__kernel *kernel);
+
+/* Transforms a piece, or begins to. The blocks are the piece before and after. */
+int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
+                      const struct fftnd__truncation *truncation_in,
+                      const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
+                      const struct fftnd__block *out);
+
+/* Scratch memory that the library's plans need, and one for all of them to share. */
+size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);
+int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area);
+
+#endif

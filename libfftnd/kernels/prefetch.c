@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Row prefetch: a serial library reads its input in an order that the processor does not foresee, and waits for
+ * memory. Row by row along the contiguous axis, each is fetched while the ones before it are transformed; the other
+ * axes are then transformed where the results are, in the caches.
+ */
+#include "prefetch.h"
+
+/* A row is fetched so many rows ahead. Short ones cost more to call for than they wait. */
+enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
+
+static size_t in_bytes(const struct fftnd__serial_problem *problem) {
+    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C);
+}
+
+static size_t out_bytes(const struct fftnd__serial_problem *problem) {
+    return fftnd__item_bytes(problem->precision, 0);
+}
+
+/* Whether all rows are aligned alike, as the library's fast plans need it. */
+static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
+                           const struct fftnd__loop loops[]) {
+    for (int i = 0; i < n; i++)
+        if ((size_t)loops[i].in * in_bytes(problem) % ALIGNMENT != 0 ||
+            (size_t)loops[i].out * out_bytes(problem) % ALIGNMENT != 0)
+            return 0;
+    return 1;
+}
+
+int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
+    int last = problem->naxes - 1;
+    int c2r = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
+    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->team != NULL)
+        return 0;
+    const struct fftnd__loop *axis = &problem->axes[last];
+    size_t bytes = in_bytes(problem) * (size_t)axis->n;
+    return axis->in == 1 && axis->out == 1 && bytes >= LEAST_BYTES && bytes <= MOST_BYTES &&
+           keeps_alignment(problem, last, problem->axes) &&
+           keeps_alignment(problem, problem->nloops, problem->loops);
+}
+
+static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_problem *problem, int n,
+                      const struct fftnd__loop loops[]) {
+    ptrdiff_t in = (ptrdiff_t)in_bytes(problem), out = (ptrdiff_t)out_bytes(problem);
+    for (int i = 0; i < n; i++) {
+        rows->count *= loops[i].n;
+        if (loops[i].n > 1)
+            rows->loops[rows->nloops++] =
+                (struct fftnd__loop){loops[i].n, loops[i].in * in, loops[i].out * out};
+    }
+}
+
+/* The axes but the last, in the output. */
+static void describe_rest(const struct fftnd__serial_problem *problem,
+                          struct fftnd__serial_problem *rest) {
+    int last = problem->naxes - 1, n = problem->axes[last].n;
+    *rest = *problem;
+    rest->kind = FFTND_C2C;
+    rest->naxes = last;
+    for (int i = 0; i < last; i++)
+        rest->axes[i].in = rest->axes[i].out;
+    for (int i = 0; i < rest->nloops; i++)
+        rest->loops[i].in = rest->loops[i].out;
+    rest->loops[rest->nloops++] =
+        (struct fftnd__loop){problem->kind == FFTND_R2C ? n / 2 + 1 : n, 1, 1};
+}
+
+int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *library,
+                       const struct fftnd__serial_problem *problem, void *in, void *out) {
+    struct fftnd__serial_problem row = *problem, rest;
+    int last = problem->naxes - 1;
+    *rows = (struct fftnd__rows){.count = 1};
+    rows->bytes = in_bytes(problem) * (size_t)problem->axes[last].n;
+    add_loops(rows, problem, problem->nloops, problem->loops);
+    add_loops(rows, problem, last, problem->axes);
+    row.naxes = 1;
+    row.axes[0] = problem->axes[last];
+    row.nloops = 0;
+    int code = library->create(&row, in, out, &rows->row);
+    if (code != REDIST_OK || last == 0)
+        return code;
+    describe_rest(problem, &rest);
+    return library->create(&rest, out, out, &rows->rest);
+}
+
+void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *library) {
+    if (rows->row != NULL)
+        library->destroy(rows->row);
+    if (rows->rest != NULL)
+        library->destroy(rows->rest);
+    *rows = (struct fftnd__rows){0};
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* A row: its indices and offsets in both arrays. */
+struct position {
+    int index[REDIST_MAX_NDIMS];
+    ptrdiff_t in, out;
+};
+
+static void go_on(const struct fftnd__rows *rows, struct position *position) {
+    for (int i = rows->nloops - 1; i >= 0; i--) {
+        const struct fftnd__loop *loop = &rows->loops[i];
+        position->in += loop->in;
+        position->out += loop->out;
+        if (++position->index[i] < loop->n)
+            return;
+        position->index[i] = 0;
+        position->in -= loop->n * loop->in;
+        position->out -= loop->n * loop->out;
+    }
+}
+
+static void fetch(const char *row, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        __builtin_prefetch(row + i);
+}
+
+int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
+                    char *out) {
+    struct position position = {{0}, 0, 0}, ahead = position;
+    int code = REDIST_OK;
+    for (long long i = -AHEAD; i < rows->count && code == REDIST_OK; i++) {
+        if (i + AHEAD < rows->count) {
+            fetch(in + ahead.in, rows->bytes);
+            go_on(rows, &ahead);
+        }
+        if (i < 0)
+            continue;
+        code = library->execute(rows->row, in + position.in, out + position.out);
+        go_on(rows, &position);
+    }
+    if (code == REDIST_OK && rows->rest != NULL)
+        code = library->execute(rows->rest, out, out);
+    return code;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Truncation: of the modes that a piece has, the array retains some. */
+#ifndef FFTND__TRUNCATION_H
+#define FFTND__TRUNCATION_H
+
+#include "../program.h"
+
+/* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
+enum fftnd__nyquist {
+    FFTND__NYQUIST_NONE,  /* there is none */
+    FFTND__NYQUIST_PAIR,  /* both are in the piece */
+    FFTND__NYQUIST_MIRROR /* the halved axis: one is, the other is its mirror image */
+};
+
+/* Of an axis with `modes` modes in a piece, the array retains the first `low` and the last `high`. */
+struct fftnd__retained {
+    int axis; /* of the array */
+    redist_index modes, low, high;
+    enum fftnd__nyquist nyquist;
+};
+
+/* All axes along which a piece has more modes than the array. */
+struct fftnd__truncation {
+    int n;
+    struct fftnd__retained axes[REDIST_MAX_NDIMS];
+};
+
+/* A piece in memory, with all modes. */
+struct fftnd__block {
+    enum fftnd_precision precision;
+    int ndims;
+    redist_index count[REDIST_MAX_NDIMS];
+    const ptrdiff_t *stride; /* bytes */
+    size_t item;
+    char *memory;
+};
+
+/* A part of a piece that is a box in the array too. */
+struct fftnd__part {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* in the array */
+    ptrdiff_t offset;                                              /* bytes, in the piece */
+};
+
+/* The truncation of a step; none if it retains all modes. */
+void fftnd__truncation_of(struct fftnd__truncation *truncation,
+                          const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Extents of a piece whose array has `extent`. */
+void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
+                  const redist_index extent[], redist_index wide[]);
+
+/* Part number `which` of the box at `start`, `count` of the array; there are 1 << truncation->n. Returns 0
+ * if it is empty. */
+int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int ndims,
+                     const redist_index start[], const redist_index count[],
+                     const ptrdiff_t stride[], struct fftnd__part *part);
+
+/* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is at
+ * hand only as long as no other axis of the halved one's transform is transformed. */
+void fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
+                         const struct fftnd__block *block);
+
+/* Before a backward transform: half of a mode half-way goes to each of both, and all modes that the
+ * array does not have are zero. */
+void fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block);
+
+#endif

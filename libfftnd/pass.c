@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pass.h"
+
+#include <stdint.h>
+
+enum { ALIGNMENT = 64 };
+
+/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
+
+/* On a device, with so many tiles the first upload and the last download, which nothing runs beside, do not
+ * count; with tiles as large as this they do not either. */
+enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
+
+/* Contiguous bytes of the host that keep the rate of the link to a device. */
+enum { LONG_ROW = 32 << 10 };
+
+/* ---------------------------------------------------------------- how a step is cut */
+
+int fftnd__is_nontemporal(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    return fftnd__step_bytes(transform, step) > transform->configuration.nontemporal_bytes;
+}
+
+/* How large tiles may be: with several threads, such that there are some for each. */
+static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const struct fftnd__cut *cut) {
+    size_t threads = transform->offload == NULL ? (size_t)fftnd__team_size(transform->team) : 1;
+    size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
+    fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
+    return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
+}
+
+/* Of an array axis, without padding. */
+static redist_index extent_of(const struct fftnd__transform *transform,
+                              const struct fftnd__step *step, int at) {
+    return at == transform->batch.axis ? transform->batch.count
+                                       : step->alignment.count[at - transform->batch.shift];
+}
+
+void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, int direction, const struct fftnd__cut *cut) {
+    const struct fftnd__step *before = step - 1;
+    size_t item = fftnd__element_bytes(transform, step->real && before->real), smallest = item;
+    redist_index wide[REDIST_MAX_NDIMS];
+    struct fftnd__truncation truncation;
+    *partition = (struct fftnd__partition){.ndims = step->local.ndims};
+    for (int i = 0; i < partition->ndims; i++) {
+        partition->whole[i] =
+            i != transform->batch.axis && fftnd__is_transformed(step, i - transform->batch.shift);
+        partition->before[i] = extent_of(transform, before, i);
+        partition->after[i] = extent_of(transform, step, i);
+    }
+    fftnd__truncation_of(&truncation, transform, step);
+    truncation.n = direction == REDIST_FORWARD ? truncation.n : 0; /* else on the other side */
+    fftnd__widen(&truncation, partition->ndims, partition->after, wide);
+    for (int i = 0; i < partition->ndims; i++)
+        if (partition->whole[i])
+            smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
+    if (cut->local_load && cut->local_store)
+        fftnd__merge_axes(partition, before->local.stride, step->local.stride);
+    fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
+}
+
+/* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
+static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           int axis) {
+    size_t bytes = fftnd__element_bytes(transform, step->real) * (size_t)step->local.stride[axis];
+    return bytes % fftnd__element_bytes(transform, 0) == 0;
+}
+
+void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          redist_index extents[]) {
+    for (int axis = 0; axis < step->local.ndims; axis++) {
+        int whole = axis != transform->batch.axis &&
+                    fftnd__is_transformed(step, axis - transform->batch.shift);
+        int may_cut = !whole && keeps_alignment(transform, step - 1, axis) &&
+                      keeps_alignment(transform, step, axis);
+        extents[axis] = may_cut ? step->local.extent[axis] : 0;
+    }
+}
+
+/* What arrives in partitions is cut as these are. */
+static void cut_segments(struct fftnd__partition *partition,
+                         const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    redist_index extents[REDIST_MAX_NDIMS];
+    int by_partitions = step[-1].by_partitions;
+    int n = by_partitions ? transform->configuration.partitions : transform->configuration.segments;
+    fftnd__list_cuttable(transform, step, extents);
+    int axis = by_partitions ? step->cut
+                             : fftnd__choose_axis(partition->ndims, step->local.order, extents, n);
+    fftnd__cut_along(partition, axis, n);
+}
+
+/* ---------------------------------------------------------------- the settings */
+
+enum setting {
+    WHOLE,       /* one piece: the array */
+    SEGMENTS,    /* boxes of the array that are sent as they are done, or begin as they arrive */
+    TILES,       /* in the caches */
+    DEVICE_TILES /* in the memory of a device */
+};
+
+static struct fftnd__cut cut_of(const struct fftnd__program *program,
+                                const struct fftnd__transform *transform,
+                                const struct fftnd__step *step) {
+    int fused = program->fused;
+    return (struct fftnd__cut){
+        transform->configuration.tile_bytes, !fused || step[-1].fused_with != FFTND__PULLED,
+        !fused || step[1].fused_with != FFTND__PUSHED, !fftnd__is_nontemporal(transform, step)};
+}
+
+/* Tiles that leave threads idle are worse than the serial library's own threads. */
+static int is_coarse(const struct fftnd__program *program, const struct fftnd__transform *transform,
+                     const struct fftnd__step *step) {
+    struct fftnd__partition partition;
+    const struct fftnd__cut cut = cut_of(program, transform, step);
+    fftnd__cut_tiles(&partition, transform, step, program->direction, &cut);
+    return partition.n < fftnd__team_size(transform->team);
+}
+
+/* A transform between arrays of this rank, which the serial library may do by itself. */
+static int may_be_whole(const struct fftnd__step *step) {
+    return !step->truncates && !step->ruins_source && step[-1].fused_with != FFTND__PULLED &&
+           step[1].fused_with != FFTND__PUSHED;
+}
+
+static enum setting setting_of(const struct fftnd__program *program,
+                               const struct fftnd__transform *transform,
+                               const struct fftnd__step *step) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    if (transform->offload != NULL && step->naxes > 0)
+        return DEVICE_TILES;
+    if (program->fused)
+        return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
+    if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
+        return SEGMENTS;
+    int tiled = configuration->tiled && step->naxes > 0 && !is_coarse(program, transform, step);
+    return step->truncates || tiled ? TILES : WHOLE;
+}
+
+static int has_pass(const struct fftnd__step *step) {
+    return step->type != FFTND__EXCHANGE && step->local.elements > 0 && step[-1].local.elements > 0;
+}
+
+int fftnd__needs_scratch(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps; i++)
+        if (has_pass(&program->steps[i]) &&
+            setting_of(program, transform, &program->steps[i]) <= SEGMENTS)
+            return !transform->space->asynchronous;
+    return 0;
+}
+
+static void set_sides(struct fftnd__pass *pass, const struct fftnd__program *program,
+                      const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    struct fftnd__side *spectral = program->direction == REDIST_FORWARD ? &pass->out : &pass->in;
+    pass->in.item = fftnd__element_bytes(transform, step[-1].real);
+    pass->out.item = fftnd__element_bytes(transform, step->real);
+    fftnd__truncation_of(&spectral->truncation, transform, step);
+}
+
+static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
+                                               const struct fftnd__program *program,
+                                               const struct fftnd__transform *transform,
+                                               const struct fftnd__step *step) {
+    return (struct fftnd__kernel_problem){.transform = transform,
+                                          .before = step - 1,
+                                          .step = step,
+                                          .direction = program->direction,
+                                          .partition = &pass->partition,
+                                          .in = &pass->in,
+                                          .out = &pass->out,
+                                          .library = transform->library,
+                                          .stream = transform->options.stream};
+}
+
+/* ---------------------------------------------------------------- arrays, whole or in segments */
+
+static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step[-1].buffer == step->buffer ||
+           (transform->options.in_place && step[-1].buffer <= FFTND__OUTPUT &&
+            step->buffer <= FFTND__OUTPUT);
+}
+
+static int create_events(struct fftnd__pass *pass, const redist__space *space) {
+    int code = REDIST_OK;
+    pass->events = redist_calloc((size_t)pass->partition.n, sizeof *pass->events);
+    if (pass->events == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for %lld events",
+                              pass->partition.n);
+    for (long long i = 0; i < pass->partition.n && code == REDIST_OK; i++)
+        code = space->event_create(&pass->events[i]);
+    return code;
+}
+
+static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *program,
+                       const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       enum setting setting, void *const scratch[2]) {
+    const fftnd_options *options = &transform->options;
+    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    int ndims = pass->partition.ndims = step->local.ndims, code = REDIST_OK;
+    for (int i = 0; i < ndims; i++) {
+        pass->partition.before[i] = step[-1].local.extent[i];
+        pass->partition.after[i] = step->local.extent[i];
+    }
+    fftnd__byte_strides(transform, step - 1, pass->in.stride);
+    fftnd__byte_strides(transform, step, pass->out.stride);
+    pass->in.in_array = pass->out.in_array = 1;
+    pass->in.memory = scratch[0];
+    pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
+    if (setting == SEGMENTS) {
+        cut_segments(&pass->partition, transform, step);
+        pass->window = 2;
+        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous)
+            code = create_events(pass, transform->space);
+    } else {
+        fftnd__cut_along(&pass->partition, -1, 1);
+        problem.team = transform->team;
+        problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
+                             !options->in_place && !options->overwrite_input;
+    }
+    return code == REDIST_OK ? fftnd__kernel_create(&pass->kernel, &problem) : code;
+}
+
+/* ---------------------------------------------------------------- tiles in the caches */
+
+/* A tile that lies in the array just as it would in memory of its own needs no copy. */
+static void lay_out_side(struct fftnd__side *side, const struct fftnd__transform *transform,
+                         const struct fftnd__step *array, const redist_index box[], int may_lie) {
+    int ndims = array->local.ndims;
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    fftnd__widen(&side->truncation, ndims, box, count);
+    fftnd__byte_strides(transform, array, stride);
+    side->bytes = fftnd__lay_out(ndims, count, side->item, 0, ALIGNMENT, side->stride);
+    side->in_array =
+        may_lie && side->truncation.n == 0 && fftnd__lies_alike(ndims, count, side->stride, stride);
+    if (!side->in_array)
+        side->bytes = fftnd__lay_out(ndims, count, side->item, 1, ALIGNMENT, side->stride);
+}
+
+static char *align(char *memory) {
+    return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+}
+
+static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
+                      const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    const struct fftnd__cut cut = cut_of(program, transform, step);
+    int changes = step[-1].real != step->real;
+    int ruins_source = changes && program->direction == REDIST_BACKWARD;
+    struct fftnd__piece first;
+    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    fftnd__find_piece(&pass->partition, 0, &first);
+    lay_out_side(&pass->in, transform, step - 1, first.before, cut.local_load && !ruins_source);
+    lay_out_side(&pass->out, transform, step, first.after,
+                 cut.local_store && cut.cached_store && !pass->in.in_array);
+    int apart = changes || pass->in.in_array || pass->out.in_array;
+    pass->team = transform->team;
+    pass->share = pass->in.bytes + (apart ? pass->out.bytes : 0);
+    size_t total = pass->share * (size_t)fftnd__team_size(pass->team) + ALIGNMENT;
+    pass->memory = redist_calloc(total, 1);
+    if (pass->memory == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
+                              total);
+    pass->in.memory = align(pass->memory);
+    pass->out.memory = pass->in.memory + (apart ? pass->in.bytes : 0);
+    problem.prefetches = pass->in.in_array;
+    return fftnd__kernel_create(&pass->kernel, &problem);
+}
+
+/* ---------------------------------------------------------------- tiles on a device */
+
+/* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
+static size_t bytes_of_long_rows(const struct fftnd__partition *partition, size_t item) {
+    size_t bytes = item, row = item;
+    for (int i = partition->ndims - 1, in_row = 1; i >= 0; i--) {
+        in_row = in_row && partition->whole[i];
+        if (in_row)
+            row *= (size_t)partition->after[i];
+        if (partition->whole[i])
+            bytes *= (size_t)partition->after[i];
+    }
+    return row < LONG_ROW ? bytes * (LONG_ROW / row) : bytes;
+}
+
+/* Of a tile, to begin with: enough for the link, and no more, so that there are many. */
+static size_t wanted_bytes(const struct fftnd__partition *partition,
+                           const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    size_t bytes = fftnd__step_bytes(transform, step) / MANY_TILES;
+    size_t most = transform->offload->limit / 4;
+    bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
+    size_t rows = bytes_of_long_rows(partition, fftnd__element_bytes(transform, step->real));
+    bytes = bytes < rows ? rows : bytes;
+    if (transform->options.tile_bytes != 0)
+        bytes = transform->options.tile_bytes;
+    return bytes < most ? bytes : most;
+}
+
+/* Tiles have no gaps. Real lines that are padded in the array are so in the tile: both are copied as they are, in
+ * one run instead of one for each line. */
+static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    int last = pass->partition.ndims - 1, changes = step[-1].real != step->real;
+    int halved = transform->chain.halved + transform->batch.shift;
+    struct fftnd__side *real = step[-1].real ? &pass->in : &pass->out;
+    const struct fftnd__side *other = step[-1].real ? &pass->out : &pass->in;
+    struct fftnd__piece first;
+    fftnd__find_piece(&pass->partition, 0, &first);
+    pass->in.bytes = fftnd__lay_out(last + 1, first.before, pass->in.item, 0,
+                                    FFTND__OFFLOAD_ALIGNMENT, pass->in.stride);
+    pass->out.bytes = fftnd__lay_out(last + 1, first.after, pass->out.item, 0,
+                                     FFTND__OFFLOAD_ALIGNMENT, pass->out.stride);
+    if (transform->options.in_place && changes && halved == last) {
+        for (int i = 0; i < last; i++)
+            real->stride[i] = other->stride[i];
+        real->bytes = other->bytes;
+        real->padded = (step[-1].real ? step - 1 : step)->local.extent[last];
+    }
+    pass->share = changes ? pass->in.bytes + pass->out.bytes : pass->out.bytes;
+}
+
+static int set_memory(struct fftnd__pass *pass, size_t needed) {
+    size_t staging = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
+    int code = fftnd__offload_reserve(pass->offload, needed,
+                                      (size_t)pass->window * staging + FFTND__OFFLOAD_ALIGNMENT);
+    pass->in.memory = fftnd__offload_align(pass->offload->memory);
+    pass->out.memory = pass->in.memory + (pass->share - pass->out.bytes);
+    return code;
+}
+
+/* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
+static int try_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
+                     const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     size_t *needed) {
+    struct fftnd__offload *offload = pass->offload;
+    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    problem.library = offload->library;
+    problem.stream = offload->streams[FFTND__TRANSFORM];
+    lay_out_tiles(pass, transform, step);
+    if (pass->partition.n < pass->window)
+        pass->window = (int)pass->partition.n;
+    *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
+    if (*needed > offload->limit)
+        return REDIST_OK;
+    int code = set_memory(pass, *needed);
+    if (code == REDIST_OK)
+        code = fftnd__kernel_create(&pass->kernel, &problem);
+    if (code != REDIST_OK)
+        return code;
+    size_t area = fftnd__kernel_area(&pass->kernel);
+    *needed +=
+        (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
+    return *needed <= offload->limit ? set_memory(pass, *needed) : REDIST_OK;
+}
+
+static int refuse(const struct fftnd__offload *offload, size_t needed) {
+    const char *what =
+        offload->is_given ? "options->device_bytes" : "this rank's part of the device";
+    return redist_fail_in("fftnd_plan_create", REDIST_ERR_ARGUMENT,
+                          "%s = %zu is too small: the smallest tile of a transform needs %zu", what,
+                          offload->limit, needed);
+}
+
+/* Smaller tiles, and at last fewer of them, until they fit. */
+static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
+                             const struct fftnd__transform *transform,
+                             const struct fftnd__step *step) {
+    struct fftnd__cut cut = cut_of(program, transform, step);
+    int slots = FFTND__SLOTS;
+    pass->offload = transform->offload;
+    pass->team = transform->team;
+    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    cut.bytes = wanted_bytes(&pass->partition, transform, step);
+    for (;;) {
+        size_t needed;
+        pass->window = slots;
+        fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+        int code = try_tiles(pass, program, transform, step, &needed);
+        if (code != REDIST_OK || needed <= pass->offload->limit)
+            return code;
+        if (!fftnd__is_smallest(&pass->partition))
+            cut.bytes /= 2;
+        else if (--slots == 0)
+            return refuse(pass->offload, needed);
+        if (pass->kernel.library != NULL)
+            fftnd__kernel_free(&pass->kernel);
+    }
+}
+
+/* ---------------------------------------------------------------- all passes */
+
+static int plan_pass(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     struct fftnd__step *step, void *const scratch[2]) {
+    enum setting setting = setting_of(program, transform, step);
+    struct fftnd__pass *pass = step->pass = redist_calloc(1, sizeof *pass);
+    if (pass == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
+    pass->window = 1;
+    set_sides(pass, program, transform, step);
+    switch (setting) {
+    case TILES:
+        return plan_tiles(pass, program, transform, step);
+    case DEVICE_TILES:
+        return plan_device_tiles(pass, program, transform, step);
+    default:
+        return plan_arrays(pass, program, transform, step, setting, scratch);
+    }
+}
+
+int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       void *const scratch[2]) {
+    int code = REDIST_OK;
+    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
+        if (has_pass(&program->steps[i]))
+            code = plan_pass(program, transform, &program->steps[i], scratch);
+    program->planned = code == REDIST_OK;
+    return code;
+}
+
+static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
+    if (pass->kernel.library != NULL)
+        fftnd__kernel_free(&pass->kernel);
+    for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
+        space->event_destroy(pass->events[i]);
+    redist_release(pass->events);
+    redist_release(pass->memory);
+    redist_release(pass);
+}
+
+void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        if (program->steps[i].pass != NULL)
+            free_pass(program->steps[i].pass, transform->space);
+        program->steps[i].pass = NULL;
+    }
+}
+
+size_t fftnd__passes_area(const struct fftnd__program *program) {
+    size_t most = 0;
+    for (int i = 1; i <= program->nsteps; i++) {
+        const struct fftnd__pass *pass = program->steps[i].pass;
+        size_t bytes =
+            pass != NULL && pass->offload == NULL ? fftnd__kernel_area(&pass->kernel) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+int fftnd__set_passes_area(const struct fftnd__program *program, void *area) {
+    int code = REDIST_OK;
+    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++) {
+        const struct fftnd__pass *pass = program->steps[i].pass;
+        if (pass != NULL && pass->offload == NULL)
+            code = fftnd__kernel_set_area(&pass->kernel, area);
+    }
+    return code;
+}

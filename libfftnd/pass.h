@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pass: one serial transform of a program on its way through memory, source -> kernel -> sink, cut in pieces of
+ * which some are in flight. Whole arrays, segments that are sent as they are done, tiles of the size of a cache, and
+ * tiles of a device's memory differ in how it is cut, in the memory of the pieces, and in who works on them.
+ */
+#ifndef FFTND__PASS_H
+#define FFTND__PASS_H
+
+#include "kernels/kernel.h"
+#include "offload.h"
+
+struct fftnd__pass {
+    struct fftnd__partition partition;
+    struct fftnd__kernel kernel;
+    struct fftnd__side in, out; /* the same memory when the kernel may run in place */
+    struct fftnd__team
+        *team; /* the threads that share the pieces out among them, or move each of them */
+    struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
+    int window;   /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    char *memory; /* of pieces, NULL = the library's own */
+    size_t
+        share; /* bytes from the pieces of one thread, or slot of the window, to those of the next */
+    void **
+        events; /* one for each piece that is sent when it is done; NULL = it is done when it has begun */
+};
+
+/* How tiles are cut, and what is known of their ends. */
+struct fftnd__cut {
+    size_t bytes;   /* of a tile, at most, if the transformed axes allow */
+    int local_load; /* tiles come from an array of this rank */
+    int local_store; /* and go to one; when both are local, neighbouring axes that are not transformed
+                         can be cut as if they were one, so that cuts fall on cache lines */
+    int cached_store; /* into caches: the transform may as well write there itself */
+};
+
+/* How a serial step is cut in tiles. Not collective. */
+void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, int direction, const struct fftnd__cut *cut);
+
+/* How far each axis of a serial step can be cut in segments, 0 = not at all. */
+void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          redist_index extents[]);
+
+/* Whether stores into the array after a step bypass the caches. */
+int fftnd__is_nontemporal(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Whether some passes are planned on arrays; `scratch` of fftnd__plan_passes has room for every step then. */
+int fftnd__needs_scratch(const struct fftnd__program *program,
+                         const struct fftnd__transform *transform);
+
+/* Plans the passes of all serial steps. Not collective. */
+int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       void *const scratch[2]);
+void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__transform *transform);
+
+/* Scratch memory that the library wants for any of the passes over arrays, and one for all of them to share. */
+size_t fftnd__passes_area(const struct fftnd__program *program);
+int fftnd__set_passes_area(const struct fftnd__program *program, void *area);
+
+#endif

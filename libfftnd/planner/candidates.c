@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "candidates.h"
+#include "cache.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Stores that bypass the caches pay for arrays that would not stay in them. */
+static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
+
+enum { USUAL_SEGMENTS = 4 };
+
+static int is_on_device(const struct fftnd__request *request) {
+    return request->options.space != REDIST_SPACE_HOST;
+}
+
+/* ---------------------------------------------------------------- the guess */
+
+/* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
+ * shorter; but partitions need a second work array, which a user who does not even measure may not have. */
+static void guess_segments(struct fftnd__candidates *candidates) {
+    const fftnd_options *options = &candidates->request->options;
+    struct fftnd__configuration *guess = &candidates->guess;
+    int cuts = options->fusion != FFTND_FUSION_NEVER && candidates->nranks > 1;
+    guess->fused = guess->tiled = 0;
+    guess->segments = cuts ? USUAL_SEGMENTS : 1;
+    guess->partitions = options->effort != FFTND_ESTIMATE ? guess->segments : 1;
+    guess->before_exchange = guess->partitions == 1;
+}
+
+void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+                            const struct fftnd__request *request, int verbose) {
+    const fftnd_options *options = &request->options;
+    struct fftnd__configuration *guess = &candidates->guess;
+    int transposed = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
+    candidates->comm = comm;
+    candidates->request = request;
+    candidates->verbose = verbose;
+    candidates->stage = candidates->next = 0;
+    MPI_Comm_size(comm, &candidates->nranks);
+    *guess = (struct fftnd__configuration){
+        .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
+        .tiled = candidates->nranks > 1 && !transposed,
+        .transposed = transposed,
+        .tile_bytes = options->tile_bytes != 0 ? options->tile_bytes : fftnd__cache_bytes() / 8,
+        .group_bytes = SIZE_MAX,
+        .nontemporal_bytes = usual_nontemporal_bytes,
+        .segments = 1,
+        .partitions = 1};
+    if (is_on_device(request))
+        guess_segments(candidates);
+    if (candidates->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
+        guess->tiled = 1;
+        guess->group_bytes = fftnd__cache_bytes() / 2;
+    }
+    fftnd__grids_guess(request, candidates->nranks, guess);
+}
+
+/* ---------------------------------------------------------------- variations */
+
+/* Changes `candidate`, the best so far, for the i-th time. Returns 0 if there is no i-th variation; where
+ * one does not suit the request it leaves the candidate as it is. */
+typedef int vary(struct fftnd__candidates *candidates, int i,
+                 struct fftnd__configuration *candidate);
+
+/* Values of one number, which only tiles use. */
+static int vary_value(const struct fftnd__configuration *candidate, int i, int n,
+                      const size_t values[], size_t *value) {
+    if (i < n && (candidate->fused || candidate->tiled))
+        *value = values[i];
+    return i < n;
+}
+
+static int vary_stores(struct fftnd__candidates *candidates, int i,
+                       struct fftnd__configuration *candidate) {
+    static const size_t values[] = {1, SIZE_MAX};
+    (void)candidates;
+    return vary_value(candidate, i, 2, values, &candidate->nontemporal_bytes);
+}
+
+static int vary_groups(struct fftnd__candidates *candidates, int i,
+                       struct fftnd__configuration *candidate) {
+    const size_t values[] = {fftnd__cache_bytes() / 2, SIZE_MAX};
+    (void)candidates;
+    return vary_value(candidate, i, 2, values, &candidate->group_bytes);
+}
+
+static int vary_tiles(struct fftnd__candidates *candidates, int i,
+                      struct fftnd__configuration *candidate) {
+    const fftnd_options *options = &candidates->request->options;
+    size_t tile = candidates->guess.tile_bytes;
+    const size_t values[] = {tile / 2, tile * 2, tile / 4, tile * 4};
+    int varies = options->effort == FFTND_PATIENT && options->tile_bytes == 0;
+    return varies && vary_value(candidate, i, 4, values, &candidate->tile_bytes);
+}
+
+/* The grids that have a chance, those first that have most. */
+static int vary_grid(struct fftnd__candidates *candidates, int i,
+                     struct fftnd__configuration *candidate) {
+    struct fftnd__grids *grids = &candidates->grids;
+    if (candidates->nranks == 1 || candidates->request->options.grid != NULL ||
+        (i == 0 && fftnd__grids_find(candidates->comm, candidates->request, candidate->order,
+                                     candidates->verbose, grids) != REDIST_OK) ||
+        i == grids->count)
+        return 0;
+    candidate->grid_ndims = grids->list[i].ndims;
+    memcpy(candidate->grid, grids->list[i].dims, sizeof candidate->grid);
+    return 1;
+}
+
+static int vary_fusion(struct fftnd__candidates *candidates, int i,
+                       struct fftnd__configuration *candidate) {
+    static const struct {
+        int fused, tiled, untiled;
+    } values[] = {{0, 1, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 1}};
+    if (i == sizeof values / sizeof *values)
+        return 0;
+    if (values[i].fused ? candidate->fused
+                        : candidates->request->options.fusion != FFTND_FUSION_ALWAYS) {
+        candidate->fused = values[i].fused;
+        candidate->tiled = values[i].tiled;
+        candidate->untiled = values[i].untiled;
+    }
+    return 1;
+}
+
+/* With fewer grid dimensions than could be, the last axis may be split in place of the next one: then
+ * the transforms between exchanges are along the slowest axes or along the fastest. */
+static int vary_order(struct fftnd__candidates *candidates, int i,
+                      struct fftnd__configuration *candidate) {
+    const struct fftnd__request *request = candidates->request;
+    int last = request->ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
+    if (i > 0 || candidates->nranks == 1)
+        return 0;
+    if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
+        return 1;
+    memmove(&candidate->order[n + 1], &candidate->order[n],
+            (size_t)(last - n) * sizeof *candidate->order);
+    candidate->order[n] = axis;
+    return 1;
+}
+
+static int vary_before_exchange(struct fftnd__candidates *candidates, int i,
+                                struct fftnd__configuration *candidate) {
+    candidate->before_exchange = !candidate->before_exchange;
+    return i == 0 && candidates->nranks > 1;
+}
+
+static int vary_transposed(struct fftnd__candidates *candidates, int i,
+                           struct fftnd__configuration *candidate) {
+    candidate->transposed = !candidate->transposed;
+    return i == 0 && candidates->nranks > 1 &&
+           candidates->request->options.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
+}
+
+/* First as many of both, since what one gains is often lost without the other. 0 = as it is. */
+static int vary_segments(struct fftnd__candidates *candidates, int i,
+                         struct fftnd__configuration *candidate) {
+    static const struct {
+        int segments, partitions;
+    } values[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
+                  {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
+    if (candidates->nranks == 1 || candidates->request->options.fusion == FFTND_FUSION_NEVER ||
+        i == sizeof values / sizeof *values)
+        return 0;
+    if (values[i].segments != 0)
+        candidate->segments = values[i].segments;
+    if (values[i].partitions != 0)
+        candidate->partitions = values[i].partitions;
+    return 1;
+}
+
+int fftnd__candidates_next(struct fftnd__candidates *candidates,
+                           const struct fftnd__configuration *best,
+                           struct fftnd__configuration *candidate) {
+    static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
+                                    vary_groups, vary_tiles, NULL};
+    static vary *const on_device[] = {vary_grid,       vary_order,    vary_before_exchange,
+                                      vary_transposed, vary_segments, NULL};
+    vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
+    for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
+        *candidate = *best;
+        if (stages[candidates->stage](candidates, candidates->next++, candidate))
+            return 1;
+    }
+    return 0;
+}

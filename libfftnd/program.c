@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of a transform, listed, how the array lies between them, and where. */
+#include "program.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- arrays between steps */
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real) {
+    return fftnd__item_bytes(transform->precision, real);
+}
+
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step->local.elements * fftnd__element_bytes(transform, step->real);
+}
+
+void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         ptrdiff_t stride[]) {
+    ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
+    for (int i = 0; i < step->local.ndims; i++)
+        stride[i] = step->local.stride[i] * item;
+}
+
+/* The real side of an in-place transform is padded to the bytes of the complex side. */
+static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      const struct fftnd__alignment *alignment, int real) {
+    int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
+    step->alignment = *alignment;
+    step->real = real;
+    step->local = fftnd__local_of(alignment, transform->chain.ndims, step->memory,
+                                  &transform->batch, padded ? transform->chain.halved : -1);
+}
+
+/* ---------------------------------------------------------------- listing steps */
+
+static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__step_type type) {
+    struct fftnd__step *step = &program->steps[++program->nsteps];
+    step->type = type;
+    memcpy(step->memory, step[-1].memory, sizeof step->memory);
+    return step;
+}
+
+static int has_halved(const struct fftnd__transform *transform, const struct fftnd__stage *stage) {
+    return transform->chain.halved >= 0 && stage->axes[stage->naxes - 1] == transform->chain.halved;
+}
+
+static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
+    for (int i = 0; i < naxes; i++)
+        if (chain->kept[axes[i]] < chain->points[axes[i]])
+            return 1;
+    return 0;
+}
+
+/* The array after a transform over the axes of a step. */
+static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
+                                           const struct fftnd__step *step, int backward) {
+    struct fftnd__alignment alignment = step[-1].alignment;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i];
+        fftnd__set_whole(&alignment, axis,
+                         backward ? chain->points[axis]
+                                  : fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+    }
+    return alignment;
+}
+
+/* Moves axes of a list to its front or end; the others stay in order. */
+static void move_axes(int ndims, int list[], const struct fftnd__stage *stage, int to_end) {
+    int moved[REDIST_MAX_NDIMS], n[2] = {0, to_end ? ndims - stage->naxes : 0};
+    n[0] = to_end ? 0 : stage->naxes;
+    for (int i = 0; i < ndims; i++) {
+        int is_moved = 0;
+        for (int j = 0; j < stage->naxes; j++)
+            is_moved |= stage->axes[j] == list[i];
+        moved[n[is_moved]++] = list[i];
+    }
+    memcpy(list, moved, (size_t)ndims * sizeof *list);
+}
+
+/* How the array lies in memory after the last transform of a stage. */
+static void turn_memory(const struct fftnd__program *program,
+                        const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+                        int is_last_stage, int memory[]) {
+    int ndims = transform->chain.ndims;
+    for (int axis = 0; axis < ndims && is_last_stage; axis++)
+        memory[axis] = axis;
+    if (!is_last_stage && program->transposed)
+        move_axes(ndims, memory, stage, program->direction == REDIST_BACKWARD);
+}
+
+/* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
+ * its place, since each of them is read before it is written. */
+static int lines_lie_alike(const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    const struct fftnd__local *before = &step[-1].local, *after = &step->local;
+    int halved = transform->chain.halved + transform->batch.shift;
+    size_t items[2] = {fftnd__element_bytes(transform, step[-1].real),
+                       fftnd__element_bytes(transform, step->real)};
+    for (int i = 0; i < after->ndims; i++)
+        if (i != halved &&
+            (size_t)before->stride[i] * items[0] != (size_t)after->stride[i] * items[1])
+            return 0;
+    return transform->offload != NULL && transform->options.in_place;
+}
+
+/* Over axes `first`..`last` - 1 of a stage. */
+static void add_serial(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       const struct fftnd__stage *stage, int first, int last, const int memory[]) {
+    int backward = program->direction == REDIST_BACKWARD;
+    int changes = has_halved(transform, stage) && last == stage->naxes;
+    int truncates = is_truncated(&transform->chain, last - first, stage->axes + first);
+    struct fftnd__step *step =
+        add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
+    step->naxes = last - first;
+    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    step->truncates = truncates;
+    if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
+        memcpy(step->memory, memory, sizeof step->memory);
+        step->type = FFTND__CHANGES_LAYOUT;
+    }
+    step->ruins_source =
+        changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
+    struct fftnd__alignment after = transformed(&transform->chain, step, backward);
+    set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
+    if (changes && lines_lie_alike(transform, step))
+        step->type = FFTND__KEEPS_LAYOUT;
+}
+
+/* Leaves the array as it is, but elsewhere. */
+static void add_copy(struct fftnd__program *program) {
+    const struct fftnd__step *before = &program->steps[program->nsteps];
+    struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
+    step->alignment = before->alignment;
+    step->real = before->real;
+    step->local = before->local;
+}
+
+/* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
+ * bounds[1] > ... > bounds[n] = 0. Returns n. */
+static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
+                       int halved_apart, int bounds[]) {
+    const struct fftnd__chain *chain = &transform->chain;
+    size_t item = fftnd__element_bytes(transform, 0);
+    size_t row =
+        transform->configuration.row_bytes > item ? transform->configuration.row_bytes : item;
+    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
+    int n = 0;
+    bounds[0] = stage->naxes;
+    for (int i = stage->naxes - 1; i >= 0; i--) {
+        int axis = stage->axes[i];
+        size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
+        int alone = halved_apart && i == stage->naxes - 2;
+        if (i + 1 < bounds[n] && (alone || bytes * size > transform->configuration.group_bytes)) {
+            bounds[++n] = i + 1;
+            bytes = row;
+        }
+        bytes *= size;
+    }
+    bounds[++n] = 0;
+    return n;
+}
+
+static void add_stage(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      const struct fftnd__stage *stage, int is_last_stage,
+                      enum fftnd__split split) {
+    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS],
+        halved = has_halved(transform, stage);
+    int backward = program->direction == REDIST_BACKWARD;
+    int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
+    int copies = (halved || truncated) && split == FFTND__WITH_COPY;
+    int apart = halved && split > FFTND__COPY_FIRST;
+    int n = find_groups(transform, stage, apart, bounds);
+    memcpy(memory, program->steps[program->nsteps].memory, sizeof memory);
+    turn_memory(program, transform, stage, is_last_stage, memory);
+    if (backward && (copies || (halved && split == FFTND__COPY_FIRST)))
+        add_copy(program);
+    for (int i = 0; i < n; i++) {
+        int group = backward ? n - 1 - i : i;
+        add_serial(program, transform, stage, bounds[group + 1], bounds[group],
+                   i == n - 1 ? memory : NULL);
+    }
+    if (copies && !backward)
+        add_copy(program);
+}
+
+static void add_exchange(struct fftnd__program *program, const struct fftnd__transform *transform,
+                         const struct fftnd__stage *before, const struct fftnd__stage *after) {
+    int backward = program->direction == REDIST_BACKWARD, shift = transform->batch.shift;
+    struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
+    step->grid_dim = after->grid_dim;
+    step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
+    step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
+    set_array(transform, step, backward ? &before->spectral : &after->physical,
+              transform->kind == FFTND_R2R);
+}
+
+/* Between the end of the chain and the alignment of its beginning, in one exchange of all ranks. */
+static void add_return(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    if (transform->options.alignment != FFTND_ALIGN_INPUT || chain->nstages == 1)
+        return;
+    struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
+    step->grid_dim = -1;
+    set_array(transform, step,
+              program->direction == REDIST_BACKWARD ? &chain->stages[chain->nstages - 1].spectral
+                                                    : &chain->returned,
+              transform->kind == FFTND_R2R);
+}
+
+static const struct fftnd__alignment *spectral_side(const struct fftnd__transform *transform) {
+    const struct fftnd__chain *chain = &transform->chain;
+    return transform->options.alignment == FFTND_ALIGN_INPUT
+               ? &chain->returned
+               : &chain->stages[chain->nstages - 1].spectral;
+}
+
+/* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
+ * which backward must transform at the very end. */
+static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
+    int whole[REDIST_MAX_NDIMS] = {0};
+    for (int stage = 0; stage < chain->nstages; stage++) {
+        const struct fftnd__stage *at = &chain->stages[stage];
+        if (stage > 0)
+            whole[at->axis_before] = 0;
+        for (int i = 0; i < at->naxes; i++)
+            whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
+        for (int axis = 0; axis < chain->ndims; axis++)
+            if (whole[axis] && axis != chain->halved && chain->kept[axis] == chain->points[axis])
+                last[axis] = stage;
+    }
+}
+
+/* A stage of a backward transform: with the axes that can be transformed in it, and no earlier. */
+static struct fftnd__stage early_stage(const struct fftnd__chain *chain, int stage) {
+    struct fftnd__stage early = chain->stages[stage];
+    int last[REDIST_MAX_NDIMS] = {0};
+    find_last_whole(chain, last);
+    early.naxes = 0;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (last[axis] == stage && axis != chain->halved)
+            early.axes[early.naxes++] = axis;
+    if (chain->halved >= 0 && stage == 0)
+        early.axes[early.naxes++] = chain->halved;
+    return early;
+}
+
+static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       enum fftnd__split split) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int backward = program->direction == REDIST_BACKWARD;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        program->steps[0].memory[axis] = axis;
+    set_array(transform, &program->steps[0],
+              backward ? spectral_side(transform) : &chain->stages[0].physical,
+              transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
+    if (backward)
+        add_return(program, transform);
+    for (int i = 0; i < chain->nstages; i++) {
+        int stage = backward ? chain->nstages - 1 - i : i;
+        if (i > 0) {
+            int late = backward ? stage + 1 : stage;
+            add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
+        }
+        const struct fftnd__stage at = backward && transform->configuration.before_exchange
+                                           ? early_stage(chain, stage)
+                                           : chain->stages[stage];
+        add_stage(program, transform, &at, i == chain->nstages - 1, split);
+    }
+    if (!backward)
+        add_return(program, transform);
+}
+
+static int check_bytes(const struct fftnd__program *program) {
+    for (int i = 0; i <= program->nsteps; i++)
+        if (program->steps[i].local.elements > FFTND__MOST_ELEMENTS)
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_LIMIT,
+                                  "this rank's part of sizes and options->batch has more than %zu "
+                                  "elements",
+                                  FFTND__MOST_ELEMENTS);
+    return REDIST_OK;
+}
+
+int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, enum fftnd__split split) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int truncated = memcmp(chain->kept, chain->points, sizeof chain->kept) != 0;
+    *program =
+        (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
+    list_steps(program, transform, split);
+    return check_bytes(program);
+}
+
+int fftnd__last_serial(const struct fftnd__program *program) {
+    int i = program->nsteps;
+    while (i > 0 && program->steps[i].type == FFTND__EXCHANGE)
+        i--;
+    return i;
+}
+
+/* ---------------------------------------------------------------- serial transforms */
+
+int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] == axis)
+            return 1;
+    return 0;
+}
+
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
+                            const redist_index extent[], struct fftnd__serial_problem *problem) {
+    int changes = before->real != step->real, shift = transform->batch.shift;
+    *problem = (struct fftnd__serial_problem){.precision = transform->precision,
+                                              .direction = direction,
+                                              .effort = transform->options.effort,
+                                              .stream = transform->options.stream};
+    double share = transform->options.plan_seconds / 4;
+    problem->seconds = share > 1 ? share : 1;
+    problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], at = axis + shift;
+        problem->r2r[problem->naxes] = transform->r2r[direction][axis];
+        problem->axes[problem->naxes++] =
+            (struct fftnd__loop){transform->chain.points[axis], in[at], out[at]};
+    }
+    for (int at = 0; at < step->local.ndims; at++)
+        if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
+            problem->loops[problem->nloops++] = (struct fftnd__loop){extent[at], in[at], out[at]};
+}
+
+/* ---------------------------------------------------------------- arrays of the steps */
+
+enum { IMPOSSIBLE = 1 << 28 };
+
+/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform
+ * that is not in place, a first work array. */
+enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 10, FIRST_WORK = 1 };
+
+/* From one array to the next. */
+struct edge {
+    enum fftnd__step_type type;
+    int ruins_source, reaches_output;
+    int maps_source, maps_destination; /* peers have to map them */
+    int apart; /* the destination must not be the array before the source either */
+};
+
+static int same_memory(const struct fftnd__rules *rules, int a, int b) {
+    int aliased = rules->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
+    return a == b || aliased;
+}
+
+static int is_mapped(const struct fftnd__rules *rules, int buffer) {
+    return rules->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
+}
+
+/* Whether the array after edge `j` may lie in `buffer`. */
+static int may_hold(const struct fftnd__rules *rules, int n, const struct edge edges[], int j,
+                    int buffer) {
+    if (j == n - 1)
+        return buffer == FFTND__OUTPUT;
+    int free_use = rules->in_place || rules->overwrite_input;
+    if (buffer == FFTND__INPUT)
+        return free_use;
+    if (buffer == FFTND__OUTPUT)
+        return !rules->in_place && (free_use || edges[j].reaches_output);
+    return 1;
+}
+
+static int edge_cost(const struct fftnd__rules *rules, const struct edge *edge, int before,
+                     int source, int destination) {
+    int same = same_memory(rules, source, destination);
+    int free_use = rules->in_place || rules->overwrite_input;
+    if (same && edge->type != FFTND__KEEPS_LAYOUT)
+        return IMPOSSIBLE;
+    if ((edge->maps_source && !is_mapped(rules, source)) ||
+        (edge->maps_destination && !is_mapped(rules, destination)))
+        return IMPOSSIBLE;
+    if (edge->apart && same_memory(rules, before, destination))
+        return IMPOSSIBLE;
+    if (edge->ruins_source && source == FFTND__INPUT && !free_use)
+        return IMPOSSIBLE;
+    int cost = destination == FFTND__WORK1   ? SECOND_WORK
+               : destination == FFTND__WORK0 ? FIRST_WORK
+                                             : 0;
+    if (edge->type == FFTND__EXCHANGE && !is_mapped(rules, source) &&
+        !is_mapped(rules, destination))
+        cost += UNMAPPED;
+    if (edge->type == FFTND__KEEPS_LAYOUT && !same)
+        cost += EXTRA_ARRAY;
+    return cost;
+}
+
+/* For the array before edge `j` and the one before that: the least cost to the end, and where to go. */
+struct table {
+    int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
+};
+
+static void choose_next(const struct fftnd__rules *rules, int n, const struct edge edges[], int j,
+                        int before, int source, struct table tables[]) {
+    int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
+    *cost = IMPOSSIBLE;
+    *next = source;
+    for (int to = 0; to < FFTND__BUFFERS; to++) {
+        if (!may_hold(rules, n, edges, j, to))
+            continue;
+        int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
+        int total = rest + edge_cost(rules, &edges[j], before, source, to);
+        if (total < *cost) {
+            *cost = total;
+            *next = to;
+        }
+    }
+}
+
+/* From the array after step `from` to that after step `to`; what is between them is done in pieces on their way. */
+static struct edge edge_between(const struct fftnd__program *program, int from, int to) {
+    const struct fftnd__step *before = &program->steps[from], *step = &program->steps[to];
+    struct edge edge = {.type = step->type, .reaches_output = step->reaches_output};
+    edge.maps_destination = step->fused_with == FFTND__PUSHED;
+    if (to > from + 1) {
+        edge.type = FFTND__EXCHANGE;
+        edge.maps_source = before[1].fused_with == FFTND__PULLED;
+        return edge;
+    }
+    edge.ruins_source = step->ruins_source && !program->fused;
+    edge.apart = edge.maps_destination || before->by_partitions;
+    return edge;
+}
+
+/* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
+ * (dynamic programming). */
+int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__rules *rules) {
+    struct table tables[FFTND__MOST_STEPS];
+    struct edge edges[FFTND__MOST_STEPS];
+    int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].buffer != FFTND__NOWHERE) {
+            edges[n] = edge_between(program, stored[n], i);
+            stored[++n] = i;
+        }
+    for (int j = n - 1; j >= 0; j--)
+        for (int before = 0; before < FFTND__BUFFERS; before++)
+            for (int source = 0; source < FFTND__BUFFERS; source++)
+                choose_next(rules, n, edges, j, before, source, tables);
+    for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
+        int next = tables[j].next[before][buffer];
+        program->steps[stored[j + 1]].buffer = next;
+        before = buffer;
+        buffer = next;
+    }
+    return n == 0 || tables[0].cost[FFTND__INPUT][FFTND__INPUT] < IMPOSSIBLE;
+}

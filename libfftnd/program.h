@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program of a direction: its steps, how the array lies between them, and which array each of them uses. */
+#ifndef FFTND__PROGRAM_H
+#define FFTND__PROGRAM_H
+
+#include "backends/serial.h"
+#include "configuration.h"
+#include "layout.h"
+#include "redist_support.h"
+#include "team.h"
+
+struct fftnd__offload;
+struct fftnd__pass;
+
+enum fftnd__buffer {
+    FFTND__NOWHERE = -1, /* only pieces of the array, on their way */
+    FFTND__INPUT,
+    FFTND__OUTPUT, /* in place: the same memory as the input */
+    FFTND__WORK0,
+    FFTND__WORK1,
+    FFTND__BUFFERS
+};
+
+/* What a step needs of the arrays before and after it. */
+enum fftnd__step_type {
+    FFTND__KEEPS_LAYOUT,   /* a serial transform that may run in place */
+    FFTND__CHANGES_LAYOUT, /* one between real and complex: never in place */
+    FFTND__EXCHANGE        /* never in place; best when peers map one side */
+};
+
+/* Which transform does an exchange, piece by piece. */
+enum fftnd__fused_with {
+    FFTND__UNFUSED, /* none: it moves whole arrays */
+    FFTND__PUSHED,  /* the one before puts its pieces into the peers' arrays */
+    FFTND__PULLED   /* the one after gets its pieces out of the peers' arrays */
+};
+
+/* A step, and the array after it. */
+struct fftnd__step {
+    enum fftnd__step_type type;
+    struct fftnd__alignment alignment;
+    int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
+    int real;                     /* the elements of the array are real */
+    struct fftnd__local local;
+    int buffer;         /* where the array is */
+    int reaches_output; /* the array has room in the output */
+
+    /* An exchange. */
+    int grid_dim;                      /* subgroup; -1 = all ranks at once */
+    int axis_source, axis_destination; /* array axes that are whole before, after */
+    enum fftnd__fused_with fused_with;
+    int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
+    redist_plan *exchange;
+
+    /* A serial transform. */
+    int naxes; /* 0 = copy */
+    int axes[REDIST_MAX_NDIMS];
+    int ruins_source;         /* the library cannot keep the source as it is */
+    int truncates;            /* of some axes fewer modes are retained than there are points */
+    int cut;                  /* after an exchange by partitions: the array axis that these cut */
+    struct fftnd__pass *pass; /* NULL before it is planned, or if this rank has nothing to do */
+};
+
+enum { FFTND__MOST_STEPS = 64 };
+
+struct fftnd__program {
+    int direction;
+    int fused; /* in tiles that go from transform to exchange and back without an array between */
+    int transposed; /* each transform puts the lines of the next one side by side in memory */
+    int planned;    /* the passes of its serial steps are */
+    int nsteps;
+    struct fftnd__step
+        steps[FFTND__MOST_STEPS + 2]; /* steps[0] is the input, and the last one is never used */
+};
+
+/* What both directions of a plan share. */
+struct fftnd__transform {
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    fftnd_options options;
+    struct fftnd__configuration configuration;
+    enum fftnd_r2r r2r[2][REDIST_MAX_NDIMS]; /* of each axis, forward and backward */
+    redist_grid *grid;                       /* NULL for one rank without a grid */
+    MPI_Comm comm;
+    struct fftnd__chain chain;
+    struct fftnd__batch batch;
+    const struct fftnd__serial *library;
+    const redist__space *space;     /* of the arrays */
+    void *event;                    /* of the space */
+    struct fftnd__team *team;       /* the threads that share the work */
+    struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
+};
+
+size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
+size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Bytes between neighbours along each axis of the array after a step. */
+void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         ptrdiff_t stride[]);
+
+/* How a stage whose transforms cannot be in place is split when the arrays at hand leave no other way. */
+enum fftnd__split {
+    FFTND__UNSPLIT,
+    FFTND__COPY_FIRST,   /* nor that, but backward begins with a copy that may be ruined */
+    FFTND__HALVED_APART, /* that axis first (backward: last), the others after it */
+    FFTND__WITH_COPY     /* and a copy between two arrays besides, also where modes are dropped */
+};
+
+/* Lists the steps without saying through which arrays they go. `transposed`: the transforms before an
+ * exchange write their own axes as the slowest (backward: the fastest) in memory, so that forward each
+ * line of the next ones is contiguous (Egger, chapter 4). Not collective; REDIST_ERR_LIMIT. */
+int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, enum fftnd__split split);
+
+/* Whether a serial step transforms along an axis. */
+int fftnd__is_transformed(const struct fftnd__step *step, int axis);
+
+/* The last serial step: the one that scales. 0 = there is none. */
+int fftnd__last_serial(const struct fftnd__program *program);
+
+/* What a serial library has to do to get from one array to the next, with strides in elements, and `extent`
+ * elements along the axes that are not transformed. */
+void fftnd__describe_serial(const struct fftnd__transform *transform,
+                            const struct fftnd__step *before, const struct fftnd__step *step,
+                            int direction, const ptrdiff_t in[], const ptrdiff_t out[],
+                            const redist_index extent[], struct fftnd__serial_problem *problem);
+
+/* What may be done with the arrays of the user. */
+struct fftnd__rules {
+    int in_place;
+    int overwrite_input;
+    int mapped_arrays; /* peers map the input and the output too, not only work space */
+};
+
+/* Chooses the array after each step that is not NOWHERE, so that as little work space and as few extra passes
+ * as possible are needed. 0 if there is no way. */
+int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__rules *rules);
+
+#endif

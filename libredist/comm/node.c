@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making a context: private communicators, which ranks are on which node, and their processes. */
+#include "comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* REDIST_NODE_SIZE cuts a node in pieces, to try on one machine what happens between nodes. */
+static int cut_node(struct redist__context *context, int node_size) {
+    MPI_Comm whole = context->node;
+    int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN);
+    int result = redist_insist(MPI_Comm_split(whole, rank / node_size, rank, &context->node));
+    if (result != MPI_SUCCESS)
+        context->node = MPI_COMM_NULL;
+    MPI_Comm_free(&whole);
+    return result;
+}
+
+static int split_node(struct redist__context *context) {
+    int result = redist_insist(
+        MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &context->node));
+    if (result != MPI_SUCCESS)
+        context->node = MPI_COMM_NULL;
+    const char *text = getenv("REDIST_NODE_SIZE");
+    int node_size = text != NULL ? atoi(text) : 0;
+    if (result == MPI_SUCCESS && node_size > 0)
+        result = cut_node(context, node_size);
+    return redist_check_mpi(result);
+}
+
+static int compare_nodes(const void *left, const void *right) {
+    int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
+/* Every rank publishes the lowest one of its node. */
+static int number_nodes(struct redist__context *context) {
+    int leader = 0;
+    while (leader < context->size - 1 && context->node_ranks[leader] < 0)
+        leader++;
+    int code = redist_check_mpi(redist_insist(
+        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm)));
+    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
+        leader = context->node_of[rank];
+        context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
+    }
+    memcpy(context->nodes_sorted, context->node_of, (size_t)context->size * sizeof(int));
+    qsort(context->nodes_sorted, (size_t)context->size, sizeof(int), compare_nodes);
+    return code;
+}
+
+static int translate_ranks(struct redist__context *context, MPI_Group all, MPI_Group node) {
+    int result = MPI_SUCCESS;
+    for (int rank = 0; rank < context->size && result == MPI_SUCCESS; rank++) {
+        result = MPI_Group_translate_ranks(all, 1, &rank, node, &context->node_ranks[rank]);
+        if (context->node_ranks[rank] == MPI_UNDEFINED)
+            context->node_ranks[rank] = -1;
+    }
+    return result;
+}
+
+static int find_node_ranks(struct redist__context *context) {
+    MPI_Group all = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
+    int result = MPI_Comm_group(context->comm, &all);
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_group(context->node, &node);
+    if (result == MPI_SUCCESS)
+        result = translate_ranks(context, all, node);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    if (node != MPI_GROUP_NULL)
+        MPI_Group_free(&node);
+    return redist_check_mpi(result);
+}
+
+/* A number for the context: how many its first rank has counted, then that rank's own. */
+static int number_context(struct redist__context *context) {
+    static _Atomic uint32_t counter;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    uint64_t number = (uint64_t)(atomic_fetch_add(&counter, 1) + 1) << 32 | (uint32_t)rank;
+    int code =
+        redist_check_mpi(redist_insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
+    context->number = number;
+    return code;
+}
+
+static int first_failure(int earlier, int code) {
+    return earlier != REDIST_OK ? earlier : code;
+}
+
+/* A rank that has failed takes part in the collective calls all the same. */
+static int describe_nodes(struct redist__context *context) {
+    int code = find_node_ranks(context);
+    code = first_failure(code, number_nodes(context));
+    code = first_failure(code, number_context(context));
+    return first_failure(code, redist__cores_count(context->node, &context->crowded));
+}
+
+/* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
+ * neighbours of a topology for the ranks in MPI_Ialltoallw and reads past the datatypes. */
+static int split_comm(MPI_Comm comm, struct redist__context *context) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    int result = redist_insist(MPI_Comm_split(comm, 0, rank, &context->comm));
+    if (result != MPI_SUCCESS)
+        context->comm = MPI_COMM_NULL;
+    return redist_check_mpi(result);
+}
+
+static int connect_context(MPI_Comm comm, struct redist__context *context) {
+    int code = redist_agree(comm, split_comm(comm, context));
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(context->comm, &context->rank);
+    MPI_Comm_size(context->comm, &context->size);
+    code = redist_agree(comm, split_node(context));
+    if (code != REDIST_OK)
+        return code;
+    MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(context->node, &context->node_rank);
+    MPI_Comm_size(context->node, &context->node_size);
+    code = describe_nodes(context);
+    int found = redist__peers_find(context);
+    return code == REDIST_OK ? found : code;
+}
+
+/* The user's communicator refers to the context from then on. */
+static int attach(MPI_Comm comm, struct redist__context *context) {
+    int mine = redist__context_attach(comm, context);
+    int code = redist_agree(comm, mine);
+    if (code != REDIST_OK && mine == REDIST_OK)
+        redist__context_detach(comm); /* which releases it */
+    else if (code != REDIST_OK)
+        redist__context_release(context);
+    return code;
+}
+
+static int create(MPI_Comm comm, struct redist__context **result) {
+    struct redist__context *context = redist__context_allocate(comm);
+    int code = context != NULL
+                   ? redist__context_list(context)
+                   : redist_fail(REDIST_ERR_MEMORY, "no memory for a communicator's data");
+    code = redist_agree(comm, code);
+    if (code == REDIST_OK)
+        code = redist_agree(comm, connect_context(comm, context));
+    if (code == REDIST_OK)
+        code = attach(comm, context);
+    else if (context != NULL)
+        redist__context_release(context);
+    if (code == REDIST_OK)
+        *result = context;
+    return code;
+}
+
+int redist__context_get(MPI_Comm comm, struct redist__context **context) {
+    int code = redist__context_attached(comm, context);
+    if (code == REDIST_OK && *context == NULL)
+        code = create(comm, context);
+    if (code == REDIST_OK)
+        atomic_fetch_add(&(*context)->references, 1);
+    return code;
+}
+
+/* The context of a communicator of the user, for a look only: its attribute keeps it. */
+static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
+    int code = redist_check_comm_in(function, comm);
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, context);
+    if (code == REDIST_OK)
+        redist__context_release(*context);
+    return code;
+}
+
+int redist_node_size(MPI_Comm comm, int *node_size) {
+    struct redist__context *context;
+    int code = look_at_context(__func__, comm, &context);
+    if (code == REDIST_OK)
+        *node_size = context->node_size;
+    return code;
+}
+
+int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
+    struct redist__context *context;
+    int code = look_at_context(__func__, comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    *nnodes = context->nnodes;
+    *node_of = by_node ? context->nodes_sorted : context->node_of;
+    return REDIST_OK;
+}
+
+int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
+    struct redist__context *context;
+    int code = look_at_context(__func__, comm, &context);
+    if (code == REDIST_OK)
+        *private_comm = context->comm;
+    return code;
+}

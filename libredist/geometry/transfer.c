@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The description of an exchange is built here and nowhere else. */
+#include "transfer.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static int allocate_parts(struct redist__transfer *transfer) {
+    for (int s = 0; s < 2; s++) {
+        struct redist__side *side = &transfer->side[s];
+        side->parts = redist_calloc((size_t)transfer->nranks, sizeof *side->parts);
+        if (side->parts == NULL)
+            return redist_fail_in("libredist", REDIST_ERR_MEMORY,
+                                  "no memory for the boxes of %d ranks", transfer->nranks);
+    }
+    return REDIST_OK;
+}
+
+static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
+                       const redist_index extent[]) {
+    int ndims = transfer->ndims;
+    size_t bytes = transfer->item;
+    int empty = 0;
+    for (int i = 0; i < ndims; i++)
+        empty |= extent[i] == 0;
+    for (int i = 0; i < ndims && !empty; i++)
+        if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
+            return redist_fail_in("libredist", REDIST_ERR_LIMIT,
+                                  "the local array is larger than %lld bytes",
+                                  (long long)PTRDIFF_MAX);
+    memcpy(side->extent, extent, (size_t)ndims * sizeof *extent);
+    side->bytes = empty ? 0 : bytes;
+    if (!empty)
+        redist__strides(ndims, extent, transfer->item, side->stride);
+    return REDIST_OK;
+}
+
+static void finish_part(int ndims, struct redist__side *side, struct redist__part *part) {
+    size_t elements = 1, offset = 0;
+    for (int i = 0; i < ndims; i++) {
+        elements *= (size_t)part->count[i];
+        offset += (size_t)part->start[i] * (size_t)side->stride[i];
+    }
+    part->elements = elements;
+    part->offset = elements != 0 ? offset : 0;
+    side->elements += elements;
+}
+
+/* Cuts the axis along which the array is whole in one part for each rank (paper, Listing 2). */
+static int cut_axis(struct redist__transfer *transfer, int s, const redist_index sizes[],
+                    int axis) {
+    struct redist__side *side = &transfer->side[s];
+    int code = set_extents(transfer, side, sizes);
+    for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++) {
+        struct redist__part *part = &side->parts[peer];
+        memcpy(part->count, sizes, (size_t)transfer->ndims * sizeof *sizes);
+        code = redist_decompose(sizes[axis], transfer->nranks, peer, &part->count[axis],
+                                &part->start[axis]);
+        finish_part(transfer->ndims, side, part);
+    }
+    return code;
+}
+
+int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
+                              int axis_a, const redist_index sizes_b[], int axis_b) {
+    int code = allocate_parts(transfer);
+    if (code == REDIST_OK)
+        code = cut_axis(transfer, 0, sizes_a, axis_a);
+    if (code == REDIST_OK)
+        code = cut_axis(transfer, 1, sizes_b, axis_b);
+    return code;
+}
+
+/* The parts of my box that lie in the peers' boxes of the other side. */
+static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box *mine,
+                           const redist_box theirs[]) {
+    struct redist__side *side = &transfer->side[s];
+    int ndims = transfer->ndims;
+    redist_index extent[REDIST_MAX_NDIMS];
+    for (int i = 0; i < ndims; i++)
+        extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
+    int code = set_extents(transfer, side, extent);
+    for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++) {
+        struct redist__part *part = &side->parts[peer];
+        if (!redist__intersect(ndims, mine->start, mine->count, theirs[peer].start,
+                               theirs[peer].count, part->start, part->count)) {
+            *part = (struct redist__part){0};
+            continue;
+        }
+        for (int i = 0; i < ndims; i++)
+            part->start[i] += mine->offset[i] - mine->start[i];
+        finish_part(ndims, side, part);
+    }
+    return code;
+}
+
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
+                           const redist_box all_b[]) {
+    int rank = transfer->rank;
+    int code = allocate_parts(transfer);
+    if (code == REDIST_OK)
+        code = intersect_boxes(transfer, 0, &all_a[rank], all_b);
+    if (code == REDIST_OK)
+        code = intersect_boxes(transfer, 1, &all_b[rank], all_a);
+    return code;
+}
+
+void redist__transfer_free(struct redist__transfer *transfer) {
+    for (int s = 0; s < 2; s++) {
+        redist_release(transfer->side[s].parts);
+        transfer->side[s].parts = NULL;
+    }
+}
+
+int redist__transfer_copyable(const struct redist__transfer *transfer) {
+    return transfer->before == 0 && transfer->behind == 0;
+}
+
+static unsigned long long mix(unsigned long long hash, const void *data, size_t bytes) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ byte[i]) * 1099511628211ULL;
+    return hash;
+}
+
+unsigned long long redist__transfer_hash(const struct redist__transfer *transfer) {
+    unsigned long long hash = 14695981039346656037ULL;
+    size_t axes = (size_t)transfer->ndims;
+    hash = mix(hash, &transfer->rank, sizeof transfer->rank);
+    for (int s = 0; s < 2; s++) {
+        const struct redist__side *side = &transfer->side[s];
+        hash = mix(hash, side->extent, axes * sizeof *side->extent);
+        for (int peer = 0; peer < transfer->nranks; peer++) {
+            hash = mix(hash, side->parts[peer].start, axes * sizeof(redist_index));
+            hash = mix(hash, side->parts[peer].count, axes * sizeof(redist_index));
+        }
+    }
+    return hash;
+}

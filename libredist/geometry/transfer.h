@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transfer description: one exchange as boxes, to each peer and from each peer. */
+#ifndef REDIST__TRANSFER_H
+#define REDIST__TRANSFER_H
+
+#include "box.h"
+
+/* The box of the local array that is exchanged with one peer. */
+struct redist__part {
+    redist_index start[REDIST_MAX_NDIMS]; /* in the local array */
+    redist_index count[REDIST_MAX_NDIMS];
+    size_t elements; /* 0 = nothing is exchanged with this peer */
+    size_t offset;   /* bytes from the array's first element to the box's first */
+};
+
+/* One of the two arrays, as this rank holds it. */
+struct redist__side {
+    redist_index extent[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    size_t bytes;                       /* of the whole local array */
+    size_t elements;                    /* in all parts together */
+    struct redist__part *parts;         /* one for each rank */
+};
+
+/* `side[direction]` is the source, `side[!direction]` the destination. */
+struct redist__transfer {
+    int rank, nranks;
+    size_t item;           /* extent of an element in bytes */
+    size_t before, behind; /* bytes of an element outside its extent */
+    int ndims;
+    struct redist__side side[2];
+};
+
+/* Both fill a zeroed description whose first members, up to ndims, are set; not collective;
+ * REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
+                              int axis_a, const redist_index sizes_b[], int axis_b);
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
+                           const redist_box all_b[]);
+void redist__transfer_free(struct redist__transfer *transfer);
+
+/* Elements can be copied as their extents are: no byte of one lies outside. */
+int redist__transfer_copyable(const struct redist__transfer *transfer);
+
+/* A hash of everything that decides how fast an exchange is on this rank. */
+unsigned long long redist__transfer_hash(const struct redist__transfer *transfer);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "packing.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- packing */
+
+static int allocate(struct redist__packing *packing, int size) {
+    packing->position = redist_calloc((size_t)size, sizeof *packing->position);
+    packing->in_array = redist_calloc((size_t)size, 1);
+    if (packing->position == NULL || packing->in_array == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
+    int code = redist__batch_create(&packing->pack, packing->space, size);
+    return code == REDIST_OK ? redist__batch_create(&packing->unpack, packing->space, size) : code;
+}
+
+static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
+                         int peer) {
+    const struct redist__part *part = &packing->side->parts[peer];
+    const ptrdiff_t *stride = packing->side->stride;
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    int as_in_array = packing->layout == REDIST__AS_IN_ARRAY;
+    redist__strides(transfer->ndims, part->count, transfer->item, packed);
+    const ptrdiff_t *there = as_in_array ? stride : packed;
+    redist__copy_prepare(&packing->pack.copies[peer], transfer->ndims, part->count, transfer->item,
+                         stride, there);
+    redist__copy_prepare(&packing->unpack.copies[peer], transfer->ndims, part->count,
+                         transfer->item, there, stride);
+    packing->in_array[peer] =
+        as_in_array ? !packing->staged : packing->pack.copies[peer].ndims == 0;
+}
+
+/* All messages lie in the array, or those that can, or none. */
+static void choose_in_array(struct redist__packing *packing,
+                            const struct redist__transfer *transfer) {
+    packing->all_in_array = packing->layout != REDIST__NONE_IN_ARRAY;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        packing->all_in_array &= packing->in_array[peer] || peer == transfer->rank;
+    if (packing->layout != REDIST__EACH_IN_ARRAY && !packing->all_in_array)
+        memset(packing->in_array, 0, (size_t)transfer->nranks);
+}
+
+/* Gives each message its position, and returns the bytes of the buffer. */
+static size_t position_messages(struct redist__packing *packing,
+                                const struct redist__transfer *transfer) {
+    size_t bytes = 0;
+    if (packing->layout == REDIST__AS_IN_ARRAY)
+        return packing->all_in_array ? 0 : packing->side->bytes;
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        const struct redist__part *part = &packing->side->parts[peer];
+        packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
+        if (!packing->in_array[peer] && peer != transfer->rank)
+            bytes += part->elements * transfer->item;
+    }
+    return bytes;
+}
+
+/* What lies in the array needs no copy, and the own part has no message. */
+static void drop_copies(struct redist__packing *packing, const struct redist__transfer *transfer) {
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        if (packing->in_array[peer] || peer == transfer->rank) {
+            packing->pack.copies[peer] = (struct redist__copy){0};
+            packing->unpack.copies[peer] = (struct redist__copy){0};
+        }
+}
+
+int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
+                           int side, enum redist__layout layout, int staged) {
+    const struct redist__transfer *transfer = problem->transfer;
+    const struct redist__space *space = problem->space;
+    *packing = (struct redist__packing){
+        .side = &transfer->side[side], .space = space, .layout = layout, .staged = staged};
+    int code = allocate(packing, transfer->nranks);
+    if (code != REDIST_OK)
+        return code;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        prepare_peer(packing, transfer, peer);
+    choose_in_array(packing, transfer);
+    drop_copies(packing, transfer);
+    packing->buffer_bytes = position_messages(packing, transfer);
+    void **buffer = (void **)&packing->buffer;
+    return staged ? space->allocate_pinned(packing->buffer_bytes, buffer)
+                  : space->allocate(packing->buffer_bytes, buffer);
+}
+
+void redist__packing_free(struct redist__packing *packing) {
+    if (packing->buffer != NULL)
+        (packing->staged ? packing->space->release_pinned
+                         : packing->space->release)(packing->buffer);
+    redist_release(packing->position);
+    redist_release(packing->in_array);
+    redist__batch_free(&packing->pack);
+    redist__batch_free(&packing->unpack);
+    *packing = (struct redist__packing){0};
+}
+
+char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array) {
+    char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
+    return base + packing->position[peer];
+}
+
+/* A peer's box in the buffer. */
+static char *box_in_buffer(const struct redist__packing *packing, int peer) {
+    return packing->buffer + (packing->layout == REDIST__AS_IN_ARRAY
+                                  ? packing->side->parts[peer].offset
+                                  : packing->position[peer]);
+}
+
+static int pack(struct redist__packing *packing, int first, int count, const void *array,
+                int stream) {
+    for (int peer = first; peer < first + count; peer++) {
+        packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
+        packing->pack.destinations[peer] = box_in_buffer(packing, peer);
+    }
+    return packing->space->batch_run(&packing->pack, first, count, packing->space->stream(stream));
+}
+
+static int unpack(struct redist__packing *packing, int first, int count, void *array, int stream) {
+    for (int peer = first; peer < first + count; peer++) {
+        packing->unpack.sources[peer] = box_in_buffer(packing, peer);
+        packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
+    }
+    return packing->space->batch_run(&packing->unpack, first, count,
+                                     packing->space->stream(stream));
+}
+
+int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int stream) {
+    return packing->pack.copies[peer].run != 0 ? pack(packing, peer, 1, array, stream) : REDIST_OK;
+}
+
+int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int stream) {
+    return packing->unpack.copies[peer].run != 0 ? unpack(packing, peer, 1, array, stream)
+                                                 : REDIST_OK;
+}
+
+int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream) {
+    return packing->all_in_array ? REDIST_OK : pack(packing, 0, packing->pack.count, array, stream);
+}
+
+int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream) {
+    return packing->all_in_array ? REDIST_OK
+                                 : unpack(packing, 0, packing->unpack.count, array, stream);
+}
+
+/* ---------------------------------------------------------------- datatypes */
+
+int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *element) {
+    if (transfer->item > INT_MAX)
+        return redist__fail(REDIST_ERR_LIMIT, "one element has %zu bytes, more than MPI's int",
+                            transfer->item);
+    int result = MPI_Type_contiguous((int)transfer->item, MPI_BYTE, element);
+    if (result == MPI_SUCCESS)
+        result = MPI_Type_commit(element);
+    return redist_check_mpi(result);
+}
+
+/* MPI has no subarray of extent zero, so an empty part has a count of 0. */
+static int create_subarray(struct redist__types *types, const struct redist__problem *problem,
+                           const struct redist__side *side, int peer) {
+    const struct redist__part *part = &side->parts[peer];
+    int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS];
+    for (int i = 0; i < problem->transfer->ndims; i++) {
+        extent[i] = (int)side->extent[i]; /* redist__check_extents */
+        count[i] = (int)part->count[i];
+        start[i] = (int)part->start[i];
+    }
+    int result = MPI_Type_create_subarray(problem->transfer->ndims, extent, count, start,
+                                          MPI_ORDER_C, problem->datatype, &types->types[peer]);
+    types->counts[peer] = result == MPI_SUCCESS;
+    return redist_check_mpi(result == MPI_SUCCESS ? MPI_Type_commit(&types->types[peer]) : result);
+}
+
+/* MPI needs a datatype for each rank, also where the count is 0. */
+static int create_subarrays(struct redist__types *types, const struct redist__problem *problem,
+                            const struct redist__side *side, int own) {
+    int code = REDIST_OK;
+    for (int peer = 0; peer < types->size; peer++)
+        types->types[peer] = problem->datatype;
+    for (int peer = 0; peer < types->size && code == REDIST_OK; peer++)
+        if (side->parts[peer].elements != 0 && (own || peer != problem->transfer->rank))
+            code = create_subarray(types, problem, side, peer);
+    return code;
+}
+
+static int share_element(struct redist__types *types, const struct redist__problem *problem,
+                         const struct redist__packing *packing) {
+    MPI_Datatype element = MPI_DATATYPE_NULL;
+    int code = redist__element_type(problem->transfer, &element);
+    types->shared = 1;
+    for (int peer = 0; peer < types->size; peer++) {
+        types->types[peer] = element;
+        if (peer == problem->transfer->rank)
+            continue;
+        types->counts[peer] = (int)packing->side->parts[peer].elements; /* redist__check_counts */
+        types->displacements[peer] = (int)(packing->position[peer] / problem->transfer->item);
+    }
+    return code;
+}
+
+int redist__types_create(struct redist__types *types, const struct redist__problem *problem,
+                         int side, const struct redist__packing *packing, int own) {
+    size_t size = (size_t)problem->transfer->nranks;
+    types->counts = redist_calloc(size, sizeof *types->counts);
+    types->displacements = redist_calloc(size, sizeof *types->displacements);
+    types->types = redist_calloc(size, sizeof *types->types);
+    if (types->counts == NULL || types->displacements == NULL || types->types == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the datatypes of %zu ranks", size);
+    types->size = (int)size;
+    return packing->layout == REDIST__AS_IN_ARRAY
+               ? create_subarrays(types, problem, &problem->transfer->side[side], own)
+               : share_element(types, problem, packing);
+}
+
+void redist__types_free(struct redist__types *types) {
+    for (int peer = 0; peer < types->size && !types->shared; peer++)
+        if (types->counts[peer] != 0)
+            MPI_Type_free(&types->types[peer]);
+    if (types->shared && types->types[0] != MPI_DATATYPE_NULL)
+        MPI_Type_free(&types->types[0]);
+    redist_release(types->counts);
+    redist_release(types->displacements);
+    redist_release(types->types);
+    *types = (struct redist__types){0};
+}
+
+/* ---------------------------------------------------------------- the own part */
+
+void redist__own_copy_prepare(struct redist__copy *copy, const struct redist__transfer *transfer,
+                              int direction) {
+    const struct redist__side *source = &transfer->side[direction];
+    const struct redist__side *destination = &transfer->side[!direction];
+    redist__copy_prepare(copy, transfer->ndims, source->parts[transfer->rank].count, transfer->item,
+                         source->stride, destination->stride);
+}
+
+int redist__own_copy_run(const struct redist__copy *copy, const struct redist__problem *problem,
+                         int direction, const void *source, void *destination, int stream) {
+    const struct redist__transfer *transfer = problem->transfer;
+    int rank = transfer->rank;
+    if (copy->run == 0)
+        return REDIST_OK;
+    const char *from = (const char *)source + transfer->side[direction].parts[rank].offset;
+    char *to = (char *)destination + transfer->side[!direction].parts[rank].offset;
+    return problem->space->copy(copy, from, to, REDIST__KERNEL, problem->space->stream(stream));
+}
+
+/* ---------------------------------------------------------------- checks */
+
+int redist__check_copyable(const struct redist__transfer *transfer, const char *method) {
+    if (redist__transfer_copyable(transfer))
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD,
+                        "method %s copies elements as bytes, but datatype has data outside of its "
+                        "extent or a lower bound that is not 0",
+                        method);
+}
+
+int redist__check_counts(const struct redist__transfer *transfer, const char *method, int total) {
+    for (int s = 0; s < 2; s++) {
+        const struct redist__side *side = &transfer->side[s];
+        size_t largest = total ? side->bytes / transfer->item : 0;
+        for (int peer = 0; peer < transfer->nranks; peer++)
+            if (side->parts[peer].elements > largest)
+                largest = side->parts[peer].elements;
+        if (largest > INT_MAX)
+            return redist__fail(REDIST_ERR_LIMIT,
+                                "method %s counts in MPI's int, but %zu elements are %s", method,
+                                largest, total ? "exchanged in one call" : "sent in one message");
+    }
+    return REDIST_OK;
+}
+
+int redist__check_extents(const struct redist__transfer *transfer, const char *method) {
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < transfer->ndims; i++)
+            if (transfer->side[s].extent[i] > INT_MAX)
+                return redist__fail(
+                    REDIST_ERR_LIMIT,
+                    "method %s describes arrays as MPI subarrays, whose extents are "
+                    "int, but axis %d of array %c has %lld elements",
+                    method, i, s == 0 ? 'A' : 'B', (long long)transfer->side[s].extent[i]);
+    return REDIST_OK;
+}

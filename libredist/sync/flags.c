@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flags.h"
+#include "../comm/comm.h"
+
+/* ---------------------------------------------------------------- blocks */
+
+enum { BLOCKS = 64 };
+
+/* Blocks of all ranks of a node, for several plans. A context keeps the first pool, with the others behind it. */
+struct redist__flag_pool {
+    struct redist__kept kept;
+    void *memory;                       /* this rank's blocks */
+    struct redist__flag_block **blocks; /* the first one of each rank of the node */
+    char taken[BLOCKS];
+    uint64_t executions[BLOCKS];
+    struct redist__flag_pool *next;
+};
+
+static struct redist__flag_pool *allocate(const struct redist__context *context) {
+    struct redist__flag_pool *pool = redist_calloc(1, sizeof *pool);
+    if (pool == NULL)
+        return NULL;
+    pool->blocks = redist_calloc((size_t)context->node_size, sizeof(struct redist__flag_block *));
+    if (pool->blocks == NULL) {
+        redist_release(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+static void destroy(struct redist__flag_pool *pool) {
+    if (pool == NULL)
+        return;
+    if (pool->memory != NULL)
+        redist__space_host.remove(pool->memory);
+    redist_release(pool->blocks);
+    redist_release(pool);
+}
+
+static void free_pools(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__flag_pool *pool = (struct redist__flag_pool *)kept;
+    (void)context;
+    while (pool != NULL) {
+        struct redist__flag_pool *next = pool->next;
+        destroy(pool);
+        pool = next;
+    }
+}
+
+static struct redist__flag_pool *first_pool(const struct redist__context *context) {
+    return (struct redist__flag_pool *)redist__kept(context, REDIST__KEPT_BESIDES, free_pools);
+}
+
+static void keep(struct redist__context *context, struct redist__flag_pool *pool) {
+    struct redist__flag_pool *first = first_pool(context);
+    if (first == NULL) {
+        pool->kept.free = free_pools;
+        redist__keep(context, REDIST__KEPT_BESIDES, &pool->kept);
+        return;
+    }
+    pool->next = first->next;
+    first->next = pool;
+}
+
+static int map_blocks(const struct redist__context *context, struct redist__flag_pool *pool,
+                      size_t bytes) {
+    struct redist__flag_block *mine = pool->memory;
+    for (int i = 0; i < BLOCKS; i++) {
+        atomic_store(&mine[i].ready, 0);
+        atomic_store(&mine[i].done, 0);
+        atomic_store(&mine[i].steps, 0);
+        atomic_store(&mine[i].partitions, 0);
+        atomic_store(&mine[i].failed, 0);
+    }
+    struct redist__memory_handle handle = redist__space_host.export_memory(pool->memory, bytes);
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        pool->blocks[handle.rank] = (void *)redist__space_host.map(&handle, NULL);
+    if (handle.key == 0)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "the ranks of this node share no memory through this MPI");
+    return REDIST_OK;
+}
+
+/* After the closing agreement every rank has cleared its blocks. */
+static int create(struct redist__context *context) {
+    size_t bytes = BLOCKS * sizeof(struct redist__flag_block);
+    struct redist__flag_pool *pool = allocate(context);
+    int code =
+        pool != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory for shared flags");
+    code = redist_agree(context->comm, code);
+    if (code == REDIST_OK)
+        code = redist__space_host.create(context, bytes, &pool->memory);
+    if (code == REDIST_OK)
+        code = redist_agree(context->comm, map_blocks(context, pool, bytes));
+    if (code != REDIST_OK) {
+        destroy(pool);
+        return code;
+    }
+    keep(context, pool);
+    return REDIST_OK;
+}
+
+static int find_free(struct redist__context *context, struct redist__flags *flags) {
+    for (struct redist__flag_pool *pool = first_pool(context); pool != NULL; pool = pool->next)
+        for (int i = 0; i < BLOCKS; i++)
+            if (!pool->taken[i]) {
+                uint64_t born = pool->executions[i];
+                *flags = (struct redist__flags){context, pool, pool->blocks, i, born, born};
+                pool->taken[i] = 1;
+                return 1;
+            }
+    return 0;
+}
+
+int redist__flags_take(struct redist__context *context, struct redist__flags *flags) {
+    if (find_free(context, flags))
+        return REDIST_OK;
+    int code = create(context);
+    if (code == REDIST_OK)
+        find_free(context, flags);
+    return code;
+}
+
+void redist__flags_give(struct redist__flags *flags) {
+    if (flags->pool != NULL) {
+        flags->pool->executions[flags->index] = flags->number;
+        flags->pool->taken[flags->index] = 0;
+    }
+    flags->pool = NULL;
+}
+
+/* ---------------------------------------------------------------- words */
+
+static struct redist__flag_block *block_of(const struct redist__flags *flags, int rank) {
+    return &flags->blocks[flags->context->node_ranks[rank]][flags->index];
+}
+
+static struct redist__flag_block *own_block(const struct redist__flags *flags) {
+    return block_of(flags, flags->context->rank);
+}
+
+/* Something that is counted within an execution, of whose number 32 bits are kept. */
+static uint64_t counted(const struct redist__flags *flags, uint32_t n) {
+    return flags->number << 32 | n;
+}
+
+static int has_reached(uint64_t word, const struct redist__flags *flags, uint32_t n) {
+    return (int64_t)(word - counted(flags, n)) >= 0;
+}
+
+/* Peers poll the block: it is left alone where nothing is new. */
+static void publish_count(_Atomic uint64_t *counter, uint64_t word) {
+    if (atomic_load_explicit(counter, memory_order_relaxed) != word)
+        atomic_store_explicit(counter, word, memory_order_release);
+}
+
+/* ---------------------------------------------------------------- an execution */
+
+int redist__flags_is_ready(const struct redist__flags *flags, int peer) {
+    return atomic_load_explicit(&block_of(flags, peer)->ready, memory_order_acquire) >=
+           flags->number;
+}
+
+int redist__flags_wait_ready(const struct redist__flags *flags, int peer) {
+    return redist__wait_for(&block_of(flags, peer)->ready, flags->number, flags->context);
+}
+
+const struct redist__memory_handle *redist__flags_array(const struct redist__flags *flags,
+                                                        int peer) {
+    return &block_of(flags, peer)->array;
+}
+
+void redist__flags_publish_ready(const struct redist__flags *flags,
+                                 const struct redist__memory_handle *array) {
+    struct redist__flag_block *mine = own_block(flags);
+    mine->array = *array;
+    atomic_store_explicit(&mine->ready, flags->number, memory_order_release);
+}
+
+/* The word of a failure: which execution, and its code. */
+static uint64_t failed_word(uint64_t execution, int code) {
+    return execution << 8 | (uint64_t)code;
+}
+
+void redist__flags_publish_done(const struct redist__flags *flags, int failure) {
+    struct redist__flag_block *mine = own_block(flags);
+    if (failure != REDIST_OK)
+        atomic_store_explicit(&mine->failed, failed_word(flags->number, failure),
+                              memory_order_relaxed);
+    atomic_store_explicit(&mine->done, flags->number, memory_order_release);
+}
+
+/* Another rank that is gone is no reason to leave: this peer may still copy. */
+void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
+                             struct redist__failure *failure, void (*progress)(void *data),
+                             void *data) {
+    const struct redist__context *context = flags->context;
+    const struct redist__flag_block *block = block_of(flags, peer);
+    int code = REDIST_OK;
+    for (unsigned poll = 0;
+         code == REDIST_OK && atomic_load_explicit(&block->done, memory_order_acquire) < number;
+         poll++) {
+        if (progress != NULL)
+            progress(data);
+        code = redist__pause_for(context, context->node_ranks[peer], poll);
+    }
+    redist__failure_note(failure, code);
+    uint64_t failed = atomic_load_explicit(&block->failed, memory_order_relaxed);
+    if (code == REDIST_OK && failed >= failed_word(flags->born + 1, 0))
+        redist__failure_note_peer(failure, peer, (int)(failed & 255));
+}
+
+void redist__flags_publish_partitions(const struct redist__flags *flags, int partitions) {
+    publish_count(&own_block(flags)->partitions, counted(flags, (uint32_t)partitions));
+}
+
+int redist__flags_partitions(const struct redist__flags *flags, int peer, int most) {
+    uint64_t word = atomic_load_explicit(&block_of(flags, peer)->partitions, memory_order_acquire);
+    if (!has_reached(word, flags, 0))
+        return 0;
+    return has_reached(word, flags, (uint32_t)most) ? most : (int)(uint32_t)word;
+}
+
+/* ---------------------------------------------------------------- steps */
+
+int redist__steps_distance(const struct redist__steps *steps, int step) {
+    return step % (steps->flags->context->size - 1) + 1;
+}
+
+/* Whether the rank that serves one step earlier whom this rank serves next has ended so many steps. */
+static int has_ended(const struct redist__steps *steps, int ended) {
+    const struct redist__context *context = steps->flags->context;
+    int peer = context->rank + redist__steps_distance(steps, steps->begun);
+    int server =
+        (peer - redist__steps_distance(steps, steps->begun - 1) + context->size) % context->size;
+    uint64_t word =
+        atomic_load_explicit(&block_of(steps->flags, server)->steps, memory_order_acquire);
+    return has_reached(word, steps->flags, (uint32_t)ended);
+}
+
+int redist__steps_may_begin(const struct redist__steps *steps) {
+    int ended = steps->begun - steps->ahead; /* steps that must have ended */
+    if (ended <= 0 || steps->ended < ended)
+        return ended <= 0;
+    return !steps->paced || has_ended(steps, ended);
+}
+
+static void publish_steps(const struct redist__steps *steps, uint32_t ended) {
+    publish_count(&own_block(steps->flags)->steps, counted(steps->flags, ended));
+}
+
+void redist__steps_end(struct redist__steps *steps) {
+    publish_steps(steps, (uint32_t)++steps->ended);
+}
+
+void redist__steps_end_all(const struct redist__steps *steps) {
+    publish_steps(steps, UINT32_MAX);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The protocol by which the ranks of a node execute a plan on each other's memory: flags in shared memory, one
+ * flag block for each rank. Each rank writes its own block and polls those of its peers; counters only grow.
+ * tests/model/direct.pml is a model of it. In execution n of a plan a rank
+ *
+ *   begin         counts the execution; waits until those with which it shares no box have done n - 1
+ *   ready = n     publishes where its array is, and that peers may use it
+ *                 copies from or to the array of each peer that is ready
+ *   steps         if paced, publishes how many steps it has ended (see struct redist__steps)
+ *   partitions    publishes how many partitions of the destinations it has delivered to all peers
+ *   failed        publishes its failure, if there is one, before
+ *   done = n      it copies no more; then it waits until its peers have done n, and knows their failures
+ */
+#ifndef REDIST__FLAGS_H
+#define REDIST__FLAGS_H
+
+#include "../comm/comm.h"
+#include "../runtime/space.h"
+
+#include <stdatomic.h>
+
+/* Steps, partitions and failures keep the number of the execution beside the value, in words that wrap around
+ * and are compared accordingly. */
+struct redist__flag_block {
+    _Alignas(128) _Atomic uint64_t ready;
+    struct redist__memory_handle array;
+    _Atomic uint64_t done, steps, partitions, failed;
+};
+
+_Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
+                   sizeof(_Atomic uint64_t) == 8,
+               "flags that processes share need 64-bit atomics without locks");
+
+/* The flags of a plan. */
+struct redist__flags {
+    const struct redist__context *context;
+    struct redist__flag_pool *pool;     /* where its blocks are from; NULL = it has none */
+    struct redist__flag_block **blocks; /* that of rank r of the node is blocks[r][index] */
+    int index;
+    uint64_t born;   /* executions with these blocks before the plan was made */
+    uint64_t number; /* of the execution under way */
+};
+
+/* Takes free blocks, making more when all are taken. Collective on the context. */
+int redist__flags_take(struct redist__context *context, struct redist__flags *flags);
+
+/* Gives them back. All ranks do so in the same order. */
+void redist__flags_give(struct redist__flags *flags);
+
+/* Whether a peer's array may be used, waiting until it may be, and where it is. */
+int redist__flags_is_ready(const struct redist__flags *flags, int peer);
+int redist__flags_wait_ready(const struct redist__flags *flags, int peer);
+const struct redist__memory_handle *redist__flags_array(const struct redist__flags *flags,
+                                                        int peer);
+
+void redist__flags_publish_ready(const struct redist__flags *flags,
+                                 const struct redist__memory_handle *array);
+void redist__flags_publish_done(const struct redist__flags *flags, int failure);
+
+/* Waits until a peer has done execution `number`, and notes its failures. Meanwhile calls `progress` with `data`,
+ * unless it is NULL. */
+void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64_t number,
+                             struct redist__failure *failure, void (*progress)(void *data),
+                             void *data);
+
+void redist__flags_publish_partitions(const struct redist__flags *flags, int partitions);
+int redist__flags_partitions(const struct redist__flags *flags, int peer, int most);
+
+/*
+ * Pairwise steps: in each of them every rank serves one peer, all at the same distance, so that no two serve the
+ * same: in steps 0, 1, 2, ... the distances are 1, 2, ..., P - 1, 1, 2, ... A sweep is P - 1 steps. Whole arrays
+ * take one, tiles as many as they need, which need not be as many on every rank.
+ *
+ * A step may begin when this rank and the one that served the same peer in the step before have ended that step:
+ * then no peer has more than one sender. Or, so that the engines need not wait for the host, when they have ended
+ * the step `ahead` steps before that one.
+ */
+struct redist__steps {
+    const struct redist__flags *flags;
+    int paced; /* 0 = this rank's own order is all that counts */
+    int ahead;
+    int begun, ended; /* steps of the execution under way */
+};
+
+int redist__steps_distance(const struct redist__steps *steps, int step);
+int redist__steps_may_begin(const struct redist__steps *steps);
+
+/* One more has ended; this rank begins no more in this execution. */
+void redist__steps_end(struct redist__steps *steps);
+void redist__steps_end_all(const struct redist__steps *steps);
+
+#endif
