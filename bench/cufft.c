@@ -31,8 +31,9 @@ static void check(cufftResult result, const char *what) {
 static void local_extents(const struct serial *serial, int whole, long long extents[]) {
     const bench_problem *problem = serial->problem;
     for (int i = 0; i < problem->ndims; i++) {
-        int halved = problem->kind == FFTND_R2C && i == problem->ndims - 1, start;
-        int size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i], extent = size;
+        int halved = problem->kind == FFTND_R2C && i == problem->ndims - 1;
+        redist_index start, size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i],
+                            extent = size;
         int dim = i < whole ? i : i - 1;
         int split = i != whole && dim < serial->g;
         if (split && redist_decompose(size, serial->grid[dim], serial->coords[dim], &extent,
@@ -160,7 +161,7 @@ bench_transform bench_cufft_create(const bench_problem *problem, int grid_ndims,
     for (int axis = inner - 1; axis >= 0; axis--)
         add_axis(serial, axis, axis < serial->g ? axis : serial->g);
     size_t bytes = most_bytes(serial);
-    *arrays = (bench_arrays){.input = input->input, .kept = input->kept};
+    *arrays = (bench_arrays){.input = input->input, .original = input->original};
     arrays->physical = problem->space->allocate(MPI_COMM_WORLD, bytes, 0);
     arrays->spectral = arrays->physical;
     arrays->physical_bytes = bytes < input->physical_bytes ? bytes : input->physical_bytes;

@@ -69,8 +69,10 @@ static void release(bench_transform *transform) {
 static void make_plan(struct transform *state, const bench_problem *problem, int direction) {
     int devices[MOST_DEVICES];
     size_t bytes[MOST_DEVICES];
-    const int *n = problem->sizes;
+    int n[3];
     cufftHandle *plan = &state->plans[direction];
+    for (int i = 0; i < 3; i++)
+        n[i] = (int)problem->sizes[i]; /* --shape takes no more */
     for (int i = 0; i < state->ndevices; i++)
         devices[i] = i;
     check(cufftCreate(plan), "cufftCreate");

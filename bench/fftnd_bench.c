@@ -34,17 +34,17 @@ static const char notes[] =
     "                                lies\n"
     "\n"
     "With --space cuda the serial transforms are cuFFT's, and there is a line for cuFFT on all\n"
-    "devices of the host from one process (library cufftxt, whose results nobody looks at).\n"
+    "devices of the host from one process (library cufftxt, whose results are not checked).\n"
     "\n"
     "With --device or --device-mib arrays are in host memory and go tile by tile through a device\n"
     "(the host can do as if it were one of N bytes). Then rounds are of the transforms and of the\n"
     "same transfers without them, in turn; ratio is of the medians. Rates are of both directions\n"
     "together; that of the link is of large contiguous pieces.\n"
     "\n"
-    "With --memory alloc the plans know that peers can map their arrays.\n"
+    "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
-    "effort, in place if --in-place is given and else allowed to overwrite its input. It knows\n"
+    "effort, in place if --in-place is given and else allowed to overwrite its input. It has\n"
     "slabs only, and batches only side by side at each point.\n"
     "\n"
     "exit code: 0; 1 if an error exceeds 1e-14 log2 of the points (float: 5.4e-6 log2) or a\n"
@@ -92,7 +92,7 @@ static const bench_program *describe(struct request *request) {
         {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
          .help = "of all planners (measure)"},
         {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
-         .argument = "N", .help = "to try ways of doing it, 0 = as the library thinks (0)"},
+         .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
         {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
          .help = "of transforms and exchanges (auto)"},
         {.name = "local-transpose", .kind = BENCH_CHOICE, .value = &request->local_transpose, .words = fusions,
@@ -121,7 +121,7 @@ static const bench_program *describe(struct request *request) {
                  "tile (same)"},
         {.name = "device-mib", .kind = BENCH_NUMBER, .value = &request->device_mib,
          .argument = "N", .help = "2^20 bytes of the device, at most, for each rank; "
-                                  "0 = as the library thinks (0)"},
+                                  "0 = the library's default (0)"},
         {.name = "pageable", .kind = BENCH_FLAG, .value = &request->pageable,
          .help = "arrays go to a device through buffers"},
         {.name = "fftw-wisdom", .kind = BENCH_TEXT, .value = &request->wisdom, .argument = "FILE",
@@ -150,7 +150,8 @@ static bench_problem make_problem(const struct request *request) {
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
                              .space = bench_space_at(request->settings.space)};
-    memcpy(problem.sizes, request->settings.shape.values, sizeof problem.sizes);
+    for (int axis = 0; axis < problem.ndims; axis++)
+        problem.sizes[axis] = request->settings.shape.values[axis];
     return problem;
 }
 

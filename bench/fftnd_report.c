@@ -22,7 +22,7 @@ static void describe_json(const bench_report *report, const bench_transform *tra
     bench_json_text("chosen", transform->chosen);
     bench_json_text("ordering", transform->ordering);
     bench_json_text("placement", transform->in_place ? "in-place" : "out-of-place");
-    bench_json_integers("shape", problem->sizes, problem->ndims);
+    bench_json_integers("shape", report->settings->shape.values, problem->ndims);
     bench_json_text("kind", report->kind);
     bench_json_text("precision", report->precision);
     bench_json_integers("grid", transform->grid, transform->grid_ndims);
@@ -66,7 +66,7 @@ static void print_heading(const bench_report *report) {
     const bench_candidate *serial = serial_candidate(report);
     int nranks;
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    print_list(problem->sizes, problem->ndims, " x ");
+    print_list(settings->shape.values, problem->ndims, " x ");
     printf(" %s %s, batch of %d, %s, %d ranks x %d threads, grid ", report->kind, report->precision,
            problem->batch, problem->in_place ? "in place" : "out of place", nranks,
            problem->threads);
@@ -108,7 +108,7 @@ void bench_print_report(const bench_report *report) {
 int bench_errors_are_small(const bench_report *report) {
     double points = 1.0;
     for (int axis = 0; axis < report->problem->ndims; axis++)
-        points *= report->problem->sizes[axis];
+        points *= (double)report->problem->sizes[axis];
     double unit = report->problem->precision == FFTND_DOUBLE ? 1e-14 : 5.4e-6;
     double limit = unit * fmax(1.0, log2(points));
     for (int i = 0; i < report->ntransforms; i++)

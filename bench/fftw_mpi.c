@@ -5,12 +5,12 @@
 #include <fftw3-mpi.h>
 #include <math.h>
 
-/* What FFTW-MPI is asked to plan. */
+/* What FFTW-MPI plans. */
 struct request {
     enum fftnd_kind kind;
     int ndims;
     ptrdiff_t sizes[REDIST_MAX_NDIMS];
-    ptrdiff_t batch; /* side by side at each point, the only place FFTW-MPI knows */
+    ptrdiff_t batch; /* side by side at each point: FFTW-MPI has no other position */
     int backward;
 };
 
@@ -74,7 +74,7 @@ static fftnd_layout slab_layout(const struct request *request, ptrdiff_t count, 
     layout.batch_stride = 1;
     ptrdiff_t stride = request->batch;
     for (int axis = request->ndims - 1; axis >= 0; axis--) {
-        int size = (int)request->sizes[axis];
+        redist_index size = (redist_index)request->sizes[axis];
         int padded = request->kind == FFTND_R2C && axis == request->ndims - 1;
         layout.sizes[axis] = size;
         layout.start[axis] = axis == 0 ? (int)start : 0;
@@ -148,7 +148,7 @@ static bench_transform plan_ordering(const bench_problem *problem, struct reques
 
 void bench_fftw_mpi_create(const bench_problem *problem, const char *wisdom, bench_arrays *arrays,
                            bench_transform transforms[BENCH_FFTW_MPI_TRANSFORMS]) {
-    fftw_mpi_init(); /* the slabs are asked for in double precision */
+    fftw_mpi_init(); /* the slabs are queried in double precision */
     const struct mpi_library *library = &libraries[problem->precision];
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

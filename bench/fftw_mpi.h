@@ -12,7 +12,7 @@ const char *bench_fftw_mpi_refusal(const bench_problem *problem);
 
 /*
  * Plans the problem with natural and with transposed output on shared arrays. Planning takes
- * minutes at times, so what was learnt is kept in the file `wisdom`, unless that is NULL.
+ * minutes at times, so its wisdom is stored in the file `wisdom`, unless that is NULL.
  * Collective.
  */
 void bench_fftw_mpi_create(const bench_problem *problem, const char *wisdom, bench_arrays *arrays,

@@ -23,7 +23,7 @@ static void *FFTW(bench_mpi_plan)(const struct request *request, void *physical,
     return FFTW(mpi_plan_many_dft_r2c)(ndims, sizes, batch, 0, 0, in, out, MPI_COMM_WORLD, flags);
 }
 
-/* Rank 0 reads the file, if there is one, and tells the others. */
+/* Rank 0 reads the file, if there is one, and broadcasts it. */
 static void FFTW(bench_mpi_remember)(int rank, const char *wisdom) {
     if (rank == 0)
         FFTW(import_wisdom_from_filename)(wisdom);

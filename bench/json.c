@@ -29,7 +29,7 @@ void bench_json_number(const char *key, double value) {
     if (isfinite(value))
         printf("%.6g", value);
     else
-        printf("null"); /* JSON knows no other word for it */
+        printf("null"); /* JSON has no other word for it */
 }
 
 void bench_json_integers(const char *key, const int values[], int count) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times mpi4py-fft in the way of fftnd-bench and prints the same JSON keys; run under mpirun.
+"""Times mpi4py-fft as fftnd-bench does and prints the same JSON keys; run under mpirun.
 
 Every round starts from the same field, waits at a barrier, and transforms forward and backward
 without scaling; its time is that of the slowest rank. mpi4py-fft works on its own arrays, so that
@@ -41,7 +41,7 @@ def read_options():
 
 
 class Candidate:
-    """One way of transforming, with the times of its rounds: forward, backward, pair."""
+    """One candidate, with the times of its rounds: forward, backward, pair."""
 
     def __init__(self, options, collapse):
         begin = MPI.Wtime()

@@ -134,7 +134,7 @@ static void print_json(const struct run *run) {
         bench_json_text("what", whats[i]);
         bench_json_text("method", offload->transform->method);
         bench_json_text("chosen", run->info.method);
-        bench_json_integers("shape", offload->problem->sizes, offload->problem->ndims);
+        bench_json_integers("shape", offload->settings->shape.values, offload->problem->ndims);
         bench_json_text("kind", offload->kind);
         bench_json_text("precision", offload->precision);
         bench_json_text("placement", offload->problem->in_place ? "in-place" : "out-of-place");
@@ -167,7 +167,7 @@ static void print_table(const struct run *run) {
     int nranks;
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     for (int i = 0; i < problem->ndims; i++)
-        printf("%s%d", i > 0 ? " x " : "", problem->sizes[i]);
+        printf("%s%lld", i > 0 ? " x " : "", (long long)problem->sizes[i]);
     printf(" %s %s, batch of %d, %s, %d ranks, arrays %s\n", offload->kind, offload->precision,
            problem->batch, problem->in_place ? "in place" : "out of place", nranks,
            run->info.buffered ? "through buffers" : "direct");
@@ -186,7 +186,7 @@ static void print_table(const struct run *run) {
 static double largest_error(const bench_problem *problem) {
     double points = 1.0;
     for (int axis = 0; axis < problem->ndims; axis++)
-        points *= problem->sizes[axis];
+        points *= (double)problem->sizes[axis];
     return (problem->precision == FFTND_DOUBLE ? 1e-14 : 5.4e-6) * fmax(1.0, log2(points));
 }
 

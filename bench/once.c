@@ -30,11 +30,15 @@ static void run_library(const bench_once *once, int direction) {
 /* A subarray for each rank: that part of the axis which the rank has on the other side. */
 static void create_types(const bench_once *once, const bench_block *block, int axis,
                          MPI_Datatype types[]) {
-    int count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS] = {0};
-    memcpy(count, block->count, sizeof count);
+    int extent[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS], start[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; i < block->ndims; i++)
+        extent[i] = count[i] = (int)block->count[i]; /* --shape takes no more */
     for (int rank = 0; rank < once->nranks; rank++) {
-        redist_decompose(block->count[axis], once->nranks, rank, &count[axis], &start[axis]);
-        MPI_Type_create_subarray(block->ndims, block->count, count, start, MPI_ORDER_C, once->type,
+        redist_index part, first;
+        redist_decompose(block->count[axis], once->nranks, rank, &part, &first);
+        count[axis] = (int)part;
+        start[axis] = (int)first;
+        MPI_Type_create_subarray(block->ndims, extent, count, start, MPI_ORDER_C, once->type,
                                  &types[rank]);
         MPI_Type_commit(&types[rank]);
     }

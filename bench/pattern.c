@@ -28,7 +28,7 @@ static uint64_t row_index(const bench_block *block, size_t row) {
 static void expect_row(const bench_block *block, size_t row, unsigned char *to) {
     uint64_t index = row_index(block, row);
     size_t bytes = block->element_bytes;
-    for (int i = 0; i < block->count[block->ndims - 1]; i++, index++, to += bytes)
+    for (redist_index i = 0; i < block->count[block->ndims - 1]; i++, index++, to += bytes)
         for (size_t done = 0; done < bytes; done += 8) {
             uint64_t word = bench_scatter((2 * index + done / 8) ^ ((uint64_t)block->seed << 48));
             memcpy(to + done, &word, bytes - done < 8 ? bytes - done : 8);

@@ -12,9 +12,9 @@
 /* The block of the global array that this rank holds, whole and without padding. */
 typedef struct bench_block {
     int ndims;
-    int size[REDIST_MAX_NDIMS];  /* of the global array */
-    int start[REDIST_MAX_NDIMS]; /* first global index held here */
-    int count[REDIST_MAX_NDIMS]; /* elements held here */
+    redist_index size[REDIST_MAX_NDIMS];  /* of the global array */
+    redist_index start[REDIST_MAX_NDIMS]; /* first global index held here */
+    redist_index count[REDIST_MAX_NDIMS]; /* elements held here */
     size_t element_bytes;
     int seed;
 } bench_block;

@@ -49,7 +49,7 @@ static void *allocate(size_t bytes) {
 /* Rows to columns of a square of ranks; each part has `width` elements. */
 static int make_plan(const char *method, int nranks, int width, void *a, void *b,
                      redist_plan **plan) {
-    const int sizes_a[3] = {1, nranks, width}, sizes_b[3] = {nranks, 1, width};
+    const redist_index sizes_a[3] = {1, nranks, width}, sizes_b[3] = {nranks, 1, width};
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = method;
     options.effort = REDIST_ESTIMATE;

@@ -154,7 +154,8 @@ static void *allocate(const struct exchange *exchange, const bench_block *block,
 
 /* The bytes of this rank's A that others get. */
 static size_t bytes_out(const struct exchange *exchange) {
-    int axis = exchange->axes.values[0], own, start, rank;
+    int axis = exchange->axes.values[0], rank;
+    redist_index own, start;
     const bench_block *block = &exchange->block_a;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (block->size[axis] == 0 ||
@@ -418,7 +419,7 @@ static int measure(const struct exchange *exchange, struct entry entries[], int 
     return wrong > 0;
 }
 
-/* What the library could only refuse later, or in other words. */
+/* What the library would refuse later, and in words that do not name the options. */
 static int check_settings(const bench_program *program, struct exchange *exchange,
                           bench_methods *methods) {
     const bench_settings *settings = &exchange->settings;

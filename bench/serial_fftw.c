@@ -60,12 +60,14 @@ static void find_coords(struct serial *serial) {
  * axis i < g whole, grid dimensions 0..i-1 split the axes of the same number, and i..g-1 the next
  * ones; from axis g on, the array is still as it came in.
  */
-static void local_extents(const struct serial *serial, int axis, int spectral, int extents[]) {
+static void local_extents(const struct serial *serial, int axis, int spectral,
+                          redist_index extents[]) {
     const bench_problem *problem = serial->problem;
-    int g = serial->grid_ndims, start;
+    int g = serial->grid_ndims;
+    redist_index start;
     for (int i = 0; i < problem->ndims; i++) {
         int halved = spectral && problem->kind == FFTND_R2C && i == problem->ndims - 1;
-        int size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
+        redist_index size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
         int dim = axis >= g || i < axis ? i : i - 1;
         extents[i] = size;
         int split = i != axis && dim >= 0 && dim < g;
@@ -77,7 +79,7 @@ static void local_extents(const struct serial *serial, int axis, int spectral, i
 
 /* Bytes of the local array while `axis` is transformed. */
 static size_t local_bytes(const struct serial *serial, int axis) {
-    int extents[REDIST_MAX_NDIMS];
+    redist_index extents[REDIST_MAX_NDIMS];
     size_t components = serial->problem->kind == FFTND_R2R ? 1 : 2;
     size_t bytes = serial->library->real_bytes * components * (size_t)serial->problem->batch;
     local_extents(serial, axis, 1, extents);
@@ -103,7 +105,8 @@ static enum step step_along(const bench_problem *problem, int axis, int directio
 static void describe_array(const struct serial *serial, int axis, enum step step,
                            fftw_iodim64 dims[]) {
     const bench_problem *problem = serial->problem;
-    int extents[REDIST_MAX_NDIMS], last = problem->ndims - 1;
+    int last = problem->ndims - 1;
+    redist_index extents[REDIST_MAX_NDIMS];
     ptrdiff_t stride = 1;
     local_extents(serial, axis, 1, extents);
     for (int i = last; i >= -1; i--) {
@@ -132,7 +135,7 @@ static void *plan_axis(const struct serial *serial, int axis, int direction, voi
     return plan;
 }
 
-/* Forward runs from the last axis to the first, backward the other way. */
+/* Forward runs from the last axis to the first, backward in reverse. */
 static void plan_all(struct serial *serial, void *data) {
     for (int axis = serial->problem->ndims - 1; axis >= 0; axis--) {
         if (local_bytes(serial, axis) == 0)

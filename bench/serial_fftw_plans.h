@@ -20,7 +20,7 @@ static void *FFTW(bench_plan)(enum step step, const fftw_iodim64 *axis, int nres
     return NULL;
 }
 
-/* FFTW's planner makes plans for so many threads from now on. */
+/* FFTW's planner makes plans for n threads from now on. */
 static void FFTW(bench_set_threads)(int threads) {
     FFTW(init_threads)();
     FFTW(plan_with_nthreads)(threads);

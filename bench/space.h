@@ -17,7 +17,7 @@ typedef struct bench_space {
     void (*copy)(void *to, const void *from, size_t bytes);
     void (*synchronise)(void); /* waits for all that was begun */
     /* 10^9 bytes that leave each rank in a second when all copy large contiguous pieces to all others at
-     * once; 0 = there is no such rate; NULL = nobody asks; collective */
+     * once; 0 = there is no such rate; NULL = not measured; collective */
     double (*copy_rate)(MPI_Comm comm);
     /* 10^9 bytes in a second between this space and the host's, up and down together, in large contiguous
      * pieces; NULL = it is the host's; collective, all ranks at once */

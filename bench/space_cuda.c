@@ -135,7 +135,7 @@ static double copy_rate(MPI_Comm comm) {
 
 enum { LINK_ROUNDS = 5, LINK_PIECES = 8 };
 
-/* Seconds of so many pieces up and as many down at once, on the slowest rank. */
+/* Seconds of n pieces up and n down at once, on the slowest rank. */
 static double copy_both_ways(MPI_Comm comm, char *const host[2], char *const device[2],
                              cudaStream_t const streams[2]) {
     MPI_Barrier(comm);

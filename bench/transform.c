@@ -7,7 +7,7 @@
 double bench_unscaled_growth(const bench_problem *problem) {
     double growth = 1.0;
     for (int axis = 0; axis < problem->ndims; axis++)
-        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * problem->sizes[axis];
+        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * (double)problem->sizes[axis];
     return growth;
 }
 
@@ -23,8 +23,8 @@ void bench_arrays_create(const bench_problem *problem, bench_arrays *arrays) {
     arrays->input = host_memory(arrays->physical_bytes);
     bench_field_fill(&arrays->field, arrays->input);
     if (space != bench_space_at(0)) {
-        arrays->kept = space->allocate(MPI_COMM_WORLD, arrays->physical_bytes, 0);
-        space->copy(arrays->kept, arrays->input, arrays->physical_bytes);
+        arrays->original = space->allocate(MPI_COMM_WORLD, arrays->physical_bytes, 0);
+        space->copy(arrays->original, arrays->input, arrays->physical_bytes);
     }
     if (problem->in_place && arrays->physical_bytes < arrays->spectral_bytes)
         bench_abort("the physical side is smaller than the spectral side in place");
@@ -38,8 +38,8 @@ void bench_arrays_release(const bench_space *space, bench_arrays *arrays) {
     if (arrays->spectral != arrays->physical)
         space->release(arrays->spectral, arrays->mappable[1]);
     space->release(arrays->physical, arrays->mappable[0]);
-    if (arrays->kept != NULL)
-        space->release(arrays->kept, 0);
+    if (arrays->original != NULL)
+        space->release(arrays->original, 0);
     free(arrays->input);
 }
 
@@ -47,7 +47,8 @@ void bench_arrays_release(const bench_space *space, bench_arrays *arrays) {
 static void prepare(void *context) {
     bench_transform *transform = context;
     const bench_arrays *arrays = transform->arrays;
-    transform->space->copy(arrays->physical, arrays->kept != NULL ? arrays->kept : arrays->input,
+    transform->space->copy(arrays->physical,
+                           arrays->original != NULL ? arrays->original : arrays->input,
                            arrays->physical_bytes);
     transform->space->synchronise();
 }

@@ -10,7 +10,7 @@
 /* What is transformed; the same for all libraries. */
 typedef struct bench_problem {
     int ndims;
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     enum fftnd_kind kind; /* real to real: DCT-II along each axis, backward DCT-III */
     enum fftnd_precision precision;
     enum fftnd_effort effort;
@@ -26,7 +26,7 @@ typedef struct bench_problem {
 typedef struct bench_arrays {
     bench_field field;     /* the physical side */
     void *input;           /* the field, in host memory */
-    void *kept;            /* the field, where the arrays live; NULL = `input` serves */
+    void *original;        /* the field, in the space of the arrays; NULL = `input` serves */
     void *physical;        /* what is transformed */
     void *spectral;        /* the same array if in place */
     size_t physical_bytes; /* of `input` and `physical` */
@@ -36,7 +36,7 @@ typedef struct bench_arrays {
 
 typedef struct bench_transform {
     const char *library;
-    const char *method;   /* that was asked for */
+    const char *method;   /* the one requested */
     const char *chosen;   /* that is used */
     const char *ordering; /* how the spectral side is distributed */
     int in_place;
@@ -48,7 +48,7 @@ typedef struct bench_transform {
     double plan_ms;
     double workspace_bytes; /* NAN = not known */
     double max_error;
-    int unchecked;  /* nobody looks at the results */
+    int unchecked;  /* the results are not checked */
     void *plans[2]; /* of the library */
     void (*execute)(struct bench_transform *transform, int direction);
     double (*exchange_seconds)(struct bench_transform *transform); /* NULL = not known */

@@ -12,7 +12,7 @@ enum { N0 = 8, N1 = 6, N2 = 4 }; /* the extents of the global array */
 
 /* The part of the global array that one rank holds. */
 struct part {
-    int start[3], count[3];
+    redist_index start[3], count[3];
 };
 
 static size_t elements(const struct part *part) {
@@ -22,10 +22,10 @@ static size_t elements(const struct part *part) {
 /* Numbers the elements by their place in the global array, so that each value tells where it
  * belongs. */
 static void number_elements(const struct part *part, int *array) {
-    for (int i = part->start[0]; i < part->start[0] + part->count[0]; i++)
-        for (int j = part->start[1]; j < part->start[1] + part->count[1]; j++)
-            for (int k = part->start[2]; k < part->start[2] + part->count[2]; k++)
-                *array++ = (i * N1 + j) * N2 + k;
+    for (redist_index i = part->start[0]; i < part->start[0] + part->count[0]; i++)
+        for (redist_index j = part->start[1]; j < part->start[1] + part->count[1]; j++)
+            for (redist_index k = part->start[2]; k < part->start[2] + part->count[2]; k++)
+                *array++ = (int)((i * N1 + j) * N2 + k);
 }
 
 static int count_wrong(const struct part *part, const int *array) {
@@ -56,9 +56,9 @@ int main(int argc, char *argv[]) {
     check(redist_exchange(MPI_COMM_WORLD, MPI_INT, 3, before.count, a, 1, after.count, b, 0));
     int wrong = count_wrong(&after, b);
 
-    printf("rank %d: had %d x %d x %d elements, now has %d x %d x %d, %d of them wrong\n", rank,
-           before.count[0], before.count[1], before.count[2], after.count[0], after.count[1],
-           after.count[2], wrong);
+    printf("rank %d: had %zu elements in %lld rows, now has %zu in %lld, %d of them wrong\n", rank,
+           elements(&before), (long long)before.count[0], elements(&after),
+           (long long)after.count[0], wrong);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     release(a);
     release(b);

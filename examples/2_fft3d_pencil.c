@@ -11,7 +11,7 @@
 
 int main(int argc, char *argv[]) {
     MPI_Init(&argc, &argv);
-    const int n[3] = {42, 127, 256};
+    const redist_index n[3] = {42, 127, 256};
     MPI_Datatype type = MPI_C_DOUBLE_COMPLEX;
 
     /* Each rank belongs to one group along each dimension of the process grid. */
@@ -19,9 +19,9 @@ int main(int argc, char *argv[]) {
     check(redist_subcomm(MPI_COMM_WORLD, 2, groups));
 
     /* The three alignments: whole along axis 2 (A), axis 1 (B), axis 0 (C). */
-    int sizes_a[3] = {local_size(n[0], groups[0]), local_size(n[1], groups[1]), n[2]};
-    int sizes_b[3] = {local_size(n[0], groups[0]), n[1], local_size(n[2], groups[1])};
-    int sizes_c[3] = {n[0], local_size(n[1], groups[0]), local_size(n[2], groups[1])};
+    redist_index sizes_a[3] = {local_size(n[0], groups[0]), local_size(n[1], groups[1]), n[2]};
+    redist_index sizes_b[3] = {local_size(n[0], groups[0]), n[1], local_size(n[2], groups[1])};
+    redist_index sizes_c[3] = {n[0], local_size(n[1], groups[0]), local_size(n[2], groups[1])};
     double complex *a = allocate_array(3, sizes_a);
     double complex *b = allocate_array(3, sizes_b);
     double complex *c = allocate_array(3, sizes_c);

@@ -11,21 +11,21 @@
 
 int main(int argc, char *argv[]) {
     MPI_Init(&argc, &argv);
-    const int n[4] = {16, 17, 18, 19};
+    const redist_index n[4] = {16, 17, 18, 19};
     MPI_Datatype type = MPI_C_DOUBLE_COMPLEX;
     MPI_Comm groups[3];
     check(redist_subcomm(MPI_COMM_WORLD, 3, groups));
 
     /* Grid dimension i splits axis i, until axis i becomes whole; from then on it splits i + 1. */
-    int early[3], late[4];
+    redist_index early[3], late[4];
     for (int i = 0; i < 3; i++) {
         early[i] = local_size(n[i], groups[i]);
         late[i + 1] = local_size(n[i + 1], groups[i]);
     }
-    int sizes_a[4] = {early[0], early[1], early[2], n[3]};
-    int sizes_b[4] = {early[0], early[1], n[2], late[3]};
-    int sizes_c[4] = {early[0], n[1], late[2], late[3]};
-    int sizes_d[4] = {n[0], late[1], late[2], late[3]};
+    redist_index sizes_a[4] = {early[0], early[1], early[2], n[3]};
+    redist_index sizes_b[4] = {early[0], early[1], n[2], late[3]};
+    redist_index sizes_c[4] = {early[0], n[1], late[2], late[3]};
+    redist_index sizes_d[4] = {n[0], late[1], late[2], late[3]};
     double complex *a = allocate_array(4, sizes_a);
     double complex *b = allocate_array(4, sizes_b);
     double complex *c = allocate_array(4, sizes_c);

@@ -52,7 +52,7 @@ struct transform {
     double complex *waves;
 };
 
-static struct transform create_transform(const int shape[3]) {
+static struct transform create_transform(const redist_index shape[3]) {
     struct transform t = {.physical = FFTND_LAYOUT_DEFAULT, .spectral = FFTND_LAYOUT_DEFAULT};
     check(fftnd_plan_create(MPI_COMM_WORLD, 3, shape, FFTND_R2C, FFTND_DOUBLE, NULL, &t.plan));
     check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
@@ -71,11 +71,12 @@ static void free_transform(struct transform *t) {
 typedef double function(double x, double y, double z);
 
 /* Where a local element stands in the local array. */
-static ptrdiff_t place_of(const fftnd_layout *layout, int i, int j, int k) {
+static ptrdiff_t place_of(const fftnd_layout *layout, redist_index i, redist_index j,
+                          redist_index k) {
     return i * layout->stride[0] + j * layout->stride[1] + k * layout->stride[2];
 }
 
-static double coordinate(const fftnd_layout *physical, int axis, int index) {
+static double coordinate(const fftnd_layout *physical, int axis, redist_index index) {
     return box_coordinate(physical->sizes[axis], physical->start[axis] + index);
 }
 
@@ -84,9 +85,9 @@ static double coordinate(const fftnd_layout *physical, int axis, int index) {
 static double at_each_point(struct transform *t, function *f, double (*point)(double *, double)) {
     const fftnd_layout *p = &t->physical;
     double largest = 0;
-    for (int i = 0; i < p->count[0]; i++)
-        for (int j = 0; j < p->count[1]; j++)
-            for (int k = 0; k < p->count[2]; k++) {
+    for (redist_index i = 0; i < p->count[0]; i++)
+        for (redist_index j = 0; j < p->count[1]; j++)
+            for (redist_index k = 0; k < p->count[2]; k++) {
                 double value = f(coordinate(p, 0, i), coordinate(p, 1, j), coordinate(p, 2, k));
                 largest = larger(largest, point(&t->real[place_of(p, i, j, k)], value));
             }
@@ -102,17 +103,24 @@ static double difference(double *element, double value) {
     return fabs(*element - value);
 }
 
+/* The wavenumbers of this rank's waves along one axis. */
+static double *wavenumbers(const struct transform *t, int axis) {
+    double *k = allocate((size_t)t->spectral.count[axis] * sizeof(double));
+    check(fftnd_plan_wavenumbers(t->plan, axis, k));
+    return k;
+}
+
 static void multiply_waves(struct transform *t, double (*factor)(double k_squared)) {
     const fftnd_layout *s = &t->spectral;
-    const int *shape = t->physical.sizes;
-    for (int i = 0; i < s->count[0]; i++)
-        for (int j = 0; j < s->count[1]; j++)
-            for (int k = 0; k < s->count[2]; k++) {
-                double kx = box_wavenumber(shape[0], s->start[0] + i);
-                double ky = box_wavenumber(shape[1], s->start[1] + j);
-                double kz = box_wavenumber(shape[2], s->start[2] + k);
-                t->waves[place_of(s, i, j, k)] *= factor(kx * kx + ky * ky + kz * kz);
-            }
+    double *kx = wavenumbers(t, 0), *ky = wavenumbers(t, 1), *kz = wavenumbers(t, 2);
+    for (redist_index i = 0; i < s->count[0]; i++)
+        for (redist_index j = 0; j < s->count[1]; j++)
+            for (redist_index k = 0; k < s->count[2]; k++)
+                t->waves[place_of(s, i, j, k)] *=
+                    factor(kx[i] * kx[i] + ky[j] * ky[j] + kz[k] * kz[k]);
+    release(kx);
+    release(ky);
+    release(kz);
 }
 
 /* Samples `given`, multiplies its waves by `factor`, and compares with `expected`; returns the
@@ -135,7 +143,7 @@ static int report(const char *what, double error, double bound) {
     return error <= bound ? 0 : 1;
 }
 
-static int run(const int shape[3]) {
+static int run(const redist_index shape[3]) {
     struct transform t = create_transform(shape);
     double round_trip = error_of(&t, field, NULL, field);
     double derivative = error_of(&t, field, laplacian, laplacian_of_field);
@@ -145,7 +153,7 @@ static int run(const int shape[3]) {
     /* The Laplacian enlarges the rounding errors of the shortest waves the most. */
     double shortest = 0;
     for (int axis = 0; axis < 3; axis++)
-        shortest += 0.25 * shape[axis] * shape[axis];
+        shortest += 0.25 * (double)(shape[axis] * shape[axis]);
     double enlarged = fmax(1, shortest / -second_eigenvalue);
 
     int wrong = report("field after forward and backward:", round_trip, 1e-14);
@@ -160,17 +168,20 @@ static const char usage[] =
     "  --shape N0,N1,N2  grid points along each axis, more than 8, 10 and 12 (64,64,64)\n";
 
 /* Returns the program's exit status if it ends here, or -1 to go on. */
-static int read_options(int argc, char *argv[], int shape[3]) {
+static int read_options(int argc, char *argv[], redist_index shape[3]) {
     static const struct option known[] = {{"shape", required_argument, NULL, 's'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     opterr = 0;
-    int letter;
+    int letter, extents[3];
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         char rest;
         if (letter == 's' &&
-            sscanf(optarg, "%d,%d,%d%c", &shape[0], &shape[1], &shape[2], &rest) == 3)
+            sscanf(optarg, "%d,%d,%d%c", &extents[0], &extents[1], &extents[2], &rest) == 3) {
+            for (int axis = 0; axis < 3; axis++)
+                shape[axis] = extents[axis];
             continue;
+        }
         if (my_rank() == 0)
             fputs(usage, letter == 'h' ? stdout : stderr);
         return letter == 'h' ? 0 : 2;
@@ -184,7 +195,7 @@ static int read_options(int argc, char *argv[], int shape[3]) {
 
 int main(int argc, char *argv[]) {
     MPI_Init(&argc, &argv);
-    int shape[3] = {64, 64, 64};
+    redist_index shape[3] = {64, 64, 64};
     int status = read_options(argc, argv, shape);
     if (status == -1)
         status = run(shape);

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-/* This rank's place among those of its node, as launchers tell it in the environment; -1 if this one
+/* This rank's place among those of its node, as launchers set it in the environment; -1 if this one
  * does not. */
 static inline int launched_as(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
@@ -19,7 +19,7 @@ static inline int launched_as(void) {
     return -1;
 }
 
-/* The same, as MPI tells it. Collective over MPI_COMM_WORLD. */
+/* The same, by MPI. Collective over MPI_COMM_WORLD. */
 static inline int rank_on_node(void) {
     MPI_Comm node;
     int rank;
@@ -30,7 +30,7 @@ static inline int rank_on_node(void) {
 }
 
 /* Makes this rank's device the current one. An MPI library that takes device memory may look for it as
- * early as in MPI_Init; so programs call this before, and again after for the launchers that do not tell
+ * early as in MPI_Init; so programs call this before, and again after for the launchers that do not set it
  * the rank's place. Returns NULL, or why there is no device. Collective over MPI_COMM_WORLD once MPI
  * runs. */
 static inline const char *choose_device(void) {
@@ -43,7 +43,7 @@ static inline const char *choose_device(void) {
         return "there is no CUDA device";
     if (error == cudaSuccess && rank >= 0)
         error = cudaSetDevice(rank % count);
-    (void)cudaGetLastError(); /* nobody else is to find it */
+    (void)cudaGetLastError(); /* no later check should find it */
     return error == cudaSuccess ? NULL : cudaGetErrorString(error);
 }
 

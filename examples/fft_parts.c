@@ -4,22 +4,23 @@
 #include <fftw3.h>
 #include <math.h>
 
-int local_size(int n, MPI_Comm group) {
-    int nranks, rank, count, start;
+redist_index local_size(redist_index n, MPI_Comm group) {
+    int nranks, rank;
+    redist_index count, start;
     MPI_Comm_size(group, &nranks);
     MPI_Comm_rank(group, &rank);
     check(redist_decompose(n, nranks, rank, &count, &start));
     return count;
 }
 
-static ptrdiff_t product(int n, const int sizes[]) {
+static ptrdiff_t product(int n, const redist_index sizes[]) {
     ptrdiff_t result = 1;
     for (int i = 0; i < n; i++)
         result *= sizes[i];
     return result;
 }
 
-double complex *allocate_array(int ndims, const int sizes[]) {
+double complex *allocate_array(int ndims, const redist_index sizes[]) {
     return allocate((size_t)product(ndims, sizes) * sizeof(double complex));
 }
 
@@ -27,19 +28,19 @@ static double complex original(ptrdiff_t place) {
     return (double)place + (double)place * I;
 }
 
-void fill_array(int ndims, const int sizes[], double complex *array) {
+void fill_array(int ndims, const redist_index sizes[], double complex *array) {
     ptrdiff_t n = product(ndims, sizes);
     for (ptrdiff_t place = 0; place < n; place++)
         array[place] = original(place);
 }
 
-void transform(int ndims, const int sizes[], double complex *array, int axis, int sign) {
+void transform(int ndims, const redist_index sizes[], double complex *array, int axis, int sign) {
     ptrdiff_t total = product(ndims, sizes);
     if (total == 0)
         return; /* more ranks than rows: this rank has nothing to do */
 
     /* Seen from `axis` the array has three axes: all before it, itself, and all behind it. */
-    int n = sizes[axis];
+    ptrdiff_t n = sizes[axis];
     ptrdiff_t before = product(axis, sizes);
     ptrdiff_t behind = product(ndims - axis - 1, sizes + axis + 1);
     fftw_iodim64 along = {n, behind, behind};
@@ -50,10 +51,10 @@ void transform(int ndims, const int sizes[], double complex *array, int axis, in
 
     if (sign == BACKWARD)
         for (ptrdiff_t place = 0; place < total; place++)
-            array[place] /= n;
+            array[place] /= (double)n;
 }
 
-double sum_of_squares(int ndims, const int sizes[], const double complex *array) {
+double sum_of_squares(int ndims, const redist_index sizes[], const double complex *array) {
     ptrdiff_t n = product(ndims, sizes);
     long double sum = 0; /* long, for a million terms lose three digits of a double */
     for (ptrdiff_t place = 0; place < n; place++)
@@ -63,7 +64,7 @@ double sum_of_squares(int ndims, const int sizes[], const double complex *array)
 }
 
 /* The largest difference from the original values, relative to the largest of them. */
-static double round_trip_error(int ndims, const int sizes[], const double complex *array) {
+static double round_trip_error(int ndims, const redist_index sizes[], const double complex *array) {
     ptrdiff_t n = product(ndims, sizes);
     double error = 0;
     for (ptrdiff_t place = 0; place < n; place++)
@@ -72,8 +73,8 @@ static double round_trip_error(int ndims, const int sizes[], const double comple
     return largest_of_all(error) / largest_of_all(largest);
 }
 
-int judge(int ndims, const int global_sizes[], const int sizes[], const double complex *array,
-          double spectrum_squares) {
+int judge(int ndims, const redist_index global_sizes[], const redist_index sizes[],
+          const double complex *array, double spectrum_squares) {
     double total = (double)product(ndims, global_sizes);
     double expected = total * sum_of_squares(ndims, sizes, array);
     double parseval_error = fabs(spectrum_squares / expected - 1);

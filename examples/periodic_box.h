@@ -13,8 +13,8 @@
 #endif
 
 /* The coordinate of a grid point, given its global index. */
-BOX_FUNCTION double box_coordinate(int points, int index) {
-    return 2 * M_PI * index / points;
+BOX_FUNCTION double box_coordinate(long long points, long long index) {
+    return 2 * M_PI * (double)index / (double)points;
 }
 
 /* The wavenumber along an axis with so many modes: the upper half of the indices stands for

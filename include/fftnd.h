@@ -413,7 +413,7 @@ REDIST_API int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info
 REDIST_API int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm);
 
 /**
- * The plan's process grid, for redist_grid_get and its kin; NULL where ndims = 1. The
+ * The plan's process grid, for redist_grid_get; NULL where ndims = 1. The
  * plan owns it. Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid);

@@ -3,6 +3,8 @@
 #ifndef REDIST_BASE_H
 #define REDIST_BASE_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,7 +26,7 @@ extern "C" {
 REDIST_API void redist_version(int *major, int *minor, int *patch);
 
 /** Extents, counts and indices of array axes, in elements. */
-typedef int redist_index;
+typedef int64_t redist_index;
 
 /** The largest number of array axes, and of process grid dimensions. */
 #define REDIST_MAX_NDIMS 16
@@ -68,6 +70,8 @@ REDIST_API const char *redist_error_string(int code);
  * The library owns the string; the next failing call of this thread overwrites it. Not collective.
  */
 REDIST_API const char *redist_error_message(void);
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 }

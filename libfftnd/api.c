@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
+#include "check.h"
+#include "engine.h"
 #include "offload.h"
-#include "planner/grids.h"
 #include "planner/planner.h"
 
 #include <pthread.h>
@@ -83,9 +84,9 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
     fftnd_plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return NULL;
-    int kept = keep_text(&request->options.method, &plan->method) &&
-               keep_text(&request->options.wisdom_file, &plan->wisdom_file);
-    if (kept && redist_handle_add(plan, REDIST_HANDLE_FFT))
+    int is_copied = keep_text(&request->options.method, &plan->method) &&
+                    keep_text(&request->options.wisdom_file, &plan->wisdom_file);
+    if (is_copied && redist_handle_add(plan, REDIST_HANDLE_FFT))
         return plan;
     destroy_plan(plan);
     return NULL;
@@ -95,20 +96,18 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
     struct fftnd__configuration configuration;
-    int remembered = 1;
-    int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    if (code == REDIST_OK)
-        code = fftnd__engine_create(&plan->engine, request, &configuration);
-    if (code == REDIST_OK || !remembered)
-        return code;
-    fftnd__engine_destroy(&plan->engine);
-    plan->engine = (struct fftnd__engine){0};
-    remembered = 0;
-    code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
-    return code == REDIST_OK ? fftnd__engine_create(&plan->engine, request, &configuration) : code;
+    for (int remembered = 1;; remembered = 0) {
+        int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+        if (code == REDIST_OK)
+            code = fftnd__engine_create(&plan->engine, request, &configuration);
+        if (code == REDIST_OK || !remembered)
+            return code;
+        fftnd__engine_destroy(&plan->engine);
+        plan->engine = (struct fftnd__engine){0};
+    }
 }
 
-int fftnd_plan_create(MPI_Comm comm, int ndims, const int sizes[], enum fftnd_kind kind,
+int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
     MPI_Comm agreed;
@@ -197,7 +196,7 @@ static double wavenumber(const struct fftnd__transform *transform, int axis, red
         [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5};
     if (transform->kind == FFTND_R2R)
         return lowest[transform->r2r[REDIST_FORWARD][axis]] + (double)n;
-    redist_index modes = transform->chain.kept[axis];
+    redist_index modes = transform->chain.modes[axis];
     int is_negative = axis != transform->chain.halved && n >= (modes + 1) / 2;
     return (double)(is_negative ? n - modes : n);
 }

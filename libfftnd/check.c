@@ -170,7 +170,7 @@ static int check_grid(const struct fftnd__request *request) {
     return given ? check_grid_dims(request) : REDIST_OK;
 }
 
-/* There is nobody to choose what is open. */
+/* Predictions are for a grid; they choose none. */
 static int check_given_grid(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int is_open = options->grid_ndims > 0 ? options->grid == NULL : request->nranks != 1;
@@ -264,7 +264,7 @@ static int check_pairs(const struct fftnd__request *request) {
          "kind = FFTND_R2R is not for options->device = REDIST_SPACE_CUDA"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
-         "FFTND_FUSION_ALWAYS: tiles have no whole arrays to turn"},
+         "FFTND_FUSION_ALWAYS: there are no whole arrays in tiles"},
         {transposes && drops_modes(request), REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->retained_modes "
          "drops modes, which happens in tiles"},

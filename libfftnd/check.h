@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A transform that is wanted, and every check of it: nothing behind them sees what a user passed. */
+/* Every check of what a user passes: nothing behind them sees it. */
 #ifndef FFTND__CHECK_H
 #define FFTND__CHECK_H
 
-#include "fftnd.h"
-#include "redist_support.h"
-
-/* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
-struct fftnd__request {
-    const char *function; /* of the user, for messages */
-    MPI_Comm comm;
-    int nranks, ndims;
-    const redist_index *sizes;
-    enum fftnd_kind kind;
-    enum fftnd_precision precision;
-    int halved;                /* axis of a real transform, -1 = none */
-    const redist_index *modes; /* of each axis on the spectral side */
-    fftnd_options options;     /* `space` is never REDIST_SPACE_AUTO */
-};
-
-/* Elements of an axis on the spectral side. */
-static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
-    return axis == request->halved ? request->modes[axis] / 2 + 1 : request->modes[axis];
-}
+#include "configuration.h"
 
 /* Fills in the request from the user's options, checks all arguments and that all ranks passed the same.
  * Collective. */

@@ -2,7 +2,6 @@
 #include "configuration.h"
 #include "layout.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -69,40 +68,39 @@ void fftnd__configuration_print(const struct fftnd__configuration *configuration
 
 /* ---------------------------------------------------------------- reading it */
 
-/* Behind "name=", which *text begins with; NULL if it does not. */
-static const char *skip_name(const char *text, const char *name) {
-    size_t length = strlen(name);
-    text += strspn(text, " ");
-    return strncmp(text, name, length) == 0 && text[length] == '=' ? text + length + 1 : NULL;
-}
-
-/* Moves *text behind a number of digits; 0 = there is none, or it is out of range. */
-static int scan_number(const char **text, size_t least, size_t most, size_t *number) {
-    char *end;
-    if (**text < '0' || **text > '9')
-        return 0;
-    errno = 0;
-    unsigned long long value = strtoull(*text, &end, 10);
-    *text = end;
-    *number = (size_t)value;
-    return errno == 0 && value >= least && value <= most;
-}
-
-/* Numbers with `separator` between them. Returns how many there are, 0 = the name does not stand there,
- * -1 = more than `most`, or none that fits. */
+/* Reads numbers behind "name=", with `separator` between them; *text moves behind them. Returns how many
+ * there are, 0 = the name does not stand there, -1 = more than `most`, or none that fits. */
 static int scan_list(const char **text, const char *name, char separator, int most, int list[]) {
-    const char *from = skip_name(*text, name);
-    size_t number;
+    const char *from = *text + strspn(*text, " ");
+    size_t length = strlen(name);
     int n = 0;
-    if (from == NULL)
+    if (strncmp(from, name, length) != 0 || from[length] != '=')
         return 0;
-    do {
-        if (n == most || !scan_number(&from, 0, INT_MAX, &number))
+    for (from += length; *from == (n > 0 ? separator : '='); n++) {
+        char *end;
+        long number = strtol(from + 1, &end, 10);
+        if (n == most || end == from + 1 || number < 0 || number > INT_MAX)
             return -1;
-        list[n++] = (int)number;
-    } while (*from == separator && from++ != NULL);
+        list[n] = (int)number;
+        from = end;
+    }
     *text = from;
     return n;
+}
+
+/* Reads the numbers, as many as there are of them. Returns 0 if one is out of range, or text is left. */
+static int scan_numbers(const char *text, struct fftnd__configuration *configuration) {
+    char name[32];
+    size_t number;
+    int field = 0, length;
+    for (; field < NFIELDS && sscanf(text, " %31[a-z_]=%zu%n", name, &number, &length) == 2;
+         field++, text += length) {
+        if (strcmp(name, fields[field].name) != 0 || number < fields[field].least ||
+            number > fields[field].most)
+            return 0;
+        set(configuration, field, number);
+    }
+    return field >= NEEDED && text[strspn(text, " \t\r\n")] == '\0';
 }
 
 /* Nonzero if these are all processes of the grid. */
@@ -125,24 +123,13 @@ static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
 
 int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,
                               struct fftnd__configuration *configuration) {
-    int ndims = request->ndims, field = 0;
+    int ndims = request->ndims;
     int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, configuration->grid);
     if (n > 0)
         configuration->grid_ndims = n;
     int norder = scan_list(&text, "order", ',', ndims, configuration->order);
-    if (n < 0 || (n > 0 && !is_grid(n, configuration->grid, request->nranks)) ||
-        (norder != 0 && norder != ndims) ||
-        !is_order(ndims, configuration->order, request->halved, configuration->grid_ndims))
-        return 0;
-    for (; field < NFIELDS; field++) {
-        size_t number;
-        const char *from = skip_name(text, fields[field].name);
-        if (from == NULL)
-            break;
-        if (!scan_number(&from, fields[field].least, fields[field].most, &number))
-            return 0;
-        set(configuration, field, number);
-        text = from;
-    }
-    return field >= NEEDED && text[strspn(text, " \t\r\n")] == '\0';
+    return n >= 0 && (n == 0 || is_grid(n, configuration->grid, request->nranks)) &&
+           (norder == 0 || norder == ndims) &&
+           is_order(ndims, configuration->order, request->halved, configuration->grid_ndims) &&
+           scan_numbers(text, configuration);
 }

@@ -1,19 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a transform does its work: what a planner may choose, and the same as text. */
+/* What a transform is to do, and how it does that: what a planner may choose, also as text. */
 #ifndef FFTND__CONFIGURATION_H
 #define FFTND__CONFIGURATION_H
 
-#include "check.h"
+#include "fftnd.h"
+#include "redist_support.h"
+
+/* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
+struct fftnd__request {
+    const char *function; /* of the user, for messages */
+    MPI_Comm comm;
+    int nranks, ndims;
+    const redist_index *sizes;
+    enum fftnd_kind kind;
+    enum fftnd_precision precision;
+    int halved;                /* axis of a real transform, -1 = none */
+    const redist_index *modes; /* of each axis on the spectral side */
+    fftnd_options options;     /* `space` is never REDIST_SPACE_AUTO */
+};
+
+/* Elements of an axis on the spectral side. */
+static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
+    return axis == request->halved ? request->modes[axis] / 2 + 1 : request->modes[axis];
+}
 
 struct fftnd__configuration {
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
     int order[REDIST_MAX_NDIMS]; /* grid dimension i splits axis order[i] first */
     int before_exchange; /* backward transforms an axis before an exchange if it is whole before and after it */
-    int transposed; /* transforms over whole arrays turn the axes, so that lines are contiguous */
-    int fused;      /* transforms and exchanges are joined in tiles */
-    int untiled;    /* fused: transforms between arrays of this rank work on whole arrays */
-    int tiled;      /* transforms that are not fused work in tiles too */
+    int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
+    int fused;         /* tiles go from transforms to exchanges and back without an array between */
+    int untiled;       /* fused: transforms between arrays of this rank work on whole arrays */
+    int tiled;         /* transforms that are not fused work in tiles too */
     size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */
@@ -21,8 +40,8 @@ struct fftnd__configuration {
     size_t
         row_bytes; /* tiles on a device: what is left contiguous of axes that are not transformed,
                          at least; 0 = any */
-    int segments; /* whole arrays: a transform is cut in so many, each of which is put as it is done */
-    int partitions; /* and the one after that exchange in so many, each of which begins as it arrives */
+    int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
+    int partitions; /* of the transform after that exchange; each begins as it arrives */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

@@ -34,7 +34,7 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
 static double logical_size(const struct fftnd__request *request) {
     double product = 1;
     for (int i = 0; i < request->ndims; i++) {
-        double n = request->sizes[i];
+        double n = (double)request->sizes[i];
         if (request->kind == FFTND_R2R) {
             enum fftnd_r2r r2r = request->options.r2r[i];
             n = 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
@@ -104,7 +104,7 @@ static int create_transform(struct fftnd__transform *transform,
     code = redist_agree(transform->comm, transform->space->event_create(&transform->event));
     if (code != REDIST_OK)
         return code;
-    code = fftnd__team_create(request->options.threads, &transform->team);
+    code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
                                   request->halved, transform->configuration.order, transform->grid);
@@ -157,7 +157,7 @@ static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
 }
 
 static int plan_in_scratch(struct fftnd__engine *engine) {
-    static char nowhere[2]; /* addresses that nobody uses */
+    static char nowhere[2]; /* addresses, whose memory is not used */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
     if (!fftnd__needs_scratch(&engine->directions[0].program, &engine->transform) &&
         !fftnd__needs_scratch(&engine->directions[1].program, &engine->transform))
@@ -209,30 +209,48 @@ static void free_programs(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
         struct fftnd__program *program = &engine->directions[direction].program;
         fftnd__free_passes(program, &engine->transform);
-        program->nsteps = program->planned = 0;
+        program->nsteps = 0;
     }
+    engine->built = FFTND__NOT_BUILT;
+    engine->is_planned = 0;
+}
+
+/* Once; after a failure nothing is planned. Collective. */
+static int plan_once(struct fftnd__engine *engine) {
+    if (engine->is_planned)
+        return REDIST_OK;
+    int code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    engine->is_planned = code == REDIST_OK;
+    for (int direction = 0; direction < 2 && code != REDIST_OK; direction++)
+        fftnd__free_passes(&engine->directions[direction].program, &engine->transform);
+    return code;
 }
 
 /* Collective. */
 static int build_stepwise(struct fftnd__engine *engine) {
     int code = REDIST_OK;
+    if (engine->built == FFTND__STEPWISE)
+        return REDIST_OK;
     free_programs(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
         code = fftnd__build_stepwise(&engine->directions[direction].program, &engine->transform,
                                      direction);
-    return redist_agree(engine->transform.comm, code);
+    code = redist_agree(engine->transform.comm, code);
+    engine->built = code == REDIST_OK ? FFTND__STEPWISE : FFTND__NOT_BUILT;
+    return code;
 }
 
 /* Whether fused programs suit says `may_fuse` in the end. Collective. */
 static int build_fused(struct fftnd__engine *engine) {
     int code = REDIST_OK;
-    free_programs(engine);
-    for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
-        code = fftnd__build_fused(&engine->directions[direction].program, &engine->transform,
-                                  direction, &engine->may_fuse);
-    if (code == REDIST_OK && engine->may_fuse)
-        code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
-    return code;
+    if (engine->built != FFTND__FUSED) {
+        free_programs(engine);
+        for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
+            code = fftnd__build_fused(&engine->directions[direction].program, &engine->transform,
+                                      direction, &engine->may_fuse);
+        engine->built = code == REDIST_OK && engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
+    }
+    return engine->built == FFTND__FUSED ? plan_once(engine) : code;
 }
 
 static int insists_on_fusion(const struct fftnd__engine *engine) {
@@ -256,12 +274,14 @@ static int build_programs(struct fftnd__engine *engine) {
         return code;
     engine->largest_bytes = find_largest(engine);
     if (on_device || (transform->offload != NULL && user)) /* they say what they need, or refuse */
-        code = redist_agree(transform->comm, plan_in_scratch(engine));
+        code = plan_once(engine);
+    if (code != REDIST_OK)
+        return code;
     engine->may_fuse = wants_fusion(transform);
     if (!engine->may_fuse || user)
         count_work(engine);
-    if (!engine->may_fuse || code != REDIST_OK)
-        return code;
+    if (!engine->may_fuse)
+        return REDIST_OK;
     code = build_fused(engine);
     if (code == REDIST_OK && !engine->may_fuse && insists_on_fusion(engine))
         return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
@@ -351,7 +371,7 @@ static int try_fused(struct fftnd__engine *engine) {
     engine->is_fused = 0;
     if (!engine->may_fuse)
         return REDIST_OK;
-    int code = engine->directions[0].program.fused ? REDIST_OK : build_fused(engine);
+    int code = build_fused(engine);
     if (code == REDIST_OK)
         code = plan_exchanges(engine);
     engine->is_fused = code == REDIST_OK;
@@ -360,9 +380,9 @@ static int try_fused(struct fftnd__engine *engine) {
 
 /* Collective. */
 static int take_stepwise(struct fftnd__engine *engine) {
-    int code = engine->directions[0].program.fused ? build_stepwise(engine) : REDIST_OK;
-    if (code == REDIST_OK && !engine->directions[0].program.planned)
-        code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
+    int code = build_stepwise(engine);
+    if (code == REDIST_OK)
+        code = plan_once(engine);
     return code == REDIST_OK ? plan_exchanges(engine) : code;
 }
 
@@ -424,7 +444,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     if (transform->space != NULL)
         transform->space->event_destroy(transform->event);
-    fftnd__team_free(transform->team);
+    fftnd__pool_free(transform->pool);
     fftnd__offload_free(transform->offload);
     if (transform->grid != NULL)
         redist_grid_free(&transform->grid);

@@ -3,8 +3,11 @@
 #ifndef FFTND__ENGINE_H
 #define FFTND__ENGINE_H
 
-#include "check.h"
+#include "configuration.h"
 #include "executor.h"
+
+/* What the programs of an engine are built for. */
+enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 
 struct fftnd__direction {
     struct fftnd__program program;
@@ -14,10 +17,12 @@ struct fftnd__direction {
 struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__direction directions[2]; /* forward, backward */
-    int may_fuse;                          /* fused programs suit the shapes */
-    int is_fused;                          /* they are in use, with their exchanges */
-    struct fftnd__failure failure;         /* of the executions */
-    double seconds[2];                     /* serial transforms, exchanges */
+    enum fftnd__built built;
+    int is_planned;                /* the passes of both programs are */
+    int may_fuse;                  /* fused programs suit the shapes */
+    int is_fused;                  /* they are in use, with their exchanges */
+    struct fftnd__failure failure; /* of the executions */
+    double seconds[2];             /* serial transforms, exchanges */
     long long executions;
     redist_phases past;   /* of exchanges that are gone */
     size_t largest_bytes; /* of the arrays of any step */

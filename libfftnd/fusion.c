@@ -13,14 +13,6 @@ static int is_exchange(const struct fftnd__step *step) {
 
 /* ---------------------------------------------------------------- arrays */
 
-static int assign_buffers(struct fftnd__program *program,
-                          const struct fftnd__transform *transform) {
-    const fftnd_options *options = &transform->options;
-    const struct fftnd__rules rules = {options->in_place, options->overwrite_input,
-                                       options->mapped_arrays};
-    return fftnd__assign_buffers(program, &rules);
-}
-
 /* The last steps that all may run in place may do so in the output. */
 static void find_last_steps(struct fftnd__program *program) {
     int reaches = 1;
@@ -109,17 +101,17 @@ static int needs_too_much(const struct fftnd__program *program,
  * partitions, and not pushed. */
 static int assign_lean_buffers(struct fftnd__program *program,
                                const struct fftnd__transform *transform) {
-    int found = assign_buffers(program, transform);
+    int found = fftnd__assign_buffers(program, &transform->options);
     for (int i = program->nsteps; i >= 1; i--)
         if (program->steps[i].by_partitions && needs_too_much(program, transform, found)) {
             program->steps[i].by_partitions = 0;
-            found = assign_buffers(program, transform);
+            found = fftnd__assign_buffers(program, &transform->options);
         }
     for (int i = program->nsteps; i >= 1; i--)
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
-            found = assign_buffers(program, transform);
+            found = fftnd__assign_buffers(program, &transform->options);
         }
     return found;
 }
@@ -236,7 +228,7 @@ static int assign_stored(struct fftnd__program *program, const struct fftnd__tra
         int passes_on = step->fused_with == FFTND__PULLED || step[1].fused_with == FFTND__PUSHED;
         step->buffer = passes_on ? FFTND__NOWHERE : FFTND__OUTPUT;
     }
-    return assign_buffers(program, transform);
+    return fftnd__assign_buffers(program, &transform->options);
 }
 
 /* A second work array that a plan which is to be lean could do without: only transforms that drop

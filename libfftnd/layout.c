@@ -13,21 +13,25 @@ void fftnd__usual_order(int ndims, int halved, int order[]) {
         order[n] = halved;
 }
 
-static int align(const redist_grid *grid, int ndims, const int sizes[], const int split[],
-                 struct fftnd__alignment *alignment) {
-    redist_box box = REDIST_BOX_DEFAULT;
-    memcpy(box.count, sizes, (size_t)ndims * sizeof *sizes);
-    int code = grid != NULL ? redist_grid_box(grid, ndims, sizes, split, &box) : REDIST_OK;
-    memcpy(alignment->size, sizes, (size_t)ndims * sizeof *sizes);
-    memcpy(alignment->start, box.start, sizeof alignment->start);
-    memcpy(alignment->count, box.count, sizeof alignment->count);
-    return code;
+/* This rank's place in a grid, and which axes that splits. */
+struct split {
+    int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS], axes[REDIST_MAX_NDIMS];
+};
+
+static struct fftnd__alignment align(const struct split *split, const redist_index sizes[]) {
+    struct fftnd__alignment alignment = {{0}, {0}, {0}};
+    memcpy(alignment.size, sizes, sizeof alignment.size);
+    memcpy(alignment.count, sizes, sizeof alignment.count);
+    for (int i = 0; i < split->ndims; i++)
+        redist_decompose(sizes[split->axes[i]], split->dims[i], split->coords[i],
+                         &alignment.count[split->axes[i]], &alignment.start[split->axes[i]]);
+    return alignment;
 }
 
-/* After its transforms an axis has as many elements as modes are kept. */
+/* After its transform an axis has the retained modes. */
 static void transform_axis(const struct fftnd__chain *chain, struct fftnd__alignment *alignment,
                            int axis) {
-    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+    fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
 /* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
@@ -40,32 +44,28 @@ static void list_first_axes(struct fftnd__chain *chain, const int order[], int g
         stage->axes[stage->naxes++] = chain->halved;
 }
 
-static int build_first(struct fftnd__chain *chain, const int order[], int grid_ndims,
-                       const redist_grid *grid) {
+static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
     struct fftnd__stage *stage = &chain->stages[0];
     stage->grid_dim = -1;
     chain->nstages = 1;
-    int code = align(grid, chain->ndims, chain->points, order, &stage->physical);
-    stage->spectral = stage->physical;
-    list_first_axes(chain, order, grid_ndims);
+    stage->physical = stage->spectral = align(split, chain->points);
+    list_first_axes(chain, order, split->ndims);
     for (int i = 0; i < stage->naxes; i++)
         transform_axis(chain, &stage->spectral, stage->axes[i]);
-    return code;
 }
 
 /* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
  * one of the order instead. Alone in its subgroup, a rank holds both already: no exchange, and the
  * axis joins the transforms of the stage before. */
-static int add_axis(struct fftnd__chain *chain, const int order[], int split[], int dim, int nparts,
-                    const redist_grid *grid) {
+static void add_axis(struct fftnd__chain *chain, const int order[], struct split *split, int dim) {
     struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
-    split[dim] = order[dim + 1];
-    if (nparts == 1) {
+    split->axes[dim] = order[dim + 1];
+    if (split->dims[dim] == 1) {
         memmove(last->axes + 1, last->axes, (size_t)last->naxes * sizeof *last->axes);
         last->axes[0] = order[dim];
         last->naxes++;
         transform_axis(chain, &last->spectral, order[dim]);
-        return REDIST_OK;
+        return;
     }
     struct fftnd__stage *stage = &chain->stages[chain->nstages++];
     stage->naxes = 1;
@@ -73,30 +73,29 @@ static int add_axis(struct fftnd__chain *chain, const int order[], int split[], 
     stage->grid_dim = dim;
     stage->axis_before = order[dim + 1];
     stage->axis_after = order[dim];
-    int code = align(grid, chain->ndims, last->spectral.size, split, &stage->physical);
-    stage->spectral = stage->physical;
+    stage->physical = stage->spectral = align(split, last->spectral.size);
     transform_axis(chain, &stage->spectral, order[dim]);
-    return code;
 }
 
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
-                       int halved, const int order[], const redist_grid *grid) {
-    int split[REDIST_MAX_NDIMS], dims[REDIST_MAX_NDIMS];
-    int grid_ndims = 0, code = REDIST_OK;
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const redist_index sizes[],
+                       const redist_index modes[], int halved, const int order[],
+                       const redist_grid *grid) {
+    struct split split = {0};
+    int code = REDIST_OK;
     if (grid != NULL)
-        code = redist_grid_get(grid, &grid_ndims, dims, NULL);
+        code = redist_grid_get(grid, &split.ndims, split.dims, split.coords);
+    if (code != REDIST_OK)
+        return code;
     *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
     memcpy(chain->points, sizes, (size_t)ndims * sizeof *sizes);
-    memcpy(chain->kept, kept != NULL ? kept : sizes, (size_t)ndims * sizeof *sizes);
-    memcpy(split, order, (size_t)ndims * sizeof *order);
-    if (code == REDIST_OK)
-        code = build_first(chain, order, grid_ndims, grid);
-    for (int dim = grid_ndims - 1; dim >= 0 && code == REDIST_OK; dim--)
-        code = add_axis(chain, order, split, dim, dims[dim], grid);
-    if (code == REDIST_OK)
-        code = align(grid, ndims, chain->stages[chain->nstages - 1].spectral.size, order,
-                     &chain->returned);
-    return code;
+    memcpy(chain->modes, modes, (size_t)ndims * sizeof *modes);
+    memcpy(split.axes, order, (size_t)ndims * sizeof *order);
+    build_first(chain, order, &split);
+    for (int dim = split.ndims - 1; dim >= 0; dim--)
+        add_axis(chain, order, &split, dim);
+    memcpy(split.axes, order, (size_t)ndims * sizeof *order);
+    chain->returned = align(&split, chain->stages[chain->nstages - 1].spectral.size);
+    return REDIST_OK;
 }
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
@@ -113,7 +112,8 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
                                     int padded_axis) {
     struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
     for (int axis = 0; axis < ndims; axis++) {
-        int count = alignment->count[axis], at = axis + batch->shift;
+        redist_index count = alignment->count[axis];
+        int at = axis + batch->shift;
         local.extent[at] = axis == padded_axis ? 2 * (count / 2 + 1) : count;
         local.order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }

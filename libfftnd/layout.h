@@ -9,9 +9,9 @@
 
 /* How one rank holds the array: batch not counted. */
 struct fftnd__alignment {
-    int size[REDIST_MAX_NDIMS]; /* global extents */
-    int start[REDIST_MAX_NDIMS];
-    int count[REDIST_MAX_NDIMS];
+    redist_index size[REDIST_MAX_NDIMS]; /* global extents */
+    redist_index start[REDIST_MAX_NDIMS];
+    redist_index count[REDIST_MAX_NDIMS];
 };
 
 /* An alignment and the axes that are transformed in it. */
@@ -28,33 +28,35 @@ struct fftnd__stage {
 /* The whole transform. Stage 0 is where forward begins. */
 struct fftnd__chain {
     int ndims;
-    int halved;                   /* axis, or -1 */
-    int points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
-    int kept[REDIST_MAX_NDIMS];   /* modes of these on the spectral side */
+    int halved;                            /* axis, or -1 */
+    redist_index points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
+    redist_index modes[REDIST_MAX_NDIMS];  /* that are retained on the spectral side */
     int nstages;
     struct fftnd__stage stages[REDIST_MAX_NDIMS];
     struct fftnd__alignment returned; /* the end of the chain, aligned as its beginning */
 };
 
-/* Extent of an axis with so many modes. */
-static inline int fftnd__spectral_extent(const struct fftnd__chain *chain, int axis, int modes) {
+/* Extent of an axis with this number of modes. */
+static inline redist_index fftnd__spectral_extent(const struct fftnd__chain *chain, int axis,
+                                                  redist_index modes) {
     return axis == chain->halved ? modes / 2 + 1 : modes;
 }
 
 /* Makes an axis whole. */
-static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis, int extent) {
+static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis,
+                                    redist_index extent) {
     alignment->size[axis] = alignment->count[axis] = extent;
     alignment->start[axis] = 0;
 }
 
-/* So many elements always have a number of bytes that fits; a larger array counts one more. */
+/* This many elements always have a number of bytes that fits; a larger array counts one more. */
 #define FFTND__MOST_ELEMENTS ((size_t)PTRDIFF_MAX / 64)
 
 /* Elements of one element type in a local array, and how far apart; batch and padding included. */
 struct fftnd__local {
     int ndims;                   /* array axes, the batch counted if there is one */
     int order[REDIST_MAX_NDIMS]; /* array axes from the slowest in memory to the fastest */
-    int extent[REDIST_MAX_NDIMS];
+    redist_index extent[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* in elements */
     size_t elements;
 };
@@ -71,10 +73,10 @@ struct fftnd__batch {
 void fftnd__usual_order(int ndims, int halved, int order[]);
 
 /* Grid dimension i splits axis order[i] first; one stage for each exchange that is needed. The halved
- * axis is not among those that are split first. `kept` NULL = all modes; `grid` may be NULL when it has no
- * dimensions. */
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const int sizes[], const int kept[],
-                       int halved, const int order[], const redist_grid *grid);
+ * axis is not among those that are split first. `grid` may be NULL when it has no dimensions. */
+int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const redist_index sizes[],
+                       const redist_index modes[], int halved, const int order[],
+                       const redist_grid *grid);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 

@@ -55,7 +55,7 @@ void fftnd__offload_unpin(struct fftnd__offload *offload, enum fftnd__pinned whi
 /* Whether the device reaches all of an array, where it is. */
 int fftnd__offload_reaches(const struct fftnd__offload *offload, const char *array, size_t bytes);
 
-/* Memory on the device and in staging memory of at least so many bytes. It only grows, and what is in it between
+/* Provides memory on the device and staging memory of at least these sizes. It only grows, and what is in it between
  * two steps is of no use to anyone. REDIST_ERR_MEMORY, REDIST_ERR_DEVICE. */
 int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes);
 

@@ -13,8 +13,9 @@ struct fftnd__partition {
     redist_index before[REDIST_MAX_NDIMS], after[REDIST_MAX_NDIMS]; /* extents of the array */
     redist_index count[REDIST_MAX_NDIMS]; /* of a piece, along axes that are not whole */
     int uneven;                           /* the axis whose pieces may differ, -1 = none */
-    redist_index longer; /* so many pieces along that axis come first and have one element more */
-    long long n;         /* pieces */
+    redist_index
+        longer; /* the number of pieces that come first along that axis and have one element more */
+    long long n; /* pieces */
 };
 
 struct fftnd__piece {

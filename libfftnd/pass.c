@@ -5,11 +5,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* So many tiles for each thread keep all of them busy to the end, but tiles have at least so many bytes. */
+/* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
-/* On a device, with so many tiles the first upload and the last download, which nothing runs beside, do not
- * count; with tiles as large as this they do not either. */
+/* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
+ * count, but none smaller or larger than this. */
 enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */
@@ -25,7 +25,7 @@ int fftnd__is_nontemporal(const struct fftnd__transform *transform,
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__cut *cut) {
-    size_t threads = transform->offload == NULL ? (size_t)fftnd__team_size(transform->team) : 1;
+    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
     return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
@@ -116,7 +116,7 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
     struct fftnd__partition partition;
     const struct fftnd__cut cut = cut_of(program, transform, step);
     fftnd__cut_tiles(&partition, transform, step, program->direction, &cut);
-    return partition.n < fftnd__team_size(transform->team);
+    return partition.n < fftnd__pool_size(transform->pool);
 }
 
 /* A transform between arrays of this rank, which the serial library may do by itself. */
@@ -165,7 +165,6 @@ static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
                                                const struct fftnd__transform *transform,
                                                const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
-                                          .before = step - 1,
                                           .step = step,
                                           .direction = program->direction,
                                           .partition = &pass->partition,
@@ -216,7 +215,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
             code = create_events(pass, transform->space);
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
-        problem.team = transform->team;
+        problem.pool = transform->pool;
         problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
                              !options->in_place && !options->overwrite_input;
     }
@@ -257,9 +256,9 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     lay_out_side(&pass->out, transform, step, first.after,
                  cut.local_store && cut.cached_store && !pass->in.in_array);
     int apart = changes || pass->in.in_array || pass->out.in_array;
-    pass->team = transform->team;
+    pass->pool = transform->pool;
     pass->share = pass->in.bytes + (apart ? pass->out.bytes : 0);
-    size_t total = pass->share * (size_t)fftnd__team_size(pass->team) + ALIGNMENT;
+    size_t total = pass->share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
     pass->memory = redist_calloc(total, 1);
     if (pass->memory == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
@@ -371,7 +370,7 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
     struct fftnd__cut cut = cut_of(program, transform, step);
     int slots = FFTND__SLOTS;
     pass->offload = transform->offload;
-    pass->team = transform->team;
+    pass->pool = transform->pool;
     fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
     cut.bytes = wanted_bytes(&pass->partition, transform, step);
     for (;;) {
@@ -416,7 +415,6 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
     for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
         if (has_pass(&program->steps[i]))
             code = plan_pass(program, transform, &program->steps[i], scratch);
-    program->planned = code == REDIST_OK;
     return code;
 }
 

@@ -13,19 +13,16 @@
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
-    struct fftnd__side in, out; /* the same memory when the kernel may run in place */
-    struct fftnd__team
-        *team; /* the threads that share the pieces out among them, or move each of them */
+    struct fftnd__side in, out;     /* the same memory when the kernel may run in place */
+    struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
-    int window;   /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
-    char *memory; /* of pieces, NULL = the library's own */
-    size_t
-        share; /* bytes from the pieces of one thread, or slot of the window, to those of the next */
-    void **
-        events; /* one for each piece that is sent when it is done; NULL = it is done when it has begun */
+    int window;    /* pieces in flight, which one thread begins and ends; 1 = each thread has one */
+    char *memory;  /* of pieces, NULL = the library's own */
+    size_t share;  /* bytes between the pieces of one thread, or slot, and of the next */
+    void **events; /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
-/* How tiles are cut, and what is known of their ends. */
+/* How tiles are cut, and what is known of their source and sink. */
 struct fftnd__cut {
     size_t bytes;   /* of a tile, at most, if the transformed axes allow */
     int local_load; /* tiles come from an array of this rank */

@@ -46,7 +46,7 @@ static int has_halved(const struct fftnd__transform *transform, const struct fft
 
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
     for (int i = 0; i < naxes; i++)
-        if (chain->kept[axes[i]] < chain->points[axes[i]])
+        if (chain->modes[axes[i]] < chain->points[axes[i]])
             return 1;
     return 0;
 }
@@ -59,7 +59,7 @@ static struct fftnd__alignment transformed(const struct fftnd__chain *chain,
         int axis = step->axes[i];
         fftnd__set_whole(&alignment, axis,
                          backward ? chain->points[axis]
-                                  : fftnd__spectral_extent(chain, axis, chain->kept[axis]));
+                                  : fftnd__spectral_extent(chain, axis, chain->modes[axis]));
     }
     return alignment;
 }
@@ -225,7 +225,7 @@ static void find_last_whole(const struct fftnd__chain *chain, int last[]) {
         for (int i = 0; i < at->naxes; i++)
             whole[at->axes[i]] = 1, last[at->axes[i]] = stage;
         for (int axis = 0; axis < chain->ndims; axis++)
-            if (whole[axis] && axis != chain->halved && chain->kept[axis] == chain->points[axis])
+            if (whole[axis] && axis != chain->halved && chain->modes[axis] == chain->points[axis])
                 last[axis] = stage;
     }
 }
@@ -283,7 +283,7 @@ static int check_bytes(const struct fftnd__program *program) {
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
-    int truncated = memcmp(chain->kept, chain->points, sizeof chain->kept) != 0;
+    int truncated = memcmp(chain->modes, chain->points, sizeof chain->modes) != 0;
     *program =
         (struct fftnd__program){.direction = direction, .transposed = transposed && !truncated};
     list_steps(program, transform, split);
@@ -345,46 +345,46 @@ struct edge {
     int apart; /* the destination must not be the array before the source either */
 };
 
-static int same_memory(const struct fftnd__rules *rules, int a, int b) {
-    int aliased = rules->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
+static int same_memory(const fftnd_options *options, int a, int b) {
+    int aliased = options->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
     return a == b || aliased;
 }
 
-static int is_mapped(const struct fftnd__rules *rules, int buffer) {
-    return rules->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
+static int is_mapped(const fftnd_options *options, int buffer) {
+    return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
 }
 
 /* Whether the array after edge `j` may lie in `buffer`. */
-static int may_hold(const struct fftnd__rules *rules, int n, const struct edge edges[], int j,
+static int may_hold(const fftnd_options *options, int n, const struct edge edges[], int j,
                     int buffer) {
     if (j == n - 1)
         return buffer == FFTND__OUTPUT;
-    int free_use = rules->in_place || rules->overwrite_input;
+    int free_use = options->in_place || options->overwrite_input;
     if (buffer == FFTND__INPUT)
         return free_use;
     if (buffer == FFTND__OUTPUT)
-        return !rules->in_place && (free_use || edges[j].reaches_output);
+        return !options->in_place && (free_use || edges[j].reaches_output);
     return 1;
 }
 
-static int edge_cost(const struct fftnd__rules *rules, const struct edge *edge, int before,
-                     int source, int destination) {
-    int same = same_memory(rules, source, destination);
-    int free_use = rules->in_place || rules->overwrite_input;
+static int edge_cost(const fftnd_options *options, const struct edge *edge, int before, int source,
+                     int destination) {
+    int same = same_memory(options, source, destination);
+    int free_use = options->in_place || options->overwrite_input;
     if (same && edge->type != FFTND__KEEPS_LAYOUT)
         return IMPOSSIBLE;
-    if ((edge->maps_source && !is_mapped(rules, source)) ||
-        (edge->maps_destination && !is_mapped(rules, destination)))
+    if ((edge->maps_source && !is_mapped(options, source)) ||
+        (edge->maps_destination && !is_mapped(options, destination)))
         return IMPOSSIBLE;
-    if (edge->apart && same_memory(rules, before, destination))
+    if (edge->apart && same_memory(options, before, destination))
         return IMPOSSIBLE;
     if (edge->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
     int cost = destination == FFTND__WORK1   ? SECOND_WORK
                : destination == FFTND__WORK0 ? FIRST_WORK
                                              : 0;
-    if (edge->type == FFTND__EXCHANGE && !is_mapped(rules, source) &&
-        !is_mapped(rules, destination))
+    if (edge->type == FFTND__EXCHANGE && !is_mapped(options, source) &&
+        !is_mapped(options, destination))
         cost += UNMAPPED;
     if (edge->type == FFTND__KEEPS_LAYOUT && !same)
         cost += EXTRA_ARRAY;
@@ -396,16 +396,16 @@ struct table {
     int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
 };
 
-static void choose_next(const struct fftnd__rules *rules, int n, const struct edge edges[], int j,
+static void choose_next(const fftnd_options *options, int n, const struct edge edges[], int j,
                         int before, int source, struct table tables[]) {
     int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
     *cost = IMPOSSIBLE;
     *next = source;
     for (int to = 0; to < FFTND__BUFFERS; to++) {
-        if (!may_hold(rules, n, edges, j, to))
+        if (!may_hold(options, n, edges, j, to))
             continue;
         int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
-        int total = rest + edge_cost(rules, &edges[j], before, source, to);
+        int total = rest + edge_cost(options, &edges[j], before, source, to);
         if (total < *cost) {
             *cost = total;
             *next = to;
@@ -430,7 +430,7 @@ static struct edge edge_between(const struct fftnd__program *program, int from, 
 
 /* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
  * (dynamic programming). */
-int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__rules *rules) {
+int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options) {
     struct table tables[FFTND__MOST_STEPS];
     struct edge edges[FFTND__MOST_STEPS];
     int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
@@ -442,7 +442,7 @@ int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__ru
     for (int j = n - 1; j >= 0; j--)
         for (int before = 0; before < FFTND__BUFFERS; before++)
             for (int source = 0; source < FFTND__BUFFERS; source++)
-                choose_next(rules, n, edges, j, before, source, tables);
+                choose_next(options, n, edges, j, before, source, tables);
     for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
         int next = tables[j].next[before][buffer];
         program->steps[stored[j + 1]].buffer = next;

@@ -7,7 +7,7 @@
 #include "configuration.h"
 #include "layout.h"
 #include "redist_support.h"
-#include "team.h"
+#include "thread_pool.h"
 
 struct fftnd__offload;
 struct fftnd__pass;
@@ -67,10 +67,9 @@ struct fftnd__program {
     int direction;
     int fused; /* in tiles that go from transform to exchange and back without an array between */
     int transposed; /* each transform puts the lines of the next one side by side in memory */
-    int planned;    /* the passes of its serial steps are */
     int nsteps;
     struct fftnd__step
-        steps[FFTND__MOST_STEPS + 2]; /* steps[0] is the input, and the last one is never used */
+        steps[FFTND__MOST_STEPS + 2]; /* the first is the input, the last never used */
 };
 
 /* What both directions of a plan share. */
@@ -87,7 +86,7 @@ struct fftnd__transform {
     const struct fftnd__serial *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
-    struct fftnd__team *team;       /* the threads that share the work */
+    struct fftnd__pool *pool;       /* the threads that share the work */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
 };
 
@@ -98,7 +97,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]);
 
-/* How a stage whose transforms cannot be in place is split when the arrays at hand leave no other way. */
+/* How a stage whose transforms cannot be in place is split when the given arrays allow nothing else. */
 enum fftnd__split {
     FFTND__UNSPLIT,
     FFTND__COPY_FIRST,   /* nor that, but backward begins with a copy that may be ruined */
@@ -125,15 +124,8 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],
                             const redist_index extent[], struct fftnd__serial_problem *problem);
 
-/* What may be done with the arrays of the user. */
-struct fftnd__rules {
-    int in_place;
-    int overwrite_input;
-    int mapped_arrays; /* peers map the input and the output too, not only work space */
-};
-
 /* Chooses the array after each step that is not NOWHERE, so that as little work space and as few extra passes
  * as possible are needed. 0 if there is no way. */
-int fftnd__assign_buffers(struct fftnd__program *program, const struct fftnd__rules *rules);
+int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options);
 
 #endif

@@ -198,14 +198,14 @@ static void from_device(const test_array *array) {
 
 /* One element on the way through a local array. */
 struct cursor {
-    int index[REDIST_MAX_NDIMS];        /* in the local array */
-    int global_index[REDIST_MAX_NDIMS]; /* in the global one */
+    redist_index index[REDIST_MAX_NDIMS];        /* in the local array */
+    redist_index global_index[REDIST_MAX_NDIMS]; /* in the global one */
     int in_box;
     uint64_t global_number; /* position in the global array, if in the box */
 };
 
 static int local_extent(const redist_box *box, int axis) {
-    return box->extent[axis] ? box->extent[axis] : box->count[axis];
+    return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
 
 size_t place_elements(const test_place *place) {
@@ -220,9 +220,9 @@ static void cursor_locate(struct cursor *cursor, const test_place *place) {
     cursor->in_box = 1;
     cursor->global_number = 0;
     for (int i = 0; i < place->ndims; i++) {
-        int in_box = cursor->index[i] - box->offset[i];
+        redist_index in_box = cursor->index[i] - box->offset[i];
         cursor->in_box &= in_box >= 0 && in_box < box->count[i];
-        cursor->global_index[i] = box->start[i] + in_box;
+        cursor->global_index[i] = (int)(box->start[i] + in_box);
         cursor->global_number =
             cursor->global_number * (uint64_t)place->sizes[i] + (uint64_t)cursor->global_index[i];
     }
@@ -236,14 +236,14 @@ static void cursor_advance(struct cursor *cursor, const test_place *place) {
     }
 }
 
-static int box_has(const redist_box *box, int ndims, const int index[]) {
+static int box_has(const redist_box *box, int ndims, const redist_index index[]) {
     for (int i = 0; i < ndims; i++)
         if (index[i] < box->start[i] || index[i] >= box->start[i] + box->count[i])
             return 0;
     return 1;
 }
 
-static int is_covered(const test_place *place, const int index[]) {
+static int is_covered(const test_place *place, const redist_index index[]) {
     for (int i = 0; i < place->nsources; i++)
         if (box_has(&place->sources[i], place->ndims, index))
             return 1;
@@ -309,8 +309,8 @@ static void describe_byte(struct comparison *comparison, const struct cursor *cu
     char *text = comparison->text;
     used += (size_t)snprintf(text, comparison->text_bytes, "%s byte %zu", what, byte);
     for (int i = 0; i < ndims && used < comparison->text_bytes; i++)
-        used += (size_t)snprintf(text + used, comparison->text_bytes - used, "%s%d",
-                                 i ? "," : " at local index ", cursor->index[i]);
+        used += (size_t)snprintf(text + used, comparison->text_bytes - used, "%s%lld",
+                                 i ? "," : " at local index ", (long long)cursor->index[i]);
 }
 
 static void compare_element(struct comparison *comparison, const struct cursor *cursor,
@@ -358,12 +358,12 @@ size_t array_wrong(const test_array *array, const test_place *place, enum test_c
 void box_text(int ndims, const redist_box *box, size_t text_bytes, char text[]) {
     size_t used = (size_t)snprintf(text, text_bytes, "[");
     for (int i = 0; i < ndims && used < text_bytes; i++)
-        used += (size_t)snprintf(text + used, text_bytes - used, "%s%d+%d", i ? ", " : "",
-                                 box->start[i], box->count[i]);
+        used += (size_t)snprintf(text + used, text_bytes - used, "%s%lld+%lld", i ? ", " : "",
+                                 (long long)box->start[i], (long long)box->count[i]);
     for (int i = 0; i < ndims && used < text_bytes; i++)
         if (box->extent[i])
-            used += (size_t)snprintf(text + used, text_bytes - used, " axis %d: %d of %d", i,
-                                     box->offset[i], box->extent[i]);
+            used += (size_t)snprintf(text + used, text_bytes - used, " axis %d: %lld of %lld", i,
+                                     (long long)box->offset[i], (long long)box->extent[i]);
     if (used < text_bytes)
         snprintf(text + used, text_bytes - used, "]");
 }

@@ -93,7 +93,7 @@ enum test_contents {
 typedef struct test_place {
     const test_element *element;
     int ndims;
-    const int *sizes;          /**< global extents */
+    const redist_index *sizes; /**< global extents */
     const redist_box *box;     /**< what the array holds, and its padding */
     int nsources;              /**< for CONTENTS_MIXED: number of source boxes, */
     const redist_box *sources; /**< and the boxes */

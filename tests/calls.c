@@ -11,7 +11,7 @@ test_array call_arrays[2];
 static test_element call_element;
 
 void call_begin(void) {
-    static const int sizes[] = {9, 10, 4};
+    static const redist_index sizes[] = {9, 10, 4};
     call_element = element_create(2);
     call_exchange = exchange_between_axes(MPI_COMM_WORLD, &call_element, 3, sizes, 0, 1);
     exchange_way way = {"auto", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
@@ -38,8 +38,8 @@ struct call call_valid(void) {
 }
 
 int call_make(enum entry entry, const struct call *call) {
-    const int *sizes_a = call->null_sizes_a ? NULL : call->sizes_a;
-    const int *sizes_b = call->null_sizes_b ? NULL : call->sizes_b;
+    const redist_index *sizes_a = call->null_sizes_a ? NULL : call->sizes_a;
+    const redist_index *sizes_b = call->null_sizes_b ? NULL : call->sizes_b;
     redist_plan *plan = NULL;
     if (entry == EXCHANGE)
         return redist_exchange(call->comm, call->datatype, call->ndims, sizes_a, call->a,

@@ -12,7 +12,7 @@ struct call {
     MPI_Comm comm;
     MPI_Datatype datatype;
     int ndims, axis_a, axis_b;
-    int sizes_a[REDIST_MAX_NDIMS + 2], sizes_b[REDIST_MAX_NDIMS + 2];
+    redist_index sizes_a[REDIST_MAX_NDIMS + 2], sizes_b[REDIST_MAX_NDIMS + 2];
     void *a, *b;
     redist_options options;
     int null_sizes_a, null_sizes_b, null_plan;

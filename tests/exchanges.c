@@ -17,7 +17,7 @@ void exchange_empty(exchange *given, int side) {
 }
 
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
-                                const int sizes[]) {
+                                const redist_index sizes[]) {
     exchange made = {.comm = comm, .element = element, .ndims = ndims, .axes = {-1, -1}};
     MPI_Comm_size(comm, &made.nranks);
     MPI_Comm_rank(comm, &made.rank);
@@ -30,7 +30,7 @@ exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int 
 
 exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a,
                                 int axis_b) {
-    int sizes[3];
+    redist_index sizes[3];
     random_sizes(3, 1, 13, 800, sizes);
     exchange given = exchange_between_axes(comm, element, 3, sizes, axis_a, axis_b);
     given.axes[0] = given.axes[1] = -1;
@@ -57,7 +57,7 @@ static void split_axis(redist_box *box, int axis, int size, int nparts, int part
 }
 
 exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int ndims,
-                               const int sizes[], int axis_a, int axis_b) {
+                               const redist_index sizes[], int axis_a, int axis_b) {
     exchange made = exchange_between_boxes(comm, element, ndims, sizes);
     made.axes[0] = axis_a;
     made.axes[1] = axis_b;
@@ -67,21 +67,21 @@ exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int n
             redist_box *box = &made.boxes[side][rank];
             int split = made.axes[!side];
             memcpy(box->count, made.sizes, sizeof(box->count));
-            split_axis(box, split, sizes[split], made.nranks, rank);
+            split_axis(box, split, (int)sizes[split], made.nranks, rank);
         }
     return made;
 }
 
-void random_sizes(int ndims, int low, int high, int most, int sizes[]) {
+void random_sizes(int ndims, int low, int high, int most, redist_index sizes[]) {
     int elements = 1;
     for (int i = 0; i < ndims; i++) {
         int room = most / elements;
         sizes[i] = random_between(low, high < room ? high : room < low ? low : room);
-        elements *= sizes[i] > 0 ? sizes[i] : 1;
+        elements *= sizes[i] > 0 ? (int)sizes[i] : 1;
     }
     for (int i = ndims - 1; i > 0; i--) { /* so that no axis is always the small one */
         int other = random_between(0, i);
-        int size = sizes[i];
+        redist_index size = sizes[i];
         sizes[i] = sizes[other];
         sizes[other] = size;
     }
@@ -160,8 +160,8 @@ void exchange_say(const exchange *given, const exchange_way *way) {
                                        "arrays bound at execution", "arrays later, start and wait"};
     char sizes[TEXT_BYTES] = "", boxes[2][TEXT_BYTES];
     for (int i = 0, used = 0; i < given->ndims; i++)
-        used += snprintf(sizes + used, sizeof(sizes) - (size_t)used, "%s%d", i ? "x" : "",
-                         given->sizes[i]);
+        used += snprintf(sizes + used, sizeof(sizes) - (size_t)used, "%s%lld", i ? "x" : "",
+                         (long long)given->sizes[i]);
     for (int side = 0; side < 2; side++)
         box_text(given->ndims, &given->boxes[side][given->rank], TEXT_BYTES, boxes[side]);
     harness_case("%s of %s, axes %d:%d, rank %d of %d, A = %s (%s), B = %s (%s), method %s, %s",

@@ -17,7 +17,7 @@ typedef struct exchange {
     int nranks, rank;
     const test_element *element;
     int ndims;
-    int sizes[REDIST_MAX_NDIMS]; /**< global extents */
+    redist_index sizes[REDIST_MAX_NDIMS]; /**< global extents */
     int axes[2];     /**< the axes that are whole in A and B, or -1 for a plan between boxes */
     int is_complete; /**< every element is in a box on both sides */
     redist_box boxes[2][EXCHANGE_MOST_RANKS];
@@ -25,11 +25,11 @@ typedef struct exchange {
 
 /** The exchange of redist_plan_exchange on the ranks of comm. */
 exchange exchange_between_axes(MPI_Comm comm, const test_element *element, int ndims,
-                               const int sizes[], int axis_a, int axis_b);
+                               const redist_index sizes[], int axis_a, int axis_b);
 
 /** An exchange of redist_plan_boxes; the caller sets the boxes (all empty at first). */
 exchange exchange_between_boxes(MPI_Comm comm, const test_element *element, int ndims,
-                                const int sizes[]);
+                                const redist_index sizes[]);
 
 /** The same from slabs of a random array of three dimensions along one axis to slabs along another. */
 exchange exchange_between_slabs(MPI_Comm comm, const test_element *element, int axis_a, int axis_b);
@@ -41,7 +41,7 @@ void exchange_pad(redist_box *box);
 void exchange_empty(exchange *given, int side);
 
 /** Random global extents between low and high, but not more than `most` elements in all. */
-void random_sizes(int ndims, int low, int high, int most, int sizes[]);
+void random_sizes(int ndims, int low, int high, int most, redist_index sizes[]);
 
 /** Where the array of one side (0: A, 1: B) lies, for array_fill and array_wrong. */
 test_place exchange_place(const exchange *given, int side);

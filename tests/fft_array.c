@@ -136,7 +136,7 @@ fft_place fft_walk_place(const fft_walk *walk, size_t which) {
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
         const int local = (int)(rest % (size_t)layout->count[axis]);
         rest /= (size_t)layout->count[axis];
-        place.index[axis] = layout->start[axis] + local;
+        place.index[axis] = (int)layout->start[axis] + local;
         place.global += (size_t)place.index[axis] * step;
         step *= (size_t)layout->sizes[axis];
         offset += local * layout->stride[axis];

@@ -96,12 +96,17 @@ const char *fft_case_text(const fft_case *given) {
 
 int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
     fftnd_options options = given->options;
+    redist_index sizes[REDIST_MAX_NDIMS], retained[REDIST_MAX_NDIMS];
+    for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++) {
+        sizes[axis] = given->sizes[axis];
+        retained[axis] = given->retained[axis];
+    }
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
     options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
-    options.retained_modes = given->drops_modes ? given->retained : NULL;
+    options.retained_modes = given->drops_modes ? retained : NULL;
     options.order = given->has_order ? given->order : NULL;
-    return fftnd_plan_create(comm, given->ndims, given->sizes, given->kind, given->precision,
-                             &options, plan);
+    return fftnd_plan_create(comm, given->ndims, sizes, given->kind, given->precision, &options,
+                             plan);
 }
 
 /* ---------------------------------------------------------------- expectations */

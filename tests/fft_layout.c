@@ -173,13 +173,16 @@ static const char *part_fault(const fft_case *given, MPI_Comm comm, const fftnd_
     }
     for (int axis = 0; axis < given->ndims; axis++) {
         if (layout->sizes[axis] != size[axis]) {
-            return fault("sizes[%d] is %d, not %d", axis, layout->sizes[axis], size[axis]);
+            return fault("sizes[%d] is %lld, not %d", axis, (long long)layout->sizes[axis],
+                         size[axis]);
         }
         if (layout->count[axis] != count[axis]) {
-            return fault("count[%d] is %d, not %d", axis, layout->count[axis], count[axis]);
+            return fault("count[%d] is %lld, not %d", axis, (long long)layout->count[axis],
+                         count[axis]);
         }
         if (count[axis] > 0 && layout->start[axis] != start[axis]) {
-            return fault("start[%d] is %d, not %d", axis, layout->start[axis], start[axis]);
+            return fault("start[%d] is %lld, not %d", axis, (long long)layout->start[axis],
+                         start[axis]);
         }
     }
     return NULL;
@@ -199,11 +202,11 @@ static const char *bytes_fault(const fft_case *given, MPI_Comm comm, const fftnd
 }
 
 /* Allocated extents: only the real side of a transform in place is padded, to the complex one. */
-static int extent_of(const fft_case *given, enum fftnd_side side, const fftnd_layout *layout,
-                     int axis) {
+static redist_index extent_of(const fft_case *given, enum fftnd_side side,
+                              const fftnd_layout *layout, int axis) {
     const int is_padded =
         given->options.in_place && side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given);
-    return is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis];
+    return (int)(is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis]);
 }
 
 static const char *stride_fault(const fft_case *given, enum fftnd_side side,

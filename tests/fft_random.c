@@ -77,8 +77,8 @@ static void choose_options(fft_case *given, int has_nodes) {
     options->fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
 }
 
-/* Small tiles, so that small arrays have several; what a planner may choose, or its choice. */
-static void choose_way(fft_case *given) {
+/* Small tiles, so that small arrays have several; what a planner may choose, or one configuration. */
+static void choose_configuration(fft_case *given) {
     static const int bytes[] = {100, 300, 1000, 4000};
     char text[200];
     unsetenv("FFTND_CONFIGURATION");
@@ -110,7 +110,7 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     if (random_chance(40)) {
         fft_random_order(&given);
     }
-    choose_way(&given);
+    choose_configuration(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 2);
     given.memory[1] = (enum fft_memory)random_between(0, 2);
     if (random_chance(30)) {

@@ -28,7 +28,8 @@ struct event {
 };
 
 struct copy {
-    int ndims, count[REDIST_MAX_NDIMS];
+    int ndims;
+    redist_index count[REDIST_MAX_NDIMS];
     size_t item;
     const char *source;
     char *destination;
@@ -194,6 +195,10 @@ static int stream_follow(void *stream, void *event) {
     return REDIST_OK;
 }
 
+static const char *absent(void) {
+    return NULL;
+}
+
 static int event_create(void **event) {
     *event = calloc(1, sizeof(struct event));
     return REDIST_OK;
@@ -225,6 +230,7 @@ static int event_wait(void *data) {
 static const redist__space device = {
     .name = "late",
     .id = REDIST_SPACE_CUDA,
+    .absent = absent,
     .find_free = find_free,
     .allocate = allocate,
     .release = free,
@@ -249,7 +255,7 @@ const redist__space *late_space_at(enum redist_space space) {
     return space == REDIST_SPACE_CUDA ? &device : redist_space_at(space);
 }
 
-int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+int late_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],
                      void *destination, const ptrdiff_t destination_stride[]) {
     struct work work = {.kind = COPY, .copy = {ndims, {0}, item, source, destination, {0}, {0}}};

@@ -11,7 +11,7 @@
 
 /** What that copy calls instead of redist_space_at and redist_copy_box_in. */
 const redist__space *late_space_at(enum redist_space space);
-int late_copy_box_in(enum redist_space space, void *stream, int ndims, const int count[],
+int late_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
                      size_t item, const void *source, const ptrdiff_t source_stride[],
                      void *destination, const ptrdiff_t destination_stride[]);
 

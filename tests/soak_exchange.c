@@ -18,7 +18,8 @@ struct findings {
 /* ---------------------------------------------------------------- what is exchanged */
 
 static exchange random_axes(MPI_Comm comm, const test_element *element) {
-    int ndims = random_between(2, MOST_AXES), sizes[MOST_AXES];
+    int ndims = random_between(2, MOST_AXES);
+    redist_index sizes[MOST_AXES];
     int axis_a = random_between(0, ndims - 1);
     int axis_b = (axis_a + random_between(1, ndims - 1)) % ndims;
     int is_large = random_chance(3);
@@ -128,7 +129,8 @@ struct tiled {
 
 static int move_slab(const struct tiled *tiled, int axis, int nslabs, int which) {
     const exchange *given = tiled->given;
-    int side = !tiled->puts, start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS] = {0};
+    int side = !tiled->puts;
+    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS] = {0};
     const redist_box *box = &given->boxes[side][given->rank];
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
     for (int i = given->ndims - 1; i >= 0; i--) {

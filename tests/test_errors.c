@@ -50,8 +50,14 @@ static const struct fault {
 };
 
 static void apply_fault(const struct fault *fault, struct call *call) {
-    int *field = (int *)(void *)((char *)call + fault->field);
-    *field = fault->add ? *field + fault->value : fault->value;
+    void *field = (char *)call + fault->field;
+    int *number = field;
+    redist_index *extent = field;
+    if (fault->field >= offsetof(struct call, sizes_a) &&
+        fault->field < offsetof(struct call, sizes_b) + sizeof call->sizes_b)
+        *extent = fault->add ? *extent + fault->value : fault->value;
+    else
+        *number = fault->add ? *number + fault->value : fault->value;
 }
 
 static void try_fault(const struct fault *fault, enum entry entry, enum place place) {
@@ -291,7 +297,7 @@ static void other_ndims(struct call *call) {
 
 /* A call that is right in itself, but about another exchange */
 static void other_axes(struct call *call) {
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     memcpy(sizes, call->sizes_a, sizeof(sizes));
     memcpy(call->sizes_a, call->sizes_b, sizeof(sizes));
     memcpy(call->sizes_b, sizes, sizeof(sizes));
@@ -306,7 +312,7 @@ static void other_extent(struct call *call) {
 }
 
 static void other_whole_extent(struct call *call) {
-    int nothing;
+    redist_index nothing;
     call->sizes_a[0] = 8;
     redist_decompose(8, harness_nranks, harness_rank, &call->sizes_b[0], &nothing);
 }

@@ -12,7 +12,7 @@
 typedef struct arguments {
     MPI_Comm comm;
     int ndims;
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     int kind;
     int precision;
     int grid[REDIST_MAX_NDIMS];
@@ -123,7 +123,13 @@ static const mistake mistakes[] = {
 };
 
 static void set_int(arguments *call, size_t offset, int value) {
-    memcpy((char *)call + offset, &value, sizeof(value));
+    const redist_index extent = value;
+    if (offset >= offsetof(arguments, sizes) &&
+        offset < offsetof(arguments, sizes) + sizeof(call->sizes)) {
+        memcpy((char *)call + offset, &extent, sizeof(extent));
+    } else {
+        memcpy((char *)call + offset, &value, sizeof(value));
+    }
 }
 
 START_TEST(values_out_of_range) {

@@ -73,7 +73,7 @@ END_TEST
 
 /* Options may be NULL, and a grid of unnamed extents too. */
 START_TEST(default_options) {
-    static const int sizes[] = {6, 5, 4};
+    static const redist_index sizes[] = {6, 5, 4};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../libfftnd/planner/grids.h"
+#include "../libfftnd/planner/planner.h"
 #include "../libredist/planner/planner.h"
 #include "harness.h"
 #include "redist_support.h"
@@ -22,7 +22,8 @@ static redist_model flat_model(double latency, double bandwidth) {
 }
 
 static double predict(const redist_model *model, int n, int p1, int p2) {
-    const int sizes[3] = {n, n, n}, grid[2] = {p1, p2};
+    const redist_index sizes[3] = {n, n, n};
+    const int grid[2] = {p1, p2};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     double seconds = -1;
     options.grid_ndims = p2 > 1 ? 2 : 1;
@@ -137,7 +138,8 @@ END_TEST
 
 /* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
 static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
-    static const int sizes[3] = {24, 24, 24}, order[3] = {0, 1, 2};
+    static const redist_index sizes[3] = {24, 24, 24};
+    static const int order[3] = {0, 1, 2};
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
     MPI_Comm comm;
     struct fftnd__request request = {.comm = MPI_COMM_WORLD,
@@ -217,7 +219,8 @@ START_TEST(refused) {
     int code = harness_nranks > 1 ? REDIST_ERR_METHOD : REDIST_OK; /* alone, nothing is measured */
     check_code(redist_model_fit(MPI_COMM_WORLD, &options, &model), code);
 
-    const int sizes[2] = {4, 4}, grid[1] = {3};
+    const redist_index sizes[2] = {4, 4};
+    const int grid[1] = {3};
     fftnd_options grids = FFTND_OPTIONS_DEFAULT;
     double seconds;
     check_code(fftnd_predict(&model, 1, 2, sizes, FFTND_C2C, FFTND_DOUBLE, NULL, &seconds),
@@ -232,7 +235,7 @@ START_TEST(refused) {
     grids.halved_axis = 2;
     check_code(fftnd_predict(&model, 3, 2, sizes, FFTND_R2C, FFTND_DOUBLE, &grids, &seconds),
                REDIST_ERR_AXIS);
-    const int none[2] = {4, 0};
+    const redist_index none[2] = {4, 0};
     check_code(fftnd_predict(&model, 3, 2, none, FFTND_C2C, FFTND_DOUBLE, &grids, &seconds),
                REDIST_ERR_SIZE);
 }

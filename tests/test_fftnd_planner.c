@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a plan chooses its way: by measuring, from memory, from a file, or as it is told. */
+/* How a plan chooses its configuration: by measuring, from memory, from a file, or as dictated. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static fftnd_plan_info plan_and_ask(const fft_case *given) {
     return info;
 }
 
-static int same_way(const fftnd_plan_info *a, const fftnd_plan_info *b) {
+static int same_configuration(const fftnd_plan_info *a, const fftnd_plan_info *b) {
     return a->grid_ndims == b->grid_ndims &&
            memcmp(a->grid, b->grid, (size_t)a->grid_ndims * sizeof *a->grid) == 0 &&
            a->fused == b->fused && a->tiled == b->tiled && a->tile_bytes == b->tile_bytes;
@@ -62,10 +62,10 @@ START_TEST(measured) {
         given.options.plan_seconds = i < NKINDS * 2 ? 0.01 : 0.3;
         redist_forget_wisdom();
         const fftnd_plan_info info = plan_and_ask(&given);
-        int way[2] = {info.fused + 2 * info.tiled + 4 * (int)info.tile_bytes, 0};
-        way[1] = -way[0];
-        MPI_Allreduce(MPI_IN_PLACE, way, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        check_all(way[0] == -way[1], "ranks chose differently");
+        int taken[2] = {info.fused + 2 * info.tiled + 4 * (int)info.tile_bytes, 0};
+        taken[1] = -taken[0];
+        MPI_Allreduce(MPI_IN_PLACE, taken, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        check_all(taken[0] == -taken[1], "ranks chose differently");
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }
@@ -87,7 +87,8 @@ START_TEST(remembered_in_a_file) {
     const fftnd_plan_info second = plan_and_ask(&given);
     count_lines(name, "fft/", &after);
     check_all(after == 1, "it was measured again");
-    check_all(same_way(&first, &second), "another way than the one in the file");
+    check_all(same_configuration(&first, &second),
+              "another configuration than the one in the file");
     given.options.batch = 2;
     plan_and_ask(&given);
     count_lines(name, "fft/", &after);

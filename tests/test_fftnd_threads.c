@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../libfftnd/team.h"
+#include "../libfftnd/thread_pool.h"
 #include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
@@ -37,7 +37,7 @@ static int returns_to(int threads) {
     return count_threads() == threads;
 }
 
-/* ---------------------------------------------------------------- the team */
+/* ---------------------------------------------------------------- the pool */
 
 enum { MOST_THREADS = 5 };
 
@@ -55,40 +55,40 @@ static int visit(void *data, int thread) {
     return redist_fail_in("visit", REDIST_ERR_LIMIT, "thread %d gives up", thread);
 }
 
-START_TEST(team_runs_every_thread_once) {
+START_TEST(pool_runs_every_thread_once) {
     for (int n = 1; n <= MOST_THREADS; n++) {
-        struct fftnd__team *team;
+        struct fftnd__pool *pool;
         struct tally tally = {.failing = MOST_THREADS};
-        check_ok(fftnd__team_create(n, &team));
+        check_ok(fftnd__pool_create(n, &pool));
         for (int round = 0; round < 200; round++) {
-            check_ok(fftnd__team_run(team, visit, &tally));
+            check_ok(fftnd__pool_run(pool, visit, &tally));
         }
         for (int i = 0; i < MOST_THREADS; i++) {
             check_all(tally.visits[i] == (i < n ? 200 : 0), "thread %d of %d came %d times", i, n,
                       tally.visits[i]);
         }
-        fftnd__team_free(team);
+        fftnd__pool_free(pool);
     }
 }
 END_TEST
 
-START_TEST(team_hands_errors_over) {
+START_TEST(pool_hands_errors_over) {
     for (int failing = 0; failing < MOST_THREADS; failing++) {
-        struct fftnd__team *team;
+        struct fftnd__pool *pool;
         struct tally tally = {.failing = failing};
         char expected[64];
-        check_ok(fftnd__team_create(MOST_THREADS, &team));
+        check_ok(fftnd__pool_create(MOST_THREADS, &pool));
         for (int round = 0; round < 20; round++) {
             redist_set_message("another message");
-            check_code(fftnd__team_run(team, visit, &tally), REDIST_ERR_LIMIT);
+            check_code(fftnd__pool_run(pool, visit, &tally), REDIST_ERR_LIMIT);
             snprintf(expected, sizeof(expected), "visit: thread %d gives up (rank %d)", failing,
                      harness_rank);
             check_all(strcmp(redist_error_message(), expected) == 0, "'%s' instead of '%s'",
                       redist_error_message(), expected);
         }
         tally.failing = MOST_THREADS;
-        check_ok(fftnd__team_run(team, visit, &tally));
-        fftnd__team_free(team);
+        check_ok(fftnd__pool_run(pool, visit, &tally));
+        fftnd__pool_free(pool);
     }
 }
 END_TEST
@@ -296,7 +296,7 @@ END_TEST
 
 START_TEST(many_plans_leave_no_threads) {
     let_library_choose();
-    static const int sizes[] = {8, 6, 10};
+    static const redist_index sizes[] = {8, 6, 10};
     const int before = count_threads();
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.effort = FFTND_ESTIMATE;
@@ -315,9 +315,9 @@ END_TEST
 /* ---------------------------------------------------------------- what methods allow */
 
 static int is_concurrent(const char *method, enum redist_tiles tiles, int wanted) {
-    int sizes_a[2] = {8, 0};
-    int sizes_b[2] = {0, 8};
-    int start;
+    redist_index sizes_a[2] = {8, 0};
+    redist_index sizes_b[2] = {0, 8};
+    redist_index start;
     redist_plan *plan = NULL;
     redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -370,8 +370,8 @@ static void initialise(int *argc, char ***argv, const char *level) {
 }
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {team_runs_every_thread_once,
-                                  team_hands_errors_over,
+    const TTest *const tests[] = {pool_runs_every_thread_once,
+                                  pool_hands_errors_over,
                                   random_cases,
                                   random_cases_on_one_rank_each,
                                   same_bits_as_one_thread,

@@ -13,7 +13,7 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 prefix=$temporary/prefix
 
-CC=$compiler $meson setup --prefix="$prefix" --buildtype=debugoptimized -Dmpi="$mpi_option" \
+CC=$compiler $meson setup --prefix="$prefix" --buildtype=plain -Dcuda=disabled -Dmpi="$mpi_option" \
     -Dexamples=false -Dbenchmarks=false -Dtests=false "$temporary/build" "$source_root" \
     >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
 $meson install -C "$temporary/build" >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }

@@ -52,7 +52,7 @@ static test_array arrays[2];
 
 static void begin(enum test_memory memory) {
     static test_element element;
-    static const int sizes[] = {4, 4};
+    static const redist_index sizes[] = {4, 4};
     const enum test_memory both[2] = {memory, memory};
     element = element_create(2);
     given = exchange_between_axes(MPI_COMM_WORLD, &element, 2, sizes, 0, 1);
@@ -218,7 +218,8 @@ END_TEST
 START_TEST(communicator_freed_first) {
     struct counters before = counters;
     for (int i = 0; i < request_count(); i++) {
-        const int any[2] = {0, 0}, sizes[] = {5, 6, 7};
+        const int any[2] = {0, 0};
+        const redist_index sizes[] = {5, 6, 7};
         exchange_way way = {request_name(i), {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
         test_element element = element_create(6);
         test_array mapped[2];
@@ -252,7 +253,8 @@ END_TEST
 
 /* Plans on the subgroups of a grid outlive the grid. */
 START_TEST(grid_freed_first) {
-    const int any[2] = {0, 0}, sizes[] = {5, 6, 7};
+    const int any[2] = {0, 0};
+    const redist_index sizes[] = {5, 6, 7};
     test_element element = element_create(2);
     for (int dim = 0; dim < 2; dim++) {
         exchange_way way = {"auto", {MEMORY_PLAIN, MEMORY_SHARED}, USE_EXECUTE};

@@ -15,7 +15,7 @@ static void cut(int ndims, const redist_box *whole, int nparts, redist_box parts
         return;
     }
     int axis = random_between(0, ndims - 1), first = random_between(1, nparts - 1);
-    int count = random_between(0, whole->count[axis]);
+    int count = random_between(0, (int)whole->count[axis]);
     redist_box low = *whole, high = *whole;
     low.count[axis] = count;
     high.start[axis] += count;
@@ -45,7 +45,7 @@ static void set_blocks(exchange *given, int side, int grid_ndims) {
         int rest = rank;
         memcpy(box->count, given->sizes, sizeof(box->count));
         for (int i = grid_ndims - 1; i >= 0; i--) {
-            int part = rest % dims[i], size = given->sizes[axes[i]];
+            int part = rest % dims[i], size = (int)given->sizes[axes[i]];
             int start = size * part / dims[i], end = size * (part + 1) / dims[i];
             rest /= dims[i];
             box->start[axes[i]] = start;
@@ -72,7 +72,7 @@ static void set_holes(exchange *given, int side) {
     for (int rank = 0; rank < given->nranks; rank++) {
         redist_box *box = &given->boxes[side][rank];
         int axis = random_between(0, given->ndims - 1);
-        int less = random_chance(60) ? random_between(0, box->count[axis]) : 0;
+        int less = random_chance(60) ? random_between(0, (int)box->count[axis]) : 0;
         box->count[axis] -= less;
         box->start[axis] += random_chance(50) ? less : 0;
         if (box->start[axis] == given->sizes[axis]) /* an empty box lies anywhere, but inside */
@@ -90,7 +90,7 @@ static void set_boxes(exchange *given, int side, enum kind kind) {
 }
 
 static exchange random_exchange(const test_element *element, int ndims, enum kind a, enum kind b) {
-    int sizes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     random_sizes(ndims, 1, ndims == 1 ? 200 : 60 / ndims, 800, sizes);
     exchange made = exchange_between_boxes(MPI_COMM_WORLD, element, ndims, sizes);
     made.is_complete = 1;
@@ -188,7 +188,8 @@ START_TEST(grid_to_grid) {
     for (int i = 0; harness_another(i, 2); i++) {
         redist_grid *grids[2];
         const int any[3] = {0, 0, 0};
-        int sizes[3], order[3];
+        redist_index sizes[3];
+        int order[3];
         test_element element = element_create(random_between(0, element_count() - 1));
         random_sizes(3, 1, 12, 800, sizes);
         exchange given = exchange_between_boxes(MPI_COMM_WORLD, &element, 3, sizes);
@@ -210,7 +211,7 @@ END_TEST
 START_TEST(boxes_like_axes) {
     for (int i = 0; harness_another(i, 3); i++) {
         test_element element = element_create(random_between(0, element_count() - 1));
-        int sizes[3];
+        redist_index sizes[3];
         random_sizes(3, 1, 12, 800, sizes);
         exchange given =
             exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1) % 3);
@@ -247,7 +248,7 @@ static void check_refused(const exchange *given, int expected, const char *argum
 }
 
 static exchange bricks_of(const test_element *element) {
-    static const int sizes[] = {8, 6, 5};
+    static const redist_index sizes[] = {8, 6, 5};
     exchange made = exchange_between_boxes(MPI_COMM_WORLD, element, 3, sizes);
     set_blocks(&made, 0, 1);
     set_bricks(&made, 1);

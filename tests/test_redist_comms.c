@@ -57,7 +57,8 @@ static const struct {
 enum { SORTS = sizeof(sorts) / sizeof(sorts[0]) };
 
 static exchange random_exchange(MPI_Comm comm, const test_element *element) {
-    int sizes[3], axis = random_between(0, 2);
+    redist_index sizes[3];
+    int axis = random_between(0, 2);
     random_sizes(3, 1, 14, 800, sizes);
     return exchange_between_axes(comm, element, 3, sizes, axis, (axis + random_between(1, 2)) % 3);
 }
@@ -181,7 +182,7 @@ START_TEST(many_plans) {
     test_element element = element_create(2);
     for (int i = 0; i < MANY; i++) {
         exchange_way way = {methods[i % 4], {MEMORY_PLAIN, MEMORY_PLAIN}, USE_START};
-        const int sizes[2] = {random_between(1, 9), random_between(1, 9)};
+        const redist_index sizes[2] = {random_between(1, 9), random_between(1, 9)};
         given[i] = exchange_between_axes(MPI_COMM_WORLD, &element, 2, sizes, i % 2, !(i % 2));
         exchange_say(&given[i], &way);
         exchange_arrays(&given[i], way.memory, arrays[i]);

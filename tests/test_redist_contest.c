@@ -13,7 +13,7 @@
 
 enum { NAME_BYTES = 100 };
 
-static const int sizes[3] = {36, 32, 40};
+static const redist_index sizes[3] = {36, 32, 40};
 static char file[NAME_BYTES];
 
 /* ---------------------------------------------------------------- memory that runs out */

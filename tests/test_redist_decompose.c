@@ -10,31 +10,34 @@
 START_TEST(balanced_blocks) {
     for (int n = 0; n <= 40; n++)
         for (int nparts = 1; nparts <= 17; nparts++) {
-            int next = 0, previous = INT_MAX;
+            redist_index next = 0, previous = INT_MAX;
             harness_case("n = %d, nparts = %d", n, nparts);
             for (int part = 0; part < nparts; part++) {
-                int count = -1, start = -1;
+                redist_index count = -1, start = -1;
                 check_ok(redist_decompose(n, nparts, part, &count, &start));
-                check_all(start == next, "part %d starts at %d, not %d", part, start, next);
-                check_all(count == n / nparts || count == n / nparts + 1, "part %d has %d", part,
-                          count);
+                check_all(start == next, "part %d starts at %lld, not %lld", part, (long long)start,
+                          (long long)next);
+                check_all(count == n / nparts || count == n / nparts + 1, "part %d has %lld", part,
+                          (long long)count);
                 check_all(count <= previous, "part %d is larger than the one before", part);
                 next = start + count;
                 previous = count;
             }
-            check_all(next == n, "the parts end at %d", next);
+            check_all(next == n, "the parts end at %lld", (long long)next);
         }
 }
 END_TEST
 
 START_TEST(largest_numbers) {
-    int count, start;
+    redist_index count, start;
     check_ok(redist_decompose(INT_MAX, 2, 1, &count, &start));
-    check_all(start == INT_MAX / 2 + 1 && count == INT_MAX / 2, "%d from %d", count, start);
+    check_all(start == INT_MAX / 2 + 1 && count == INT_MAX / 2, "%lld from %lld", (long long)count,
+              (long long)start);
     check_ok(redist_decompose(INT_MAX, INT_MAX, INT_MAX - 1, &count, &start));
-    check_all(start == INT_MAX - 1 && count == 1, "%d from %d", count, start);
+    check_all(start == INT_MAX - 1 && count == 1, "%lld from %lld", (long long)count,
+              (long long)start);
     check_ok(redist_decompose(3, INT_MAX, INT_MAX - 1, &count, &start));
-    check_all(start == 3 && count == 0, "%d from %d", count, start);
+    check_all(start == 3 && count == 0, "%lld from %lld", (long long)count, (long long)start);
 }
 END_TEST
 
@@ -50,7 +53,7 @@ START_TEST(bad_arguments) {
                {5, 2, 99, "part", "99"},
                {INT_MIN, 1, 0, "n", "-2147483648"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        int count = 77, start = 78;
+        redist_index count = 77, start = 78;
         char argument[64];
         harness_case("n = %d, nparts = %d, part = %d", bad[i].n, bad[i].nparts, bad[i].part);
         check_code(redist_decompose(bad[i].n, bad[i].nparts, bad[i].part, &count, &start),
@@ -64,7 +67,7 @@ START_TEST(bad_arguments) {
 END_TEST
 
 START_TEST(null_results) {
-    int number = 5;
+    redist_index number = 5;
     check_code(redist_decompose(4, 2, 0, NULL, &number), REDIST_ERR_NULL);
     check_all(strstr(redist_error_message(), "count") != NULL, "%s", redist_error_message());
     check_code(redist_decompose(4, 2, 0, &number, NULL), REDIST_ERR_NULL);
@@ -111,14 +114,14 @@ START_TEST(unknown_codes) {
 END_TEST
 
 static void *fail_otherwise(void *nothing) {
-    int count, start;
+    redist_index count, start;
     redist_decompose(5, -8, 0, &count, &start);
     return strstr(redist_error_message(), "-8") ? nothing : NULL;
 }
 
 /* Each thread has its own message. */
 START_TEST(message_of_thread) {
-    int count, start;
+    redist_index count, start;
     pthread_t thread;
     void *seen = NULL;
     check_code(redist_decompose(-31, 2, 0, &count, &start), REDIST_ERR_ARGUMENT);

@@ -34,7 +34,7 @@ START_TEST(pairs) {
     for (int ndims = 2; ndims <= 5; ndims++)
         for (int pair = 0; pair < ndims * ndims; pair++) {
             test_element element = element_create(random_between(0, element_count() - 1));
-            int sizes[5];
+            redist_index sizes[5];
             random_sizes(ndims, 0, 12, 900, sizes);
             exchange given = {.ndims = 0};
             exchange_way way = random_way("redist_exchange");
@@ -50,7 +50,7 @@ END_TEST
 
 /* The shape of a 4-D array in Dalcin et al., and that of a 3-D one at half size */
 START_TEST(published_shapes) {
-    static const int shapes[][4] = {{16, 17, 18, 19}, {21, 63, 128, 1}};
+    static const redist_index shapes[][4] = {{16, 17, 18, 19}, {21, 63, 128, 1}};
     test_element element = element_create(4);
     for (int i = 0; i < 2; i++) {
         exchange given =
@@ -65,7 +65,7 @@ END_TEST
 /* Arrays of redist_alloc take the direct way from the first call on, others what auto remembers. */
 START_TEST(repeated) {
     test_element element = element_create(2);
-    const int sizes[] = {7, 9, 11};
+    const redist_index sizes[] = {7, 9, 11};
     for (int i = 0; harness_another(i, 4); i++) {
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 2, 2);
         exchange_way way = {"redist_exchange", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
@@ -84,18 +84,18 @@ static char *gather(const exchange *given, int side, const test_array *array) {
     int elements = 1;
     char *global = NULL;
     for (int i = 0; i < given->ndims; i++)
-        elements *= given->sizes[i];
+        elements *= (int)given->sizes[i];
     global = calloc((size_t)elements, extent);
     for (int rank = 0; rank < given->nranks; rank++) {
         const redist_box *box = &given->boxes[side][rank];
-        int count = box->count[0] * box->count[1] * box->count[2];
+        int count = (int)(box->count[0] * box->count[1] * box->count[2]);
         char *part = malloc((size_t)count * extent + 1);
         if (rank == given->rank)
             memcpy(part, array->data, (size_t)count * extent);
         MPI_Bcast(part, count * (int)extent, MPI_BYTE, rank, given->comm);
         for (int n = 0; n < count; n++) {
-            int k = n % box->count[2], j = n / box->count[2] % box->count[1];
-            int i = n / box->count[2] / box->count[1];
+            redist_index k = n % box->count[2], j = n / box->count[2] % box->count[1];
+            redist_index i = n / box->count[2] / box->count[1];
             size_t place = (size_t)(((i + box->start[0]) * given->sizes[1] + j + box->start[1]) *
                                         given->sizes[2] +
                                     k + box->start[2]);
@@ -136,7 +136,7 @@ static void check_gathered(const exchange *given, const char *method) {
 START_TEST(gathered) {
     for (int i = 0; i < request_count(); i++) {
         test_element element = element_create(i % 7);
-        int sizes[3];
+        redist_index sizes[3];
         random_sizes(3, 1, 14, 900, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3,
                                                (i + random_between(1, 2)) % 3);

@@ -136,7 +136,7 @@ static void starve_all(const struct job *job) {
 }
 
 static void begin_exchange(enum test_memory a, enum test_memory b) {
-    static const int sizes[] = {5, 6, 7};
+    static const redist_index sizes[] = {5, 6, 7};
     static test_element element;
     const enum test_memory memory[2] = {a, b};
     element = element_create(4);

@@ -181,7 +181,7 @@ static int execute(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
 
 static test_element element;
 
-static struct field create_field(MPI_Comm comm, const int sizes[3]) {
+static struct field create_field(MPI_Comm comm, const redist_index sizes[3]) {
     struct field field;
     element = element_create(4);
     field.given = exchange_between_axes(comm, &element, 3, sizes, 0, 1);
@@ -203,7 +203,7 @@ static void free_field(struct field *field) {
 }
 
 /* Messages that MPI sends at once, and such as it only sends when they are received */
-static const int small[3] = {9, 10, 4}, large[3] = {24, 24, 32}, few[3] = {2, 3, 4};
+static const redist_index small[3] = {9, 10, 4}, large[3] = {24, 24, 32}, few[3] = {2, 3, 4};
 
 /* ---------------------------------------------------------------- what is tried */
 
@@ -269,8 +269,9 @@ static void try_ways(const struct field *field, int nways, const char *const way
         const fault_subject subject = {&job,    field->given.sizes[0] != few[0], plan, execute,
                                        release, library_comm(field->given.comm)};
         char name[256];
-        snprintf(name, sizeof name, "%dx%dx%d, %s%s", field->given.sizes[0], field->given.sizes[1],
-                 field->given.sizes[2], harness_current_case(), job.turns ? " and back" : "");
+        snprintf(name, sizeof name, "%lldx%lldx%lld, %s%s", (long long)field->given.sizes[0],
+                 (long long)field->given.sizes[1], (long long)field->given.sizes[2],
+                 harness_current_case(), job.turns ? " and back" : "");
         run(&subject, name);
     }
 }

@@ -20,7 +20,8 @@
 
 enum { AXES = 3, EXTENT = 24, BEFORE = 5, AFTER = 3000 };
 
-static int rank, nranks, sizes_a[AXES] = {EXTENT, EXTENT, EXTENT};
+static int rank, nranks;
+static redist_index sizes_a[AXES] = {EXTENT, EXTENT, EXTENT};
 static double *arrays[2];
 
 static void must(int code, const char *what) {
@@ -31,7 +32,7 @@ static void must(int code, const char *what) {
 }
 
 static redist_plan *make_plan(const char *method, const char *use) {
-    int sizes_b[AXES] = {EXTENT, EXTENT, EXTENT}, start;
+    redist_index sizes_b[AXES] = {EXTENT, EXTENT, EXTENT}, start;
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     redist_decompose(EXTENT, nranks, rank, &sizes_a[1], &start);
@@ -67,7 +68,7 @@ static void watch(void) {
 
 /* Array A as one tile */
 static int put_all(redist_plan *plan) {
-    const int start[AXES] = {0};
+    const redist_index start[AXES] = {0};
     const ptrdiff_t item = sizeof(double),
                     stride[AXES] = {item * sizes_a[1] * sizes_a[2], item * sizes_a[2], item};
     int code = redist_plan_put_begin(plan, arrays[1]);

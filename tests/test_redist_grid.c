@@ -205,33 +205,41 @@ END_TEST
 
 /* ---------------------------------------------------------------- boxes */
 
+static int elements_of(int ndims, const redist_index sizes[]) {
+    int product = 1;
+    for (int i = 0; i < ndims; i++)
+        product *= (int)sizes[i];
+    return product;
+}
+
 /* All ranks' boxes cover each element once, and each axis is cut as redist_decompose does. */
-static void check_boxes(const redist_grid *grid, int grid_ndims, int ndims, const int sizes[],
-                        const int axes[]) {
+static void check_boxes(const redist_grid *grid, int grid_ndims, int ndims,
+                        const redist_index sizes[], const int axes[]) {
     int dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS];
     redist_box box, expected = REDIST_BOX_DEFAULT;
     memset(&box, 0x77, sizeof(box));
     box.size = sizeof(box);
     check_ok(redist_grid_get(grid, NULL, dims, coords));
     check_ok(redist_grid_box(grid, ndims, sizes, axes, &box));
-    memcpy(expected.count, sizes, sizeof(int) * (size_t)ndims);
+    memcpy(expected.count, sizes, sizeof(*sizes) * (size_t)ndims);
     for (int i = 0; i < grid_ndims; i++)
         redist_decompose(sizes[axes[i]], dims[i], coords[i], &expected.count[axes[i]],
                          &expected.start[axes[i]]);
     for (int i = 0; i < ndims; i++) {
         check_all(box.start[i] == expected.start[i] && box.count[i] == expected.count[i],
-                  "axis %d: %d from %d", i, box.count[i], box.start[i]);
+                  "axis %d: %lld from %lld", i, (long long)box.count[i], (long long)box.start[i]);
         check_all(box.extent[i] == 0 && box.offset[i] == 0, "axis %d is padded", i);
     }
-    int elements = product_of(ndims, box.count), sum;
+    int elements = elements_of(ndims, box.count), sum;
     MPI_Allreduce(&elements, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    check_all(sum == product_of(ndims, sizes), "the boxes hold %d elements", sum);
+    check_all(sum == elements_of(ndims, sizes), "the boxes hold %d elements", sum);
 }
 
 START_TEST(boxes) {
     for (int i = 0; harness_another(i, 5); i++) {
         int grid_ndims = random_between(1, 4), ndims = grid_ndims + random_between(0, 2);
-        int sizes[6], axes[6];
+        redist_index sizes[6];
+        int axes[6];
         const int any[4] = {0};
         redist_grid *grid;
         for (int axis = 0; axis < ndims; axis++)
@@ -323,7 +331,8 @@ START_TEST(bad_pointers) {
 END_TEST
 
 START_TEST(bad_questions) {
-    const int any[2] = {0, 0}, sizes[3] = {4, 5, 6}, negative[3] = {4, -5, 6};
+    const int any[2] = {0, 0};
+    const redist_index sizes[3] = {4, 5, 6}, negative[3] = {4, -5, 6};
     const int axes[2] = {0, 2}, twice[2] = {1, 1}, outside[2] = {0, 3}, below[2] = {-1, 0};
     redist_grid *grid, *copy;
     redist_box box = REDIST_BOX_DEFAULT;

@@ -62,7 +62,8 @@ static void name_radix(int k, char name[], size_t bytes) {
 
 static void try_random(MPI_Comm comm, int k) {
     char name[16];
-    int sizes[4], axis = random_between(0, 3);
+    redist_index sizes[4];
+    int axis = random_between(0, 3);
     test_element element = element_create(random_between(0, copyable_element_count() - 1));
     random_sizes(4, 1, 19, 1500, sizes);
     exchange given =
@@ -87,13 +88,13 @@ END_TEST
 START_TEST(right_on_boxes) {
     for (int i = 0; harness_another(i, 4); i++) {
         char name[16];
-        const int sizes[1] = {random_between(1, 99)};
+        const redist_index sizes[1] = {random_between(1, 99)};
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         exchange given = exchange_between_boxes(MPI_COMM_WORLD, &element, 1, sizes);
         for (int side = 0; side < 2; side++)
             for (int rank = 0, start = 0; rank < given.nranks; rank++) {
                 int place = side == 0 ? rank : given.nranks - 1 - rank;
-                int left = sizes[0] - start;
+                int left = (int)sizes[0] - start;
                 int count = rank == given.nranks - 1 || random_chance(20) ? left
                             : random_chance(30)                           ? 0
                                                                           : random_between(0, left);
@@ -131,7 +132,7 @@ static void count_messages(MPI_Comm comm, int k) {
     test_array arrays[2];
     redist_plan *plan;
     test_element element = element_create(2);
-    const int sizes[2] = {EXCHANGE_MOST_RANKS, EXCHANGE_MOST_RANKS};
+    const redist_index sizes[2] = {EXCHANGE_MOST_RANKS, EXCHANGE_MOST_RANKS};
     exchange given = exchange_between_axes(comm, &element, 2, sizes, 0, 1);
     name_radix(k, name, sizeof(name));
     exchange_way way = {name, {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
@@ -159,7 +160,7 @@ END_TEST
 START_TEST(names) {
     static const char *const requests[] = {"kway", "kway:64", "kway:7"};
     for (int i = 0; i < 3; i++) {
-        const int sizes[3] = {9, 8, 7};
+        const redist_index sizes[3] = {9, 8, 7};
         test_element element = element_create(2);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 2, 0);
         exchange_way way = random_way(requests[i]);

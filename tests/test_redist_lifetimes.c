@@ -46,7 +46,7 @@ static const exchange_way way = {"p2p", {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUT
 
 static void begin(MPI_Comm comm) {
     static test_element element;
-    static const int sizes[] = {2 * EXCHANGE_MOST_RANKS, 2 * EXCHANGE_MOST_RANKS};
+    static const redist_index sizes[] = {2 * EXCHANGE_MOST_RANKS, 2 * EXCHANGE_MOST_RANKS};
     element = element_create(2);
     given = exchange_between_axes(comm, &element, 2, sizes, 0, 1);
     exchange_arrays(&given, way.memory, arrays);
@@ -157,7 +157,8 @@ END_TEST
 
 /* Plans on subgroups whose grid has gone, and its communicators with it. */
 START_TEST(plans_outlive_the_communicators_of_grids) {
-    const int any[2] = {0, 0}, sizes[] = {5, 6, 7};
+    const int any[2] = {0, 0};
+    const redist_index sizes[] = {5, 6, 7};
     test_element element = element_create(2);
     redist_plan *plans[2];
     exchange moved[2];
@@ -184,7 +185,7 @@ END_TEST
 
 /* Of all grids that were tried, few keep their communicators. */
 START_TEST(planning_keeps_few_communicators) {
-    const int sizes[4] = {8, 8, 8, 8};
+    const redist_index sizes[4] = {8, 8, 8, 8};
     const int grid_dims = 3, of_subgroups = COMMS_OF_CONTEXT * grid_dims;
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.effort = FFTND_PATIENT;

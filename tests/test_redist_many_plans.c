@@ -57,7 +57,7 @@ static void do_all(const char *name, deed *act, int count) {
 }
 
 START_TEST(many_plans) {
-    static const int sizes[] = {4, 4};
+    static const redist_index sizes[] = {4, 4};
     int count = harness_cases(MANY) / 2 * 2;
     count = count < MANY ? count : MANY;
     element = element_create(2);

@@ -17,7 +17,7 @@ static int needs_one_node(const char *method) {
     return strncmp(method, "direct", 6) == 0;
 }
 
-/* Ranks of the communicator are on one node if their numbers in it are; see libredist/comm/context.c. */
+/* Ranks of the communicator are on one node if their numbers in it are; see libredist/comm/node.c. */
 static int spans_nodes(const exchange *given) {
     return given->nranks > node_size;
 }
@@ -55,7 +55,8 @@ static void try_methods(const exchange *given) {
 }
 
 static exchange random_exchange(MPI_Comm comm, const test_element *element) {
-    int sizes[3], axis = random_between(0, 2);
+    redist_index sizes[3];
+    int axis = random_between(0, 2);
     random_sizes(3, 1, 12, 800, sizes);
     return exchange_between_axes(comm, element, 3, sizes, axis, (axis + random_between(1, 2)) % 3);
 }

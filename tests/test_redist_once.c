@@ -37,11 +37,12 @@ static void check_kept(const exchange *given, const test_array arrays[2], int di
     check_all(taken <= most, "%ld collectives instead of %ld", taken, most);
 }
 
-static exchange make(const test_element *element, const int sizes[3], int axis_a, int axis_b) {
+static exchange make(const test_element *element, const redist_index sizes[3], int axis_a,
+                     int axis_b) {
     return exchange_between_axes(MPI_COMM_WORLD, element, 3, sizes, axis_a, axis_b);
 }
 
-static const int usual_sizes[3] = {7, 9, 8};
+static const redist_index usual_sizes[3] = {7, 9, 8};
 
 /* An exchange of the usual sizes and its arrays. */
 struct setup {
@@ -116,7 +117,7 @@ START_TEST(many_shapes) {
     test_array arrays[SHAPES][2];
     test_element elements[SHAPES];
     for (int i = 0; i < SHAPES; i++) {
-        int sizes[3];
+        redist_index sizes[3];
         const enum test_memory memory[2] = {MEMORY_PLAIN, i % 3 ? MEMORY_PLAIN : MEMORY_SHARED};
         random_sizes(3, 0, 12, 900, sizes);
         elements[i] = element_create(i % element_count());

@@ -23,7 +23,7 @@ static void expect(int code, int expected, const char *call) {
 #define EXPECT(call, expected) expect(call, expected, #call)
 
 static void try_plans(void) {
-    const int sizes[2] = {4, 4};
+    const redist_index sizes[2] = {4, 4};
     const redist_box box = {.size = sizeof(redist_box), .count = {4, 4}};
     double a[16] = {0}, b[16] = {0};
     redist_plan *plan = NULL, *copy = (redist_plan *)(void *)a;
@@ -46,7 +46,8 @@ static void try_plans(void) {
 }
 
 static void try_grids(void) {
-    const int dims[1] = {0}, sizes[1] = {4};
+    const int dims[1] = {0};
+    const redist_index sizes[1] = {4};
     int number;
     redist_grid *grid = NULL, *copy = (redist_grid *)(void *)&number;
     redist_box box = REDIST_BOX_DEFAULT;
@@ -70,7 +71,7 @@ static void try_arrays(void) {
 
 /* These need no MPI. */
 static void try_others(void) {
-    int count = 0, start = 0;
+    redist_index count = 0, start = 0;
     EXPECT(redist_decompose(10, 3, 1, &count, &start), REDIST_OK);
     EXPECT(redist_decompose(10, 3, 3, &count, &start), REDIST_ERR_ARGUMENT);
     expect(count == 3 && start == 4, 1, "the block");
@@ -103,7 +104,8 @@ int main(int argc, char **argv) {
     static redist_plan *plan; /* static: left behind, but not lost */
     static redist_grid *grid;
     static void *array;
-    int size, rank, sizes_a[2] = {4, 4}, sizes_b[2] = {4, 4}, start;
+    int size, rank;
+    redist_index sizes_a[2] = {4, 4}, sizes_b[2] = {4, 4}, start;
     const int dims[1] = {0};
     double a[16] = {0}, b[16] = {0};
     try_all("before MPI_Init");

@@ -42,7 +42,7 @@ END_TEST
 
 /* Each rank finds the others' parts where these have them. */
 START_TEST(peers_map_them) {
-    const int sizes[] = {9, 10, 11};
+    const redist_index sizes[] = {9, 10, 11};
     const exchange_way way = {"direct", {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
     test_element element = element_create(2);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 2);

@@ -23,9 +23,9 @@ struct job {
 
 /* ---------------------------------------------------------------- partitions */
 
-static int extent_of(const exchange *given, int side, int axis) {
+static redist_index extent_of(const exchange *given, int side, int axis) {
     const redist_box *box = &given->boxes[side][given->rank];
-    return box->extent[axis] ? box->extent[axis] : box->count[axis];
+    return (int)(box->extent[axis] ? box->extent[axis] : box->count[axis]);
 }
 
 /* Elements of a local array around those that differ in `axis` only, and within. */
@@ -37,7 +37,8 @@ static void count_around(const exchange *given, int side, int axis, size_t *oute
 
 static void copy_partition(struct job *job, int partition) {
     const exchange *given = job->given;
-    int count, start, extent = extent_of(given, 1, job->axis);
+    redist_index extent = extent_of(given, 1, job->axis);
+    redist_index count, start;
     size_t outer, inner;
     redist_decompose(extent, job->partitions, partition, &count, &start);
     count_around(given, 1, job->axis, &outer, &inner);
@@ -63,7 +64,7 @@ static int look(struct job *job) {
 /* A slab of A along an axis, out of the array itself; ranks have few, many, or none */
 static int put_slab(const struct job *job, int axis, int from, int to) {
     const exchange *given = job->given;
-    int start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
+    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
     for (int i = given->ndims - 1; i >= 0; i--) {
         count[i] = extent_of(given, 0, i);
@@ -78,7 +79,7 @@ static int put_slab(const struct job *job, int axis, int from, int to) {
 
 static int put_all(struct job *job) {
     int axis = random_from(&job->sequence, 0, job->given->ndims - 1), failed = 0, to;
-    int extent = extent_of(job->given, 0, axis);
+    int extent = (int)extent_of(job->given, 0, axis);
     for (int from = 0; from < extent; from = to) {
         to = random_from(&job->sequence, from + 1, extent);
         failed |= put_slab(job, axis, from, to);
@@ -164,7 +165,8 @@ enum { NMETHODS = 4 };
 
 START_TEST(between_axes) {
     for (int i = 0; harness_another(i, NMETHODS); i++) {
-        int ndims = random_between(2, 4), sizes[4], axis = random_between(0, ndims - 1);
+        int ndims = random_between(2, 4), axis = random_between(0, ndims - 1);
+        redist_index sizes[4];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
         random_sizes(ndims, 1, 12, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
@@ -197,7 +199,7 @@ START_TEST(between_boxes) {
 END_TEST
 
 START_TEST(wrong_use) {
-    const int sizes[] = {9, 10, 4};
+    const redist_index sizes[] = {9, 10, 4};
     int partitions;
     test_element element = element_create(2);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);

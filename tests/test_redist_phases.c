@@ -9,17 +9,17 @@
 /* An exchange of rows for columns; parts are cut across the rows of A and are contiguous in B. */
 struct setup {
     MPI_Comm comm;
-    int sizes[2][3];
+    redist_index sizes[2][3];
     void *arrays[2];
     redist_plan *plan;
 };
 
-static const int whole[3] = {24, 18, 40};
+static const redist_index whole[3] = {24, 18, 40};
 
 static int local(int axis) {
-    int count, start;
+    redist_index count, start;
     redist_decompose(whole[axis], harness_nranks, harness_rank, &count, &start);
-    return count;
+    return (int)count;
 }
 
 /* A communicator that shows nodes of `node_size` ranks each to hier, and to all others the node as it is. */

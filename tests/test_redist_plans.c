@@ -11,7 +11,7 @@ static test_element random_element(void) {
     return element_create(random_between(0, element_count() - 1));
 }
 
-static void try_axes(int ndims, const int sizes[], int axis_a, int axis_b) {
+static void try_axes(int ndims, const redist_index sizes[], int axis_a, int axis_b) {
     test_element element = random_element();
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis_a, axis_b);
     exchange_try_methods(&given);
@@ -20,7 +20,7 @@ static void try_axes(int ndims, const int sizes[], int axis_a, int axis_b) {
 
 static void try_all_pairs(int ndims, int low, int high) {
     for (int pair = 0; pair < ndims * ndims; pair++) {
-        int sizes[REDIST_MAX_NDIMS];
+        redist_index sizes[REDIST_MAX_NDIMS];
         random_sizes(ndims, low, high, 800, sizes);
         if (pair / ndims != pair % ndims)
             try_axes(ndims, sizes, pair / ndims, pair % ndims);
@@ -51,7 +51,7 @@ END_TEST
 /* Random axes of 6 or more */
 START_TEST(many_axes) {
     for (int i = 0; harness_another(i, 3); i++) {
-        int sizes[REDIST_MAX_NDIMS];
+        redist_index sizes[REDIST_MAX_NDIMS];
         int ndims = i % 3 == 2 ? REDIST_MAX_NDIMS : random_between(6, 9);
         random_sizes(ndims, 1, 4, 1000, sizes);
         int axis_a = random_between(0, ndims - 1);
@@ -63,9 +63,9 @@ END_TEST
 
 /* Extents of 1, primes, fewer rows than ranks, no elements at all */
 START_TEST(uneven_shapes) {
-    static const int shapes[][3] = {{1, 1, 1}, {1, 13, 1}, {3, 1, 2},  {2, 3, 5}, {7, 11, 13},
-                                    {8, 8, 1}, {0, 4, 3},  {9, 0, 0},  {4, 5, 0}, {17, 2, 19},
-                                    {1, 2, 1}, {31, 1, 3}, {64, 1, 1}, {5, 5, 5}};
+    static const redist_index shapes[][3] = {
+        {1, 1, 1}, {1, 13, 1}, {3, 1, 2},   {2, 3, 5}, {7, 11, 13}, {8, 8, 1},  {0, 4, 3},
+        {9, 0, 0}, {4, 5, 0},  {17, 2, 19}, {1, 2, 1}, {31, 1, 3},  {64, 1, 1}, {5, 5, 5}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         int axis_a = random_between(0, 2);
         try_axes(3, shapes[i], axis_a, (axis_a + random_between(1, 2)) % 3);
@@ -77,7 +77,7 @@ END_TEST
 START_TEST(elements) {
     for (int i = 0; i < element_count(); i++) {
         test_element element = element_create(i);
-        int sizes[3];
+        redist_index sizes[3];
         random_sizes(3, 2, 20, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 2, i % 2);
         exchange_try_methods(&given);
@@ -89,7 +89,7 @@ END_TEST
 /* Every method, memory on both sides and use, crossed */
 START_TEST(crossed) {
     static const enum test_memory memories[] = {MEMORY_PLAIN, MEMORY_SHARED};
-    int sizes[] = {random_between(1, 9), random_between(4, 9), random_between(3, 12)};
+    redist_index sizes[] = {random_between(1, 9), random_between(4, 9), random_between(3, 12)};
     test_element element = element_create(random_between(0, copyable_element_count() - 1));
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 2);
     enum { MOST_WAYS = 400 };
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(long_rows) {
     for (int axis = 0; axis < 3; axis++) {
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        int sizes[3] = {random_between(4, 6), random_between(4, 6), random_between(4, 6)};
+        redist_index sizes[3] = {random_between(4, 6), random_between(4, 6), random_between(4, 6)};
         sizes[axis] = random_between(300, 700);
         exchange given =
             exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, axis, (axis + 2) % 3);
@@ -131,7 +131,8 @@ START_TEST(subgroups) {
     for (int i = 0; harness_another(i, 2); i++) {
         MPI_Comm subcomm;
         test_element element = random_element();
-        int sizes[4], axis_a = random_between(0, 3), axis_b = (axis_a + random_between(1, 3)) % 4;
+        redist_index sizes[4];
+        int axis_a = random_between(0, 3), axis_b = (axis_a + random_between(1, 3)) % 4;
         random_sizes(4, 1, 9, 700, sizes);
         sizes[(axis_a + 1) % 4] += coords[!(i % 2)]; /* the same within a subgroup */
         check_ok(redist_grid_subcomm(grid, i % 2, &subcomm));
@@ -188,7 +189,7 @@ static void repeat_with(const exchange *given, const exchange_way *way) {
 START_TEST(repeated) {
     test_element element = element_create(2);
     for (int i = 0; harness_another(i, 4); i++) {
-        int sizes[3];
+        redist_index sizes[3];
         random_sizes(3, 1, 12, 800, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3,
                                                (i + random_between(1, 2)) % 3);
@@ -205,7 +206,7 @@ END_TEST
 /* Some ranks have no elements: a non-blocking collective call of MPI may never end then. */
 START_TEST(started_without_elements) {
     static const char *const methods[] = {"alltoallw", "alltoallv", "p2p-type"};
-    static const int sizes[] = {7, 6, 9};
+    static const redist_index sizes[] = {7, 6, 9};
     test_element element = element_create(2);
     for (int i = 0; i < 9; i++) {
         exchange given =
@@ -221,7 +222,7 @@ END_TEST
 START_TEST(repeated_long_messages) {
     test_element element = element_create(4);
     for (int i = 0; i < request_count(); i++) {
-        const int sizes[3] = {24, 26, 28};
+        const redist_index sizes[3] = {24, 26, 28};
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3,
                                                (i + random_between(1, 2)) % 3);
         exchange_way way = random_way(request_name(i));
@@ -245,7 +246,8 @@ struct flight {
 };
 
 static void make_flight(struct flight *flight, const test_element *element) {
-    int sizes[3], axis = random_between(0, 2);
+    redist_index sizes[3];
+    int axis = random_between(0, 2);
     random_sizes(3, 1, 14, 800, sizes);
     flight->given = exchange_between_axes(MPI_COMM_WORLD, element, 3, sizes, axis,
                                           (axis + random_between(1, 2)) % 3);
@@ -311,7 +313,7 @@ START_TEST(freed_while_started) {
     test_element element = element_create(2);
     for (int i = 0; i < request_count(); i++) {
         char text[512];
-        const int sizes[] = {5, 6, 7};
+        const redist_index sizes[] = {5, 6, 7};
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
         exchange_way way = {request_name(i), {MEMORY_SHARED, MEMORY_SHARED}, USE_START};
         test_array arrays[2];
@@ -357,7 +359,7 @@ START_TEST(same_as_alltoallw) {
         test_element element = element_create(i);
         test_array reference[2];
         redist_plan *plan;
-        int sizes[4];
+        redist_index sizes[4];
         random_sizes(4, 1, 9, 800, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 4, sizes, i, i + 1);
         exchange_arrays(&given, way.memory, reference);
@@ -394,7 +396,7 @@ static void check_info(const exchange *given, const char *method) {
 
 START_TEST(info) {
     test_element element = element_create(4);
-    const int sizes[] = {6, 5, 9};
+    const redist_index sizes[] = {6, 5, 9};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 2, 0);
     for (int i = 0; i < request_count(); i++)
         check_info(&given, request_name(i));

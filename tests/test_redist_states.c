@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- plans between boxes */
 
-static int plan_boxes(int ndims, const int sizes[], const redist_box *box_a, void *a,
+static int plan_boxes(int ndims, const redist_index sizes[], const redist_box *box_a, void *a,
                       const redist_box *box_b, void *b) {
     redist_plan *plan = NULL;
     redist_options options = REDIST_OPTIONS_DEFAULT;
@@ -21,7 +21,7 @@ static int plan_boxes(int ndims, const int sizes[], const redist_box *box_a, voi
 }
 
 static void try_boxes(enum place place) {
-    static const int negative[] = {9, -10, 4}, other[] = {9, 10, 5};
+    static const redist_index negative[] = {9, -10, 4}, other[] = {9, 10, 5};
     int spoil = call_is_culprit(place);
     const redist_box *a = &call_exchange.boxes[0][call_exchange.rank],
                      *b = &call_exchange.boxes[1][call_exchange.rank];

@@ -13,12 +13,12 @@ enum { MOST_AXES = 5, MOST_PIECES = 3, UNUSED = 0xee };
 struct tiling {
     int ndims;
     int npieces[MOST_AXES];
-    int start[MOST_AXES][MOST_PIECES + 1]; /* of each piece, and the end */
+    redist_index start[MOST_AXES][MOST_PIECES + 1]; /* of each piece, and the end */
 };
 
 /* A box of a local array and a buffer for it, in which the axes may lie in another order */
 struct tile {
-    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     size_t bytes;
     char *data;
@@ -29,11 +29,11 @@ struct tile {
 static struct tiling random_tiling(uint64_t *sequence, int ndims, const redist_box *box) {
     struct tiling tiling = {.ndims = ndims};
     for (int axis = 0; axis < ndims; axis++) {
-        int *start = tiling.start[axis], extent = box->extent[axis];
+        redist_index *start = tiling.start[axis], extent = box->extent[axis];
         extent = extent ? extent : box->count[axis];
         tiling.npieces[axis] = random_from(sequence, 1, MOST_PIECES);
         for (int piece = 1; piece < tiling.npieces[axis]; piece++)
-            start[piece] = random_from(sequence, start[piece - 1], extent);
+            start[piece] = random_from(sequence, (int)start[piece - 1], (int)extent);
         start[tiling.npieces[axis]] = extent;
     }
     return tiling;
@@ -51,7 +51,7 @@ static struct tile make_tile(uint64_t *sequence, const struct tiling *tiling, in
     struct tile tile = {.bytes = item};
     int first = random_from(sequence, 0, tiling->ndims - 1);
     for (int axis = 0; axis < tiling->ndims; axis++) {
-        const int *start = &tiling->start[axis][n % tiling->npieces[axis]];
+        const redist_index *start = &tiling->start[axis][n % tiling->npieces[axis]];
         n /= tiling->npieces[axis];
         tile.start[axis] = start[0];
         tile.count[axis] = start[1] - start[0];
@@ -72,14 +72,14 @@ static void copy_tile(const struct tile *tile, int to_tile, int ndims, const red
                       const test_array *array, size_t item) {
     int total = 1;
     for (int i = 0; i < ndims; i++)
-        total *= tile->count[i];
+        total *= (int)tile->count[i];
     for (int n = 0; n < total; n++) {
         size_t place = 0;
         char *in_tile = tile->data;
         int rest = n, weight = total;
         for (int i = 0; i < ndims; i++) {
-            int extent = box->extent[i] ? box->extent[i] : box->count[i];
-            weight /= tile->count[i];
+            redist_index extent = box->extent[i] ? box->extent[i] : box->count[i];
+            weight /= (int)tile->count[i];
             place = place * (size_t)extent + (size_t)(tile->start[i] + rest / weight);
             in_tile += rest / weight * tile->stride[i];
             rest %= weight;
@@ -225,7 +225,8 @@ static void try_all(const exchange *given) {
 
 START_TEST(between_axes) {
     for (int i = 0; harness_another(i, 2); i++) {
-        int ndims = random_between(2, MOST_AXES), sizes[MOST_AXES];
+        int ndims = random_between(2, MOST_AXES);
+        redist_index sizes[MOST_AXES];
         int axis_a = random_between(0, ndims - 1);
         int axis_b = (axis_a + random_between(1, ndims - 1)) % ndims;
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
@@ -255,7 +256,7 @@ END_TEST
 START_TEST(repeated) {
     static const char *const methods[] = {"direct", "p2p", "auto"};
     for (int i = 0; harness_another(i, 6); i++) {
-        const int sizes[] = {6, 7, 8};
+        const redist_index sizes[] = {6, 7, 8};
         test_element element = element_create(2);
         exchange_way way = {methods[i % 3], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
         exchange given =
@@ -321,7 +322,7 @@ static void fly_both(struct job jobs[2]) {
 START_TEST(two_at_once) {
     static const char *const methods[] = {"p2p", "direct:paced", "direct", "auto"};
     for (int i = 0; harness_another(i, 4); i++) {
-        const int sizes[] = {8, 9, 10};
+        const redist_index sizes[] = {8, 9, 10};
         test_element element = element_create(2);
         exchange_way way = {methods[i % 4], {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
@@ -349,7 +350,7 @@ static test_element wrong_element;
 static exchange wrong_given;
 
 static struct job begin_wrong(enum redist_tiles tiles, const char *method) {
-    static const int sizes[] = {9, 10, 4};
+    static const redist_index sizes[] = {9, 10, 4};
     static const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
     struct job job = {.given = &wrong_given, .tiles = tiles, .sequence = 1};
     wrong_element = element_create(2);
@@ -365,7 +366,7 @@ static void end_wrong(struct job *job) {
 }
 
 START_TEST(out_of_order) {
-    const int start[3] = {0}, count[3] = {1, 1, 1};
+    const redist_index start[3] = {0}, count[3] = {1, 1, 1};
     const ptrdiff_t stride[3] = {8, 8, 8};
     double value = 0;
     for (int i = 0; i < 4; i++) {
@@ -412,8 +413,8 @@ START_TEST(bad_tiles) {
                          : redist_plan_get_begin(job.plan, job.arrays[0].data),
                    REDIST_ERR_STATE);
         for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
-            const int start[3] = {0, 0, bad[n].start}, count[3] = {1, 1, bad[n].count};
-            harness_case("tiles %d, start %d, count %d", job.tiles, start[2], count[2]);
+            const redist_index start[3] = {0, 0, bad[n].start}, count[3] = {1, 1, bad[n].count};
+            harness_case("tiles %d, start %d, count %d", job.tiles, bad[n].start, bad[n].count);
             check_code(i % 2 ? redist_plan_put(job.plan, start, count, values, stride)
                              : redist_plan_get(job.plan, start, count, values, stride),
                        REDIST_ERR_SIZE);

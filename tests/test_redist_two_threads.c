@@ -55,11 +55,11 @@ static int succeeds(struct worker *worker, const char *what, int code) {
 /* ---------------------------------------------------------------- exchanges */
 
 struct slab {
-    int count[NDIMS], start[NDIMS];
+    redist_index count[NDIMS], start[NDIMS];
     size_t elements;
 };
 
-static struct slab slab_of(const struct worker *worker, const int sizes[], int split) {
+static struct slab slab_of(const struct worker *worker, const redist_index sizes[], int split) {
     struct slab slab = {.elements = 1};
     for (int i = 0; i < NDIMS; i++) {
         redist_decompose(sizes[i], i == split ? worker->nranks : 1, i == split ? worker->rank : 0,
@@ -70,7 +70,8 @@ static struct slab slab_of(const struct worker *worker, const int sizes[], int s
 }
 
 /* The value that belongs to the n-th element of a slab. */
-static double value_of(const struct slab *slab, const int sizes[], uint64_t salt, size_t n) {
+static double value_of(const struct slab *slab, const redist_index sizes[], uint64_t salt,
+                       size_t n) {
     uint64_t place[NDIMS];
     for (int i = NDIMS - 1; i >= 0; i--) {
         place[i] = n % (size_t)slab->count[i] + (uint64_t)slab->start[i];
@@ -80,12 +81,14 @@ static double value_of(const struct slab *slab, const int sizes[], uint64_t salt
     return (double)(random_hash(global ^ salt << 32) >> 12);
 }
 
-static void fill(const struct slab *slab, const int sizes[], uint64_t salt, double *array) {
+static void fill(const struct slab *slab, const redist_index sizes[], uint64_t salt,
+                 double *array) {
     for (size_t n = 0; n < slab->elements; n++)
         array[n] = value_of(slab, sizes, salt, n);
 }
 
-static int holds(const struct slab *slab, const int sizes[], uint64_t salt, const double *array) {
+static int holds(const struct slab *slab, const redist_index sizes[], uint64_t salt,
+                 const double *array) {
     for (size_t n = 0; n < slab->elements; n++)
         if (array[n] != value_of(slab, sizes, salt, n))
             return 0;
@@ -116,7 +119,8 @@ static int run(struct worker *worker, redist_plan *plan, int direction) {
 
 /* There and back, a few times, each with other values. */
 static void use_plan(struct worker *worker, redist_plan *plan, const char *method,
-                     const struct slab slabs[2], const int sizes[], double *const arrays[2]) {
+                     const struct slab slabs[2], const redist_index sizes[],
+                     double *const arrays[2]) {
     for (uint64_t salt = 1; salt <= 4; salt++) {
         int from = (int)salt % 2;
         fill(&slabs[from], sizes, salt, arrays[from]);
@@ -128,7 +132,8 @@ static void use_plan(struct worker *worker, redist_plan *plan, const char *metho
 }
 
 static void exchange(struct worker *worker) {
-    int sizes[NDIMS], axis_a = draw(worker, 0, NDIMS - 1), axis_b = (axis_a + 1) % NDIMS;
+    redist_index sizes[NDIMS];
+    int axis_a = draw(worker, 0, NDIMS - 1), axis_b = (axis_a + 1) % NDIMS;
     for (int i = 0; i < NDIMS; i++)
         sizes[i] = draw(worker, 1, 9);
     struct slab slabs[2] = {slab_of(worker, sizes, axis_b), slab_of(worker, sizes, axis_a)};
@@ -179,12 +184,12 @@ static void use_duplicate(struct worker *worker) {
 }
 
 static void be_refused(struct worker *worker) {
-    int sizes[2] = {2, -draw(worker, 1, 1000)};
+    redist_index sizes[2] = {2, -draw(worker, 1, 1000)};
     char number[32];
     redist_plan *plan;
     int code = redist_plan_exchange(worker->comm, MPI_DOUBLE, 2, sizes, NULL, 0, sizes, NULL, 1,
                                     NULL, &plan);
-    snprintf(number, sizeof(number), "%d is negative", sizes[1]);
+    snprintf(number, sizeof(number), "%lld is negative", (long long)sizes[1]);
     expect(worker, code == REDIST_ERR_SIZE && strstr(redist_error_message(), number) != NULL,
            "a message of another thread", redist_error_message());
 }
@@ -232,7 +237,7 @@ static void use_transform(struct worker *worker, fftnd_plan *plan) {
 }
 
 static void transform(struct worker *worker) {
-    int sizes[NDIMS];
+    redist_index sizes[NDIMS];
     for (int i = 0; i < NDIMS; i++)
         sizes[i] = draw(worker, 2, 12);
     fftnd_options options = FFTND_OPTIONS_DEFAULT;

@@ -18,7 +18,7 @@ static char directory[NAME_BYTES], file[NAME_BYTES];
 
 /* A directory that all ranks know */
 static void begin(void) {
-    static const int sizes[] = {6, 7, 8};
+    static const redist_index sizes[] = {6, 7, 8};
     const enum test_memory memory[2] = {MEMORY_SHARED, MEMORY_SHARED};
     element = element_create(2);
     given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);

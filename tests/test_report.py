@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
     def test_results(self):
         self.assertEqual(len(self.results), 3 * 2 * 3 * 2 * 2)
         fastest = rows.best([r for r in self.results if r.ranks == 4 and r.points == 1000])
-        self.assertEqual((fastest.way, fastest.key["method"]), ("slab-2d-1d", "direct"))
+        self.assertEqual((fastest.configuration, fastest.key["method"]), ("slab-2d-1d", "direct"))
         self.assertAlmostEqual(fastest.total, 250)
         self.assertAlmostEqual(fastest.band, 9.925 * 2.5 / 3 ** 0.5, delta=0.01)
         self.assertEqual(rows.size_text((128, 128, 256)), "128^2 x 256")

@@ -229,7 +229,7 @@ static int count_warnings(void) {
 }
 
 static void try_exchange(void) {
-    static const int sizes[] = {6, 7, 8};
+    static const redist_index sizes[] = {6, 7, 8};
     test_element element = element_create(2);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
     const exchange_way ways[2] = {{"auto", {MEMORY_SHARED, MEMORY_PLAIN}, USE_EXECUTE},
@@ -353,6 +353,7 @@ START_TEST(no_room) {
 END_TEST
 
 int main(int argc, char **argv) {
+    unsetenv("REDIST_TEST_SHARE"); /* the tests look at what their cases did, so all of them run */
     const TTest *const tests[] = {exchanges, transforms, lines_among_damage, lock_is_not_waited_for,
                                   no_room,   NULL};
     unsetenv("REDIST_WISDOM");

@@ -13,10 +13,10 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     choice.batch = 3;                     /* the components travel together */
     choice.method = options->method;
     choice.space = flow->space->redist;
-    int sizes[3] = {flow->size, flow->size, flow->size};
+    redist_index sizes[3] = {flow->size, flow->size, flow->size};
     int modes = 2 * flow_cutoff(flow->size) + 1; /* -cutoff .. cutoff */
-    int kept[3] = {modes, modes, modes};
-    choice.retained_modes = flow->space->drops_waves ? kept : NULL;
+    redist_index retained[3] = {modes, modes, modes};
+    choice.retained_modes = flow->space->drops_waves ? retained : NULL;
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &flow->plan));
     fftnd_layout_init(&flow->physical, sizeof flow->physical);
@@ -25,14 +25,15 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
 }
 
-/* The first axis is not the halved one: its extent tells how many points or waves there are. */
+/* The first axis is not the halved one: its extent is the number of points or waves. No extent is larger than
+ * flow->size, an int. */
 static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
     struct block block = {.next = layout->batch_stride,
-                          .period = layout->sizes[0],
+                          .period = (int)layout->sizes[0],
                           .cutoff = flow_cutoff(flow->size)};
     for (int axis = 0; axis < 3; axis++) {
-        block.start[axis] = layout->start[axis];
-        block.count[axis] = layout->count[axis];
+        block.start[axis] = (int)layout->start[axis];
+        block.count[axis] = (int)layout->count[axis];
         block.stride[axis] = layout->stride[axis];
     }
     return block;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts kernels on the default stream: what struct space asks for, with results on the device. Only
+/* Starts kernels on the default stream: the operations of struct space, with results on the device. Only
  * files about CUDA include this header. */
 #ifndef KERNELS_H
 #define KERNELS_H

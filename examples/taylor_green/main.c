@@ -23,7 +23,7 @@ static const double sampling_interval = 0.5;
 static const double energy_tolerance = 2e-4, dissipation_tolerance = 1e-2;
 
 /* The difference between energy loss and dissipation at any time. A truncated Fourier series loses
- * energy by viscosity only, resolved or not, so this tells errors of the program and of the time
+ * energy by viscosity only, resolved or not, so this shows errors of the program and of the time
  * steps; the energy loss is a difference quotient and is less exact than the run itself. */
 static const double imbalance_tolerance = 1e-2;
 
@@ -104,7 +104,7 @@ static void record_pictures(struct run *run, int sample) {
     }
 }
 
-/* Steps to the end of a sampling interval: as many equal steps as the flow's speed asks for. */
+/* Steps to the end of a sampling interval: as many equal steps as the flow's speed requires. */
 static void advance(struct run *run, double end) {
     double spacing = 2 * M_PI / run->options.size;
     double longest_step = run->options.courant * spacing / flow_largest_speed(&run->flow);

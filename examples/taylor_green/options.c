@@ -85,7 +85,7 @@ void options_explain(const struct options *options) {
     if (options->refused == NULL)
         fputs(usage, stdout);
     else
-        fprintf(stderr, "5_taylor_green: cannot use '%s'; --help lists what can be said\n",
+        fprintf(stderr, "5_taylor_green: cannot use '%s'; --help lists the options\n",
                 options->refused);
 }
 
@@ -101,7 +101,7 @@ int options_read(struct options *options, int argc, char *argv[]) {
                                 .courant = 1,
                                 .output = "taylor_green_output",
                                 .space = space_named("host")};
-    opterr = 0; /* only rank 0 complains, later */
+    opterr = 0; /* only rank 0 prints errors, later */
     int letter;
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (letter == 'h')

@@ -14,9 +14,9 @@ static redist_box part_of_plane(const fftnd_layout *p) {
         box.count[axis + 1] = p->count[axis];
         box.extent[axis + 1] = p->count[axis];
     }
-    int index = plane_index(p->sizes[0]) - p->start[0];
+    redist_index index = plane_index((int)p->sizes[0]) - p->start[0];
     int here = index >= 0 && index < p->count[0];
-    box.start[1] = plane_index(p->sizes[0]);
+    box.start[1] = plane_index((int)p->sizes[0]);
     box.count[1] = here ? 1 : 0;
     box.offset[1] = here ? index : 0;
     return box;
@@ -34,7 +34,8 @@ static redist_box whole_plane(int size) {
 }
 
 double *plane_gather(struct flow *flow) {
-    int n = flow->size, sizes[4] = {3, n, n, n};
+    int n = flow->size;
+    redist_index sizes[4] = {3, n, n, n};
     redist_box part = part_of_plane(&flow->physical), whole = whole_plane(n);
     size_t bytes = (size_t)(whole.count[0] * whole.count[2]) * (size_t)n * sizeof(double);
     double *gathered = space_allocate(flow->space, bytes), *plane = malloc(bytes + 1);

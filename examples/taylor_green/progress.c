@@ -8,7 +8,7 @@
 struct progress progress_start(enum progress_style style) {
     struct progress progress = {0, 0, MPI_Wtime()};
     /* Some launchers give each rank a terminal of its own as standard output, whatever theirs is;
-     * standard error tells then. */
+     * standard error decides then. */
     int terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
     progress.bar = style == PROGRESS_BAR || (style == PROGRESS_AUTO && terminal);
     return progress;

@@ -7,7 +7,7 @@
 
 struct progress {
     int bar;          /* nonzero: a bar that is drawn over and over */
-    int tenths_shown; /* of the way, in plain lines */
+    int tenths_shown; /* of the work, in plain lines */
     double started;   /* in seconds */
 };
 

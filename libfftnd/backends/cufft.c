@@ -5,9 +5,8 @@
  * with a handle each, so that the end of one launch does not leave the device idle. cuFFT refuses
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
-#include "../cuda_arrays.h"
-#include "../cuda_streams.h"
-#include "cufft_rate.h"
+#include "cufft_arrays.h"
+#include "cufft_groups.h"
 #include "redist_support.h"
 #include "serial.h"
 #include "vkfft.h"
@@ -18,13 +17,13 @@
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
-enum { MOST_AXES = 3 };
+enum { FFTND__CUFFT_AXES = 3, MOST_STREAMS = 4 };
 
 /* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
 struct task {
     int is_real[2]; /* input, output */
     int rank;
-    struct fftnd__loop axes[MOST_AXES]; /* decreasing strides, the halved one last */
+    struct fftnd__loop axes[FFTND__CUFFT_AXES]; /* decreasing strides, the halved one last */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
 };
@@ -32,7 +31,7 @@ struct task {
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
     int nhandles; /* one for each stream that it uses */
-    cufftHandle handles[FFTND__MOST_STREAMS];
+    cufftHandle handles[MOST_STREAMS];
     size_t area_bytes; /* of each */
     int from_output, to_output;
     int direction;
@@ -47,7 +46,8 @@ struct plan {
     struct fftnd__serial_problem problem;
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
-    struct fftnd__cuda_streams streams; /* none before a pass wants them */
+    int nstreams; /* 0 before a pass wants them; the first is the user's */
+    void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
     char *area;        /* cuFFT's own, then the list */
     size_t copy_bytes; /* a problem without axes */
@@ -68,15 +68,6 @@ static int check_cufft(cufftResult result, const char *what) {
         return REDIST_OK;
     int code = result == CUFFT_ALLOC_FAILED ? REDIST_ERR_MEMORY : REDIST_ERR_SERIAL;
     return redist_fail_in("libfftnd", code, "%s returned cuFFT's error %d", what, (int)result);
-}
-
-static const char *unavailable(void) {
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaSuccess && count > 0)
-        return NULL;
-    (void)cudaGetLastError();
-    return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
 }
 
 static int check(const char *function, const char *name, const void *array, size_t bytes) {
@@ -114,19 +105,6 @@ static void sort(int n, struct fftnd__loop loops[]) {
             loops[j] = loops[j - 1];
             loops[j - 1] = held;
         }
-}
-
-static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
-    return inner > 0 && outer % inner == 0 && outer / inner >= n;
-}
-
-/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
- * which side that one is. */
-static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
-                    const int halved[2]) {
-    redist_index n = inner->n, half = n / 2 + 1;
-    return nests(outer->in, inner->in, halved[0] ? half : n) &&
-           nests(outer->out, inner->out, halved[1] ? half : n);
 }
 
 /* Loops of one element are none, and two that follow each other are one. */
@@ -189,17 +167,6 @@ static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__
     return n;
 }
 
-/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
- * input, and in the output. */
-static int group_size(int n, const struct fftnd__loop axes[], const int halved[2]) {
-    static const int whole[2] = {0, 0};
-    int size = 1;
-    while (size < n && size < MOST_AXES &&
-           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
-        size++;
-    return size;
-}
-
 /* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
  * -1 = from the input to the output. */
 static struct task make_task(const struct fftnd__serial_problem *problem, int naxes,
@@ -229,6 +196,10 @@ static struct task make_task(const struct fftnd__serial_problem *problem, int na
 
 /* ---------------------------------------------------------------- plans of cuFFT */
 
+static int is_double(const struct plan *plan) {
+    return plan->problem.precision == FFTND_DOUBLE;
+}
+
 static size_t element_bytes(const struct plan *plan, int is_real) {
     return fftnd__item_bytes(plan->problem.precision, is_real);
 }
@@ -245,7 +216,7 @@ static size_t round_up(size_t bytes) {
 
 static int make_handle(const struct plan *plan, const struct task *task,
                        const struct fftnd__loop *batch, cufftHandle handle, size_t *bytes) {
-    long long n[MOST_AXES], in[MOST_AXES], out[MOST_AXES];
+    long long n[FFTND__CUFFT_AXES], in[FFTND__CUFFT_AXES], out[FFTND__CUFFT_AXES];
     const struct fftnd__loop *axes = task->axes, *last = &axes[task->rank - 1];
     for (int i = 0; i < task->rank; i++) {
         n[i] = axes[i].n;
@@ -262,11 +233,54 @@ static int make_handle(const struct plan *plan, const struct task *task,
     return code;
 }
 
+/* Streams beside the user's, for launches that need not wait for each other. */
+static int create_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_create(&plan->forked);
+    plan->streams[0] = plan->problem.stream;
+    for (plan->nstreams = 1; plan->nstreams < MOST_STREAMS && code == REDIST_OK; plan->nstreams++) {
+        code = space->stream_create(&plan->streams[plan->nstreams]);
+        if (code == REDIST_OK)
+            code = space->event_create(&plan->ended[plan->nstreams]);
+    }
+    return code;
+}
+
+static void destroy_streams(struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    for (int i = 1; i < plan->nstreams; i++) {
+        space->stream_destroy(plan->streams[i]);
+        space->event_destroy(plan->ended[i]);
+    }
+    space->event_destroy(plan->forked);
+}
+
+/* From here on the streams go on from where the user's is. */
+static int fork_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int code = space->event_record(plan->forked, plan->streams[0]);
+    for (int i = 1; i < plan->nstreams && code == REDIST_OK; i++)
+        code = space->stream_follow(plan->streams[i], plan->forked);
+    return code;
+}
+
+/* From there on the user's stream waits for all of them; where it cannot, the host does. */
+static int join_streams(const struct plan *plan) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
+    int first = REDIST_OK;
+    for (int i = 1; i < plan->nstreams; i++) {
+        int code = space->event_record(plan->ended[i], plan->streams[i]);
+        if (code == REDIST_OK)
+            code = space->stream_follow(plan->streams[0], plan->ended[i]);
+        first = first == REDIST_OK ? code : first;
+    }
+    return first;
+}
+
 static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
-    cudaStream_t stream =
-        pass->nhandles > 0 ? plan->streams.streams[pass->nhandles] : plan->problem.stream;
+    cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
     int code = check_cufft(cufftCreate(handle), "cufftCreate");
     if (code != REDIST_OK)
         return code;
@@ -285,7 +299,7 @@ static int count_streams(const struct plan *plan, const struct pass *pass, const
         launches *= (size_t)pass->outer[i].n;
     for (int i = 0; i < task->rank; i++)
         bytes *= (size_t)task->axes[i].n;
-    size_t streams = launches < FFTND__MOST_STREAMS ? launches : FFTND__MOST_STREAMS;
+    size_t streams = launches < MOST_STREAMS ? launches : MOST_STREAMS;
     int is_much = streams * pass->area_bytes > launches * bytes / LEAST_DATA_PER_AREA;
     return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
 }
@@ -294,9 +308,8 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
                         const struct fftnd__loop *batch) {
     int code = add_handle(plan, pass, task, batch);
     int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
-    if (n > 1 && plan->streams.n == 0)
-        code = check_cuda(fftnd__cuda_streams_create(&plan->streams, plan->problem.stream),
-                          "making streams");
+    if (n > 1 && plan->nstreams == 0)
+        code = create_streams(plan);
     while (pass->nhandles < n && code == REDIST_OK)
         code = add_handle(plan, pass, task, batch);
     size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
@@ -305,12 +318,6 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
 }
 
 /* ---------------------------------------------------------------- lines that are not contiguous */
-
-/* Whether cuFFT is much slower on strided lines of this length than VkFFT would be. */
-static int is_slow(const struct plan *plan, redist_index n) {
-    return fftnd__cufft_strided_ratio(n, plan->problem.precision == FFTND_DOUBLE,
-                                      plan->problem.stream) > FFTND__VKFFT_RATIO;
-}
 
 static void add_outer(const struct plan *plan, struct pass *pass, const struct task *task,
                       int loop) {
@@ -326,41 +333,25 @@ static int use_strided(struct plan *plan, struct pass *pass, const struct task *
                              *side = &task->loops[task->nloops > 0 ? task->nloops - 1 : 0];
     if (task->rank != 1 || task->is_real[0] || task->is_real[1] || task->nloops == 0 ||
         side->in != 1 || side->out != 1 || axis->in < side->n || axis->out < side->n ||
-        !is_slow(plan, axis->n))
+        !fftnd__cufft_is_slow(axis->n, is_double(plan), plan->problem.stream))
         return REDIST_OK;
-    int groups = -1;
+    static const struct fftnd__loop once = {1, 0, 0};
+    const struct fftnd__loop *groups = &once;
     for (int i = 0; i < task->nloops - 1; i++)
-        if (task->loops[i].n <= FFTND__VKFFT_GROUPS &&
-            (groups < 0 || task->loops[i].n > task->loops[groups].n))
-            groups = i;
-    struct fftnd__strided_lines lines = {axis->n,
-                                         axis->in,
-                                         axis->out,
-                                         side->n,
-                                         groups < 0 ? 1 : task->loops[groups].n,
-                                         groups < 0 ? 0 : task->loops[groups].in,
-                                         groups < 0 ? 0 : task->loops[groups].out,
-                                         plan->problem.precision == FFTND_DOUBLE,
-                                         plan->problem.direction,
-                                         pass->from_output == pass->to_output};
+        if (task->loops[i].n <= FFTND__VKFFT_GROUPS && task->loops[i].n > groups->n)
+            groups = &task->loops[i];
+    const struct fftnd__strided_lines lines = {*axis,
+                                               *side,
+                                               *groups,
+                                               plan->problem.precision == FFTND_DOUBLE,
+                                               plan->problem.direction,
+                                               pass->from_output == pass->to_output};
     int code = fftnd__vkfft_create(&lines, &pass->strided);
     pass->nouter = 0;
     for (int i = 0; i < task->nloops - 1 && pass->strided != NULL; i++)
-        if (i != groups)
+        if (&task->loops[i] != groups)
             add_outer(plan, pass, task, i);
     return code;
-}
-
-/* How many of the last axes one plan of cuFFT transforms: none that it is slow with together with others. */
-static int count_joined(const struct plan *plan, int n, const struct fftnd__loop axes[],
-                        const int halved[2]) {
-    int most = group_size(n, axes, halved), size = 1;
-    int last_is_strided = axes[n - 1].in != 1 || axes[n - 1].out != 1;
-    if (most > 1 && last_is_strided && is_slow(plan, axes[n - 1].n))
-        return 1;
-    while (size < most && !is_slow(plan, axes[n - size - 1].n))
-        size++;
-    return size;
 }
 
 /* Lines of the real side lie one after the other in the list. */
@@ -408,7 +399,8 @@ static int make_passes(struct plan *plan) {
     static const int whole[2] = {0, 0};
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes), left = n - count_joined(plan, n, axes, halved),
+    int n = list_axes(problem, axes),
+        left = n - fftnd__cufft_group_size(n, axes, halved, is_double(plan), problem->stream),
         code = REDIST_OK;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
@@ -418,7 +410,7 @@ static int make_passes(struct plan *plan) {
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = count_joined(plan, left, axes, whole);
+        int size = fftnd__cufft_group_size(left, axes, whole, is_double(plan), problem->stream);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
@@ -451,7 +443,7 @@ static void destroy(void *data) {
             (void)cufftDestroy(plan->passes[i].handles[j]);
         fftnd__vkfft_destroy(plan->passes[i].strided);
     }
-    fftnd__cuda_streams_destroy(&plan->streams);
+    destroy_streams(plan);
     redist_release(plan);
 }
 
@@ -534,10 +526,10 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     if (pass->nhandles <= 1)
         return launch_all(plan, pass, from, to);
-    int code = check_cuda(fftnd__cuda_streams_fork(&plan->streams), "forking streams");
+    int code = fork_streams(plan);
     if (code == REDIST_OK)
         code = launch_all(plan, pass, from, to);
-    int joined = check_cuda(fftnd__cuda_streams_join(&plan->streams), "joining streams");
+    int joined = join_streams(plan);
     return code == REDIST_OK ? joined : code;
 }
 
@@ -573,7 +565,6 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, doub
 const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
-    .unavailable = unavailable,
     .check = check,
     .create = create,
     .area_bytes = area_bytes,

@@ -20,18 +20,13 @@ static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
                                    [FFTND_MEASURE] = FFTW_MEASURE,
                                    [FFTND_PATIENT] = FFTW_PATIENT};
 
-/* A problem as FFTW describes it. */
-struct task {
-    enum fftnd_kind kind;
-    int is_backward, sign, naxes, nloops;
-    fftw_iodim64 axes[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
-    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
-};
-
 /* What FFTW calls differently for each precision, as functions of one type. */
 struct precision {
-    void *(*make)(const struct task *task, void *in, void *out, unsigned flags);
-    void (*run)(const struct task *task, void *plan, void *in, void *out);
+    void *(*make)(const struct fftnd__serial_problem *problem, const fftw_iodim64 axes[],
+                  const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in, void *out,
+                  unsigned flags);
+    void (*run)(const struct fftnd__serial_problem *problem, void *plan, void *in, void *out);
+    void (*scale)(void *array, size_t bytes, double factor);
     void (*destroy)(void *plan);
     int (*alignment)(void *array);
     void (*limit_time)(double seconds); /* of planning */
@@ -43,28 +38,33 @@ struct precision {
 };
 
 /* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
-#define PRECISION(X)                                                                               \
-    static void *X##_make(const struct task *t, void *in, void *out, unsigned flags) {             \
-        if (t->kind == FFTND_C2C)                                                                  \
-            return X##_plan_guru64_dft(t->naxes, t->axes, t->nloops, t->loops, in, out, t->sign,   \
-                                       flags);                                                     \
-        if (t->kind == FFTND_R2R)                                                                  \
-            return X##_plan_guru64_r2r(t->naxes, t->axes, t->nloops, t->loops, in, out, t->r2r,    \
-                                       flags);                                                     \
-        if (t->is_backward)                                                                        \
-            return X##_plan_guru64_dft_c2r(t->naxes, t->axes, t->nloops, t->loops, in, out,        \
-                                           flags);                                                 \
-        return X##_plan_guru64_dft_r2c(t->naxes, t->axes, t->nloops, t->loops, in, out, flags);    \
+#define PRECISION(X, number)                                                                       \
+    static void *X##_make(const struct fftnd__serial_problem *p, const fftw_iodim64 axes[],        \
+                          const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in,         \
+                          void *out, unsigned flags) {                                             \
+        int sign = p->direction == REDIST_BACKWARD ? FFTW_BACKWARD : FFTW_FORWARD;                 \
+        if (p->kind == FFTND_C2C)                                                                  \
+            return X##_plan_guru64_dft(p->naxes, axes, p->nloops, loops, in, out, sign, flags);    \
+        if (p->kind == FFTND_R2R)                                                                  \
+            return X##_plan_guru64_r2r(p->naxes, axes, p->nloops, loops, in, out, r2r, flags);     \
+        if (p->direction == REDIST_BACKWARD)                                                       \
+            return X##_plan_guru64_dft_c2r(p->naxes, axes, p->nloops, loops, in, out, flags);      \
+        return X##_plan_guru64_dft_r2c(p->naxes, axes, p->nloops, loops, in, out, flags);          \
     }                                                                                              \
-    static void X##_run(const struct task *t, void *plan, void *in, void *out) {                   \
-        if (t->kind == FFTND_C2C)                                                                  \
+    static void X##_run(const struct fftnd__serial_problem *p, void *plan, void *in, void *out) {  \
+        if (p->kind == FFTND_C2C)                                                                  \
             X##_execute_dft(plan, in, out);                                                        \
-        else if (t->kind == FFTND_R2R)                                                             \
+        else if (p->kind == FFTND_R2R)                                                             \
             X##_execute_r2r(plan, in, out);                                                        \
-        else if (t->is_backward)                                                                   \
+        else if (p->direction == REDIST_BACKWARD)                                                  \
             X##_execute_dft_c2r(plan, in, out);                                                    \
         else                                                                                       \
             X##_execute_dft_r2c(plan, in, out);                                                    \
+    }                                                                                              \
+    static void X##_scale(void *array, size_t bytes, double factor) {                              \
+        number *values = array, rounded = (number)factor;                                          \
+        for (size_t i = 0; i < bytes / sizeof *values; i++)                                        \
+            values[i] *= rounded;                                                                  \
     }                                                                                              \
     static void X##_destroy(void *plan) {                                                          \
         X##_destroy_plan(plan);                                                                    \
@@ -74,6 +74,7 @@ struct precision {
     }                                                                                              \
     static const struct precision X##_table = {.make = X##_make,                                   \
                                                .run = X##_run,                                     \
+                                               .scale = X##_scale,                                 \
                                                .destroy = X##_destroy,                             \
                                                .alignment = X##_alignment,                         \
                                                .limit_time = X##_set_timelimit,                    \
@@ -82,12 +83,15 @@ struct precision {
                                                .set_threads = X##_plan_with_nthreads,              \
                                                .threads = X##_planner_nthreads,                    \
                                                .set_loop = X##_threads_set_callback};
-PRECISION(fftw)
-PRECISION(fftwf)
+PRECISION(fftw, double)
+PRECISION(fftwf, float)
+
+static const struct precision *precision_of(enum fftnd_precision precision) {
+    return precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
+}
 
 struct plan {
     struct fftnd__serial_problem problem;
-    struct task task;
     const struct precision *precision;
     void *aligned;             /* for arrays as aligned as the planner's */
     _Atomic(void *) unaligned; /* for any others; made when first needed */
@@ -99,10 +103,10 @@ struct plan {
  * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
  * is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-static int users[2]; /* executions of plans with a team, by precision */
+static int users[2]; /* executions of plans with a pool, by precision */
 
-/* The team of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
-static _Thread_local struct fftnd__team *team_here;
+/* The pool of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
+static _Thread_local struct fftnd__pool *pool_here;
 
 struct jobs {
     void *(*work)(char *);
@@ -121,34 +125,24 @@ static int do_jobs(void *data, int thread) {
 /* FFTW's threads would outlive the plans, so ours do the work. */
 static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs, void *data) {
     (void)data;
-    struct fftnd__team *team = team_here;
-    struct jobs jobs = {work, first, bytes, njobs, fftnd__team_size(team)};
-    team_here = NULL;
-    fftnd__team_run(team, do_jobs, &jobs);
-    team_here = team;
+    struct fftnd__pool *pool = pool_here;
+    struct jobs jobs = {work, first, bytes, njobs, fftnd__pool_size(pool)};
+    pool_here = NULL;
+    fftnd__pool_run(pool, do_jobs, &jobs);
+    pool_here = pool;
 }
 
-/* FFTW's loops are ours while anyone needs it, and otherwise as the program knows them. */
-static void begin_team(const struct plan *plan) {
-    if (plan->problem.team == NULL)
+/* FFTW's loops run in our threads while a plan with a pool executes, and otherwise as the program set them. */
+static void use_pool(const struct plan *plan, int begins) {
+    if (plan->problem.pool == NULL)
         return;
-    int which = plan->problem.precision == FFTND_FLOAT;
+    int *n = &users[plan->problem.precision == FFTND_FLOAT];
     pthread_mutex_lock(&planner);
-    if (users[which]++ == 0)
-        plan->precision->set_loop(run_jobs, NULL);
+    *n += begins ? 1 : -1;
+    if (*n == begins) /* the first to begin, the last to end */
+        plan->precision->set_loop(begins ? run_jobs : NULL, NULL);
     pthread_mutex_unlock(&planner);
-    team_here = plan->problem.team;
-}
-
-static void end_team(const struct plan *plan) {
-    if (plan->problem.team == NULL)
-        return;
-    int which = plan->problem.precision == FFTND_FLOAT;
-    team_here = NULL;
-    pthread_mutex_lock(&planner);
-    if (--users[which] == 0)
-        plan->precision->set_loop(NULL, NULL);
-    pthread_mutex_unlock(&planner);
+    pool_here = begins ? plan->problem.pool : NULL;
 }
 
 /* ---------------------------------------------------------------- planning */
@@ -158,18 +152,17 @@ static void copy_loops(int n, const struct fftnd__loop from[], fftw_iodim64 to[]
         to[i] = (fftw_iodim64){from[i].n, from[i].in, from[i].out};
 }
 
-static struct task describe(const struct fftnd__serial_problem *problem) {
-    int is_backward = problem->direction == REDIST_BACKWARD;
-    struct task task = {.kind = problem->kind,
-                        .is_backward = is_backward,
-                        .sign = is_backward ? FFTW_BACKWARD : FFTW_FORWARD,
-                        .naxes = problem->naxes,
-                        .nloops = problem->nloops};
-    copy_loops(problem->naxes, problem->axes, task.axes);
-    copy_loops(problem->nloops, problem->loops, task.loops);
+static void *make(const struct plan *plan, void *in, void *out, unsigned flags) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    fftw_iodim64 axes[REDIST_MAX_NDIMS], loops[REDIST_MAX_NDIMS];
+    fftw_r2r_kind r2r[REDIST_MAX_NDIMS];
+    copy_loops(problem->naxes, problem->axes, axes);
+    copy_loops(problem->nloops, problem->loops, loops);
     for (int i = 0; i < problem->naxes && problem->kind == FFTND_R2R; i++)
-        task.r2r[i] = kinds[problem->r2r[i]];
-    return task;
+        r2r[i] = kinds[problem->r2r[i]];
+    if (problem->keep_input)
+        flags |= FFTW_PRESERVE_INPUT;
+    return plan->precision->make(problem, axes, loops, r2r, in, out, flags);
 }
 
 static void make_planners_safe(void) {
@@ -180,10 +173,10 @@ static void make_planners_safe(void) {
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
 static void *make_locked(const struct plan *plan, void *in, void *out, unsigned flags) {
     const struct precision *precision = plan->precision;
-    int wanted = fftnd__team_size(plan->problem.team);
+    int wanted = fftnd__pool_size(plan->problem.pool);
     static pthread_once_t safe = PTHREAD_ONCE_INIT;
     pthread_once(&safe, make_planners_safe);
-    begin_team(plan);
+    use_pool(plan, 1);
     pthread_mutex_lock(&planner);
     if (wanted > 1)
         precision->init_threads();
@@ -193,18 +186,14 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     int measures = (flags & FFTW_ESTIMATE) == 0; /* else the program's limit can stay */
     if (measures)
         precision->limit_time(plan->problem.seconds);
-    void *made = precision->make(&plan->task, in, out, flags);
+    void *made = make(plan, in, out, flags);
     if (measures)
         precision->limit_time(FFTW_NO_TIMELIMIT);
     if (before != wanted)
         precision->set_threads(before);
     pthread_mutex_unlock(&planner);
-    end_team(plan);
+    use_pool(plan, 0);
     return made;
-}
-
-static unsigned keep_flag(const struct fftnd__serial_problem *problem) {
-    return problem->keep_input ? FFTW_PRESERVE_INPUT : 0;
 }
 
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
@@ -212,9 +201,8 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
-    plan->task = describe(problem);
-    plan->precision = problem->precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
-    plan->aligned = make_locked(plan, in, out, efforts[problem->effort] | keep_flag(problem));
+    plan->precision = precision_of(problem->precision);
+    plan->aligned = make_locked(plan, in, out, efforts[problem->effort]);
     if (plan->aligned == NULL) {
         redist_release(plan);
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
@@ -230,8 +218,7 @@ static void *make_unaligned(struct plan *plan, void *in, void *out) {
     pthread_mutex_lock(&one_at_a_time);
     void *made = atomic_load(&plan->unaligned);
     if (made == NULL) /* FFTW_ESTIMATE leaves the user's arrays alone */
-        made =
-            make_locked(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED | keep_flag(&plan->problem));
+        made = make_locked(plan, in, out, FFTW_ESTIMATE | FFTW_UNALIGNED);
     atomic_store(&plan->unaligned, made);
     pthread_mutex_unlock(&one_at_a_time);
     return made;
@@ -248,9 +235,9 @@ static int execute(void *data, void *in, void *out) {
             return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
                                   "FFTW made no plan for unaligned arrays");
     }
-    begin_team(plan);
-    plan->precision->run(&plan->task, suited, in, out);
-    end_team(plan);
+    use_pool(plan, 1);
+    plan->precision->run(&plan->problem, suited, in, out);
+    use_pool(plan, 0);
     return REDIST_OK;
 }
 
@@ -271,15 +258,7 @@ static void destroy(void *data) {
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
                  void *stream) {
     (void)stream;
-    if (precision == FFTND_DOUBLE) {
-        double *values = array;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= factor;
-    } else {
-        float *values = array, single = (float)factor;
-        for (size_t i = 0; i < bytes / sizeof *values; i++)
-            values[i] *= single;
-    }
+    precision_of(precision)->scale(array, bytes, factor);
     return REDIST_OK;
 }
 

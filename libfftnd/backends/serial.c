@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The serial FFT libraries of this build. The build lists them: FFTND__SERIALS(X) is X(name) for each. */
 #include "serial.h"
+#include "redist_support.h"
 
 #define DECLARE(name) extern const struct fftnd__serial fftnd__serial_##name;
 FFTND__SERIALS(DECLARE)
@@ -20,7 +21,7 @@ const char *fftnd__serial_unavailable(enum redist_space space) {
     const struct fftnd__serial *library = fftnd__serial_for(space);
     if (library == NULL)
         return "this build has none (for CUDA devices: build with -Dcuda=enabled)";
-    return library->unavailable != NULL ? library->unavailable() : NULL;
+    return redist_space_at(library->space)->absent();
 }
 
 size_t fftnd__item_bytes(enum fftnd_precision precision, int real) {

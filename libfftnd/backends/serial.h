@@ -3,7 +3,7 @@
 #ifndef FFTND__SERIAL_H
 #define FFTND__SERIAL_H
 
-#include "../team.h"
+#include "../thread_pool.h"
 #include "fftnd.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
@@ -21,9 +21,8 @@ struct fftnd__serial_problem {
     enum fftnd_effort effort;
     double seconds; /* to plan in, about */
     int keep_input; /* an out-of-place complex-to-real step must not use its input as scratch */
-    struct fftnd__team
-        *team; /* threads that execute it together; NULL = whoever executes it does so
-                                 alone, and several threads may at once */
+    struct fftnd__pool
+        *pool; /* threads that execute it together; NULL = any thread alone, several at once */
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
@@ -36,15 +35,13 @@ struct fftnd__serial {
     const char *name;
     enum redist_space space; /* of the arrays */
 
-    /* Why it is unavailable on this machine, NULL = it is available. Without this function it always is. */
-    const char *(*unavailable)(void);
     /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
-     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
+     * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY, REDIST_ERR_LIMIT. */
     int (*create)(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan);
 
     /* Scratch memory that a plan needs, and one to use that other plans use too when it does not. NULL =
@@ -69,7 +66,7 @@ size_t fftnd__item_bytes(enum fftnd_precision precision, int real);
 /* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
 
-/* Why there is no such library, or it is unavailable; NULL = it is available. */
+/* Why there is no such library, or no such memory on this machine; NULL = there is. */
 const char *fftnd__serial_unavailable(enum redist_space space);
 
 #endif

@@ -122,9 +122,9 @@ static int nkept, next_kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int same_lines(const struct fftnd__strided_lines *a, const struct fftnd__strided_lines *b) {
-    return a->n == b->n && a->in == b->in && a->out == b->out && a->width == b->width &&
-           a->count == b->count && a->in_distance == b->in_distance &&
-           a->out_distance == b->out_distance && a->is_double == b->is_double &&
+    return a->axis.n == b->axis.n && a->axis.in == b->axis.in && a->axis.out == b->axis.out &&
+           a->side.n == b->side.n && a->groups.n == b->groups.n && a->groups.in == b->groups.in &&
+           a->groups.out == b->groups.out && a->is_double == b->is_double &&
            a->direction == b->direction && a->in_place == b->in_place;
 }
 
@@ -172,15 +172,16 @@ static int has_small_factors(long long n) {
  * take axes of one element that are not transformed. */
 static VkFFTConfiguration configure(struct fftnd__vkfft *plan,
                                     const struct fftnd__strided_lines *lines) {
-    uint64_t bytes = lines->is_double ? 16 : 8, count = (uint64_t)lines->count;
-    uint64_t in = (uint64_t)lines->in, out = (uint64_t)lines->out, n = (uint64_t)lines->n;
-    uint64_t in_distance = count > 1 ? (uint64_t)lines->in_distance : in * n;
-    uint64_t out_distance = count > 1 ? (uint64_t)lines->out_distance : out * n;
+    uint64_t bytes = lines->is_double ? 16 : 8, count = (uint64_t)lines->groups.n;
+    uint64_t in = (uint64_t)lines->axis.in, out = (uint64_t)lines->axis.out,
+             n = (uint64_t)lines->axis.n;
+    uint64_t in_distance = count > 1 ? (uint64_t)lines->groups.in : in * n;
+    uint64_t out_distance = count > 1 ? (uint64_t)lines->groups.out : out * n;
     plan->in_bytes = in_distance * count * bytes;
     plan->out_bytes = out_distance * count * bytes;
     VkFFTConfiguration configuration = {0};
     configuration.FFTdim = count > 1 ? 3 : 2;
-    configuration.size[0] = (uint64_t)lines->width;
+    configuration.size[0] = (uint64_t)lines->side.n;
     configuration.size[1] = n;
     configuration.size[2] = count;
     configuration.omitDimension[0] = 1;
@@ -236,10 +237,17 @@ static int make(struct fftnd__vkfft *plan, const struct fftnd__strided_lines *li
     return is_one_pass;
 }
 
+int fftnd__vkfft_takes(long long n) {
+    pthread_mutex_lock(&lock);
+    int takes = n > 1 && has_small_factors(n) && find_functions();
+    pthread_mutex_unlock(&lock);
+    return takes;
+}
+
 int fftnd__vkfft_create(const struct fftnd__strided_lines *lines, struct fftnd__vkfft **result) {
     int device = 0, made = 0;
     *result = NULL;
-    if (lines->n < 2 || lines->width < 2 || !has_small_factors(lines->n) ||
+    if (lines->side.n < 2 || !fftnd__vkfft_takes(lines->axis.n) ||
         cudaGetDevice(&device) != cudaSuccess)
         return REDIST_OK;
     struct fftnd__vkfft *plan = redist_calloc(1, sizeof *plan);
@@ -248,7 +256,7 @@ int fftnd__vkfft_create(const struct fftnd__strided_lines *lines, struct fftnd__
                               "no memory for a transform of strided lines");
     plan->inverse = lines->direction == REDIST_BACKWARD;
     pthread_mutex_lock(&lock);
-    if (find_functions() && cuDeviceGet(&plan->device, device) == CUDA_SUCCESS)
+    if (cuDeviceGet(&plan->device, device) == CUDA_SUCCESS)
         made = make(plan, lines, device);
     pthread_mutex_unlock(&lock);
     (void)cudaGetLastError(); /* the user's own checks are not to find it */

@@ -3,15 +3,13 @@
 #ifndef FFTND__VKFFT_H
 #define FFTND__VKFFT_H
 
-#include "redist.h"
+#include "serial.h"
 
-/* Lines whose first elements are neighbours, in several groups; all distances are in complex elements. */
+/* Lines side by side, in several groups. */
 struct fftnd__strided_lines {
-    long long n;                         /* elements of a line */
-    long long in, out;                   /* from one element of a line to the next */
-    long long width;                     /* lines of a group */
-    long long count;                     /* groups */
-    long long in_distance, out_distance; /* from one group to the next */
+    struct fftnd__loop axis;   /* of a line */
+    struct fftnd__loop side;   /* the lines of a group, which are neighbours */
+    struct fftnd__loop groups; /* at most FFTND__VKFFT_GROUPS */
     int is_double, direction, in_place;
 };
 
@@ -27,8 +25,11 @@ enum { FFTND__VKFFT_GROUPS = 65535 };
 
 #ifdef FFTND__HAS_VKFFT
 
+/* Whether VkFFT can be used here, and has kernels for lines of this length. */
+int fftnd__vkfft_takes(long long n);
+
 /* Plans such transforms, without scaling. *plan is NULL where VkFFT cannot make them in one pass over memory:
- * there is no compiler for kernels, or the lines are too long or have large prime factors. */
+ * the lines are too long, or have large prime factors, or there is no compiler for kernels. */
 int fftnd__vkfft_create(const struct fftnd__strided_lines *lines, struct fftnd__vkfft **plan);
 
 /* Enqueues the transforms in a stream (cudaStream_t). */
@@ -38,6 +39,11 @@ int fftnd__vkfft_execute(struct fftnd__vkfft *plan, void *in, void *out, void *s
 void fftnd__vkfft_destroy(struct fftnd__vkfft *plan);
 
 #else
+
+static inline int fftnd__vkfft_takes(long long n) {
+    (void)n;
+    return 0;
+}
 
 static inline int fftnd__vkfft_create(const struct fftnd__strided_lines *lines,
                                       struct fftnd__vkfft **plan) {

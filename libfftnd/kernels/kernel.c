@@ -27,7 +27,7 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     fftnd__describe_serial(problem->transform, &part->before, &part->step, problem->direction, in,
                            out, count, &serial);
     serial.stream = problem->stream;
-    serial.team = problem->team;
+    serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
@@ -64,13 +64,13 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
     const struct fftnd__chain *chain = &problem->transform->chain;
-    const struct fftnd__step *before = problem->before, *step = problem->step;
+    const struct fftnd__step *step = problem->step, *before = step - 1;
     const struct part part = {problem->in, problem->out, *before, *step, -1};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD};
     int apart = before->real != step->real && step->naxes > 1 &&
-                chain->kept[chain->halved] < chain->points[chain->halved];
+                chain->modes[chain->halved] < chain->points[chain->halved];
     return apart ? create_apart(kernel, problem, &part) : create_both(kernel, problem, &part);
 }
 

@@ -31,13 +31,13 @@ struct fftnd__kernel {
 /* What a kernel is made for. */
 struct fftnd__kernel_problem {
     const struct fftnd__transform *transform;
-    const struct fftnd__step *before, *step; /* the arrays before and after the serial step */
+    const struct fftnd__step *step; /* after the step of the array before */
     int direction;
     const struct fftnd__partition *partition;
     const struct fftnd__side *in, *out;
     const struct fftnd__serial *library;
     void *stream;             /* of the library */
-    struct fftnd__team *team; /* NULL = each thread that executes it does so alone */
+    struct fftnd__pool *pool; /* NULL = each thread that executes it does so alone */
     int keep_input;
     int prefetches; /* rows of the input are fetched ahead */
 };

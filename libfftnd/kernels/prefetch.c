@@ -6,7 +6,7 @@
  */
 #include "prefetch.h"
 
-/* A row is fetched so many rows ahead. Short ones cost more to call for than they wait. */
+/* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
 enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
 static size_t in_bytes(const struct fftnd__serial_problem *problem) {
@@ -30,7 +30,7 @@ static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
 int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
     int last = problem->naxes - 1;
     int c2r = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
-    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->team != NULL)
+    if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->pool != NULL)
         return 0;
     const struct fftnd__loop *axis = &problem->axes[last];
     size_t bytes = in_bytes(problem) * (size_t)axis->n;
@@ -53,7 +53,8 @@ static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_probl
 /* The axes but the last, in the output. */
 static void describe_rest(const struct fftnd__serial_problem *problem,
                           struct fftnd__serial_problem *rest) {
-    int last = problem->naxes - 1, n = problem->axes[last].n;
+    int last = problem->naxes - 1;
+    redist_index n = problem->axes[last].n;
     *rest = *problem;
     rest->kind = FFTND_C2C;
     rest->naxes = last;

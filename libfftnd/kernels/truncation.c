@@ -8,7 +8,7 @@
 
 static struct fftnd__retained retained_of(const struct fftnd__transform *transform, int axis) {
     const struct fftnd__chain *chain = &transform->chain;
-    redist_index kept = chain->kept[axis], extent = fftnd__spectral_extent(chain, axis, kept);
+    redist_index kept = chain->modes[axis], extent = fftnd__spectral_extent(chain, axis, kept);
     int halved = axis == chain->halved;
     struct fftnd__retained retained = {.axis = axis + transform->batch.shift, .low = extent};
     retained.modes = fftnd__spectral_extent(chain, axis, chain->points[axis]);
@@ -26,7 +26,7 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
                           const struct fftnd__step *step) {
     truncation->n = 0;
     for (int i = 0; i < step->naxes; i++)
-        if (transform->chain.kept[step->axes[i]] < transform->chain.points[step->axes[i]])
+        if (transform->chain.modes[step->axes[i]] < transform->chain.points[step->axes[i]])
             truncation->axes[truncation->n++] = retained_of(transform, step->axes[i]);
 }
 

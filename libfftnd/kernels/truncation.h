@@ -55,8 +55,8 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
                      const redist_index start[], const redist_index count[],
                      const ptrdiff_t stride[], struct fftnd__part *part);
 
-/* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is at
- * hand only as long as no other axis of the halved one's transform is transformed. */
+/* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is
+ * known only as long as no other axis of the halved one's transform is transformed. */
 void fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
                          const struct fftnd__block *block);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "candidates.h"
-#include "cache.h"
+#include "planner.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -94,7 +93,7 @@ static int vary_tiles(struct fftnd__candidates *candidates, int i,
     return varies && vary_value(candidate, i, 4, values, &candidate->tile_bytes);
 }
 
-/* The grids that have a chance, those first that have most. */
+/* The most promising grids first. */
 static int vary_grid(struct fftnd__candidates *candidates, int i,
                      struct fftnd__configuration *candidate) {
     struct fftnd__grids *grids = &candidates->grids;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "grids.h"
 #include "../layout.h"
+#include "planner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +44,8 @@ double fftnd__predict(const redist_model *model, int nranks, const struct fftnd_
 
 /* ---------------------------------------------------------------- all grids */
 
-/* All ways to write `rest` as a product of the grid dimensions from `dim` on. A last dimension of one
- * process is the grid without it: left out, unless the user fixed the number of dimensions. */
+/* Lists all factorizations of `rest` over the grid dimensions from `dim` on. A last dimension of one process
+ * equals the grid without it: left out, unless the user fixed the number of dimensions. */
 static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, int dim, int rest,
                         int fixed) {
     if (dim == grid->ndims - 1) {
@@ -121,7 +121,7 @@ static int get_model(MPI_Comm comm, const struct fftnd__request *request, int nr
 /* ---------------------------------------------------------------- the promising ones */
 
 /* Grids whose exchanges are predicted to take longer than this many times those of the best are not measured. */
-static const double hopeless = 2.0;
+static const double worst_ratio = 2.0;
 
 static void sort(struct fftnd__grids *grids) {
     for (int i = 1; i < grids->count; i++) {
@@ -151,7 +151,8 @@ static void keep_promising(const redist_model *model, const struct fftnd__reques
         grids->list[i].seconds = fftnd__predict(model, nranks, request, order, grids->list[i].ndims,
                                                 grids->list[i].dims);
     sort(grids);
-    while (count < grids->count && grids->list[count].seconds <= hopeless * grids->list[0].seconds)
+    while (count < grids->count &&
+           grids->list[count].seconds <= worst_ratio * grids->list[0].seconds)
         count++;
     report(grids, count, verbose && rank == 0);
     grids->count = count;

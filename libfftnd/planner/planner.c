@@ -4,8 +4,8 @@
  * on arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike.
  */
 #include "planner.h"
+#include "../engine.h"
 #include "../offload.h"
-#include "candidates.h"
 
 #include <stdio.h>
 #include <stdlib.h>

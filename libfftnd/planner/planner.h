@@ -3,12 +3,68 @@
 #ifndef FFTND__PLANNER_H
 #define FFTND__PLANNER_H
 
-#include "../engine.h"
+#include "../configuration.h"
 
 /* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
  * before may decide; out: whether it has. Collective on `comm`, the library's own communicator of the request's
  * ranks. */
 int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered);
+
+/* ---------------------------------------------------------------- grids.c: process grids */
+
+enum { FFTND__MOST_GRIDS = 256 };
+
+struct fftnd__grid {
+    int ndims, dims[REDIST_MAX_NDIMS];
+    double seconds; /* of exchanges in one direction, by the model; 0 = not known */
+};
+
+struct fftnd__grids {
+    int count;
+    struct fftnd__grid list[FFTND__MOST_GRIDS];
+};
+
+/* Sets order and grid: as the user wants, and what is left open by the smallest number of grid dimensions
+ * that leaves no rank without modes. Over several nodes it is the grid with which a rank sends least to other
+ * nodes, unless a dimension exceeded the shortest axis. The same on all ranks. */
+void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
+                        struct fftnd__configuration *configuration);
+
+/* Grids that the user left open, for axes in this order: any number of dimensions, any factors. Where they
+ * differ in more than which axis is split, the communication model sorts them and leaves out those
+ * that are predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
+int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
+                      int verbose, struct fftnd__grids *grids);
+
+/* Seconds of the exchanges in one direction, by a communication model (Egger, section 2.5.3). */
+double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
+                      const int order[], int grid_ndims, const int grid[]);
+
+/* ---------------------------------------------------------------- candidates.c: what is tried */
+
+struct fftnd__candidates {
+    MPI_Comm comm;
+    const struct fftnd__request *request;
+    int nranks, verbose;
+    struct fftnd__configuration guess;
+    int stage, next; /* how far they are: one number of a configuration after the other */
+    struct fftnd__grids grids;
+};
+
+/* Makes the guess: what estimating takes, and where measuring starts. */
+void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+                            const struct fftnd__request *request, int verbose);
+
+/* The next variation of the best configuration so far, which may be that one again. Returns 0 when there are
+ * no more. Collective, the same on all ranks. */
+int fftnd__candidates_next(struct fftnd__candidates *candidates,
+                           const struct fftnd__configuration *best,
+                           struct fftnd__configuration *candidate);
+
+/* ---------------------------------------------------------------- cache.c */
+
+/* Bytes of the second-level cache of one core, for which tiles are cut. */
+size_t fftnd__cache_bytes(void);
 
 #endif

@@ -36,21 +36,21 @@ int redist__check_ndims(const struct redist__request *request, int least);
 int redist__check_arrays(const struct redist__request *request, void *const arrays[2],
                          const size_t bytes[2]);
 
-int redist__check_exchange(const struct redist__request *request, const int sizes_a[], int axis_a,
-                           const int sizes_b[], int axis_b);
-int redist__check_box(const struct redist__request *request, const int sizes[], const char *name,
-                      const redist_box *box);
+int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
+                           int axis_a, const redist_index sizes_b[], int axis_b);
+int redist__check_box(const struct redist__request *request, const redist_index sizes[],
+                      const char *name, const redist_box *box);
 
 /* This rank's box against those of later ranks. */
 int redist__check_disjoint(const struct redist__request *request, const char *name,
                            const redist_box all[]);
 
 /* Bytes of an array with these extents; SIZE_MAX if that does not fit. */
-size_t redist__array_bytes(int ndims, const int extent[], size_t item);
+size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
 
 /* Compares with the other ranks what must agree; `sizes` are the global extents. Collective. */
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
-                          const int sizes[]);
+                          const redist_index sizes[]);
 
 /* ---------------------------------------------------------------- the arrays of a plan (arrays.c) */
 
@@ -74,7 +74,7 @@ struct redist_plan {
     struct redist__phase_timer timer; /* of the problem, if it has one */
     struct redist__failure failure;   /* of the executions */
     int started, opened;              /* an execution is under way: whole, in tiles */
-    unsigned polls;                   /* how often it was asked to go on since the last tile */
+    unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };
 
@@ -83,8 +83,9 @@ int redist__check_plan(const char *function, const redist_plan *plan);
 
 /* redist_plan_exchange for `function`, which messages name. The plan keeps a reference to the context. */
 int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
-                             const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
-                             int axis_b, const redist_options *options, redist_plan **plan);
+                             const redist_index sizes_a[], void *a, int axis_a,
+                             const redist_index sizes_b[], void *b, int axis_b,
+                             const redist_options *options, redist_plan **plan);
 
 /* Frees what a plan has (NULL: nothing); the context stays. Collective if the plan has a transport. */
 void redist__plan_destroy(redist_plan *plan);

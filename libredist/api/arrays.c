@@ -27,7 +27,7 @@ static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = redist_space_at(space)->create(context, bytes, array);
+    code = redist_space_at((enum redist_space)space)->create(context, bytes, array);
     if (code != REDIST_OK)
         redist__context_release(context);
     return code;
@@ -44,8 +44,9 @@ int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void *
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
-    for (int id = REDIST_SPACE_HOST; context == NULL && redist_space_at(id) != NULL; id++)
-        context = redist_space_at(id)->remove(array);
+    for (int id = REDIST_SPACE_HOST;
+         context == NULL && redist_space_at((enum redist_space)id) != NULL; id++)
+        context = redist_space_at((enum redist_space)id)->remove(array);
     return context;
 }
 
@@ -80,8 +81,9 @@ static int find_own_space(const struct redist__request *request,
         if (space != *own)
             return redist_fail_in(request->function, REDIST_ERR_ARGUMENT,
                                   "array %s = %p lies in %s memory, but %s memory was expected",
-                                  request->names[side], array, redist_space_at(space)->name,
-                                  redist_space_at(*own)->name);
+                                  request->names[side], array,
+                                  redist_space_at((enum redist_space)space)->name,
+                                  redist_space_at((enum redist_space) * own)->name);
     }
     return REDIST_OK;
 }
@@ -112,8 +114,9 @@ static int find_space(const struct redist__request *request, struct redist__prob
     if (vote[0] != unknown && vote[0] != -vote[1])
         return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
                               "some ranks have arrays in %s memory, others in %s memory",
-                              redist_space_at(vote[0])->name, redist_space_at(-vote[1])->name);
-    problem->space = redist_space_at(vote[0]);
+                              redist_space_at((enum redist_space)vote[0])->name,
+                              redist_space_at((enum redist_space) - vote[1])->name);
+    problem->space = redist_space_at((enum redist_space)vote[0]);
     if (!problem->space->asynchronous)
         return REDIST_OK;
     enum redist_staging staging = request->options.staging;
@@ -127,23 +130,21 @@ static int find_reachable(const struct redist__request *request,
                           const struct redist__problem *problem, int reachable[2]) {
     const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
-    struct redist__memory_handle *places =
-        redist_calloc(2 * (size_t)context->node_size, sizeof *places);
-    int code = redist_agree(
-        context->comm,
-        places != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for places"));
+    struct redist__memory_handle *handles =
+        redist_calloc(2 * (size_t)context->node_size, sizeof *handles);
+    int code = redist__agree_memory(context->comm, handles, "for handles of the peers' arrays");
     if (code == REDIST_OK) {
         struct redist__memory_handle mine[2];
         for (int side = 0; side < 2; side++)
             mine[side] =
                 space->export_memory(request->arrays[side], problem->transfer->side[side].bytes);
-        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, places,
+        code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, handles,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
     for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
-        if (places[i].key != 0 && space->map(&places[i], problem->mappings) == NULL)
+        if (handles[i].key != 0 && space->map(&handles[i], problem->mappings) == NULL)
             reachable[i % 2] = 0;
-    redist_release(places);
+    redist_release(handles);
     return code;
 }
 

@@ -2,7 +2,7 @@
 /*
  * redist_exchange: the exchange without a plan. Each communicator keeps the plans of its last calls. Every
  * rank finds out which of them are for its own arguments, and one reduction which of them are for those of
- * all ranks; if there is none, the ranks make a new plan, with all checks, in the place of the one that was
+ * all ranks; if there is none, the ranks make a new plan, with all checks, which replaces the one that was
  * not used for longest. All ranks keep the same plans in the same order, since they agree on each step.
  */
 #include "api.h"
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEPT = 8 };
 
@@ -19,7 +20,7 @@ enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 <<
 /* The arguments of this rank, and what its candidate of a method rests on. */
 struct key {
     int axes[2];
-    int sizes[2][REDIST_MAX_NDIMS];
+    redist_index sizes[2][REDIST_MAX_NDIMS];
     uint64_t memory[2]; /* the allocations that peers can map, 0 = they cannot */
     uint64_t base[2];   /* of these, on devices */
     uint64_t type;      /* number of a datatype that can be freed; 0 = it cannot */
@@ -27,7 +28,7 @@ struct key {
 };
 
 struct kept {
-    redist_plan *plan; /* NULL = this place is free */
+    redist_plan *plan; /* NULL = this slot is free */
     struct key key;
     unsigned used; /* when, in calls */
 };
@@ -37,13 +38,13 @@ struct redist__exchanges {
     struct kept kept[KEPT];
     unsigned calls;
     int failed; /* the code of the last execution on this rank */
-    int latest; /* the place that it used */
+    int latest; /* the slot that it used */
 };
 
 struct call {
     MPI_Datatype datatype;
     int ndims, axes[2];
-    const int *sizes[2];
+    const redist_index *sizes[2];
     void *arrays[2];
 };
 
@@ -101,7 +102,7 @@ static int is_same_type(const struct kept *kept, MPI_Datatype datatype) {
 }
 
 static int is_same_shape(const struct kept *kept, const struct call *call) {
-    const size_t bytes = (size_t)call->ndims * sizeof(int);
+    const size_t bytes = (size_t)call->ndims * sizeof(redist_index);
     return kept->plan->request.ndims == call->ndims && kept->key.axes[0] == call->axes[0] &&
            kept->key.axes[1] == call->axes[1] &&
            memcmp(kept->key.sizes[0], call->sizes[0], bytes) == 0 &&
@@ -118,8 +119,8 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
     if (array == NULL || redist_space_at(redist__space_of(array)) != space ||
         space->check_array(array) != REDIST_OK)
         return 0;
-    struct redist__memory_handle place = space->export_memory(array, bytes);
-    return place.key == kept->key.memory[side] && place.base == kept->key.base[side];
+    struct redist__memory_handle handle = space->export_memory(array, bytes);
+    return handle.key == kept->key.memory[side] && handle.base == kept->key.base[side];
 }
 
 static int are_separate(const struct kept *kept, const struct call *call) {
@@ -171,21 +172,13 @@ static struct redist__exchanges *find_exchanges(const struct redist__context *co
 }
 
 static int provide_exchanges(struct redist__context *context) {
-    if (find_exchanges(context) != NULL) /* on all ranks */
-        return REDIST_OK;
-    struct redist__exchanges *exchanges = redist_calloc(1, sizeof *exchanges);
-    int code = redist_agree(context->comm,
-                            exchanges != NULL ? REDIST_OK
-                                              : redist_fail_in("redist_exchange", REDIST_ERR_MEMORY,
-                                                               "no memory to keep exchanges"));
-    if (code != REDIST_OK) {
-        redist_release(exchanges);
-        return code;
-    }
-    exchanges->kept_by_context.free = free_exchanges;
-    redist__keep(context, REDIST__KEPT_PLANS, &exchanges->kept_by_context);
-    count_type_users(1);
-    return REDIST_OK;
+    struct redist__kept *kept;
+    int is_new = find_exchanges(context) == NULL;
+    int code = redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
+                               free_exchanges, &kept);
+    if (code == REDIST_OK && is_new)
+        count_type_users(1);
+    return code;
 }
 
 /* The same on all ranks. */
@@ -204,18 +197,18 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
                       .type = number_type(call->datatype),
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
-        struct redist__memory_handle place =
+        struct redist__memory_handle handle =
             plan->problem.space->export_memory(call->arrays[side], plan->transfer.side[side].bytes);
-        memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(int));
-        key.memory[side] = place.key;
-        key.base[side] = place.base;
+        memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(redist_index));
+        key.memory[side] = handle.key;
+        key.base[side] = handle.base;
     }
     return key;
 }
 
 /* The plan is the communicator's: it must not keep that alive, and is no handle of the user. */
 static int keep_new(struct redist__context *context, MPI_Comm comm, const struct call *call,
-                    int *place) {
+                    int *slot) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     options.effort = REDIST_ESTIMATE;
@@ -232,7 +225,7 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
     struct kept *kept = oldest(exchanges);
     free_kept(context, kept);
     *kept = (struct kept){.plan = plan, .key = describe(plan, call)};
-    *place = (int)(kept - exchanges->kept);
+    *slot = (int)(kept - exchanges->kept);
     return REDIST_OK;
 }
 
@@ -246,14 +239,6 @@ static int agree_on_bits(const struct redist__context *context, int own, int *co
     return redist_check_mpi_in(
         "redist_exchange",
         redist_insist(MPI_Allreduce(&own, common, 1, MPI_INT, MPI_BAND, context->comm)));
-}
-
-/* -1 = there is none. */
-static int lowest_bit(int bits) {
-    for (int place = 0; place < KEPT; place++)
-        if (bits >> place & 1)
-            return place;
-    return -1;
 }
 
 /* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
@@ -272,11 +257,11 @@ static int settle_failure(struct redist__context *context, int common, int *suit
     return code;
 }
 
-/* The place of the plan for this call; *place = -1 if there is none. */
-static int find_kept(struct redist__context *context, const struct call *call, int *place) {
+/* The slot of the plan for this call; *slot = -1 if there is none. */
+static int find_kept(struct redist__context *context, const struct call *call, int *slot) {
     struct redist__exchanges *exchanges = find_exchanges(context);
     int own = 0, common = 0;
-    *place = -1;
+    *slot = -1;
     if (exchanges == NULL) /* on all ranks */
         return REDIST_OK;
     own = find_suitable(exchanges, call);
@@ -285,16 +270,16 @@ static int find_kept(struct redist__context *context, const struct call *call, i
     if (code == REDIST_OK && !(common & NOBODY_FAILED))
         code = settle_failure(context, common, &common);
     if (code == REDIST_OK)
-        *place = lowest_bit(common & SUITS_ALL);
+        *slot = ffs(common & SUITS_ALL) - 1;
     return code;
 }
 
 /* ---------------------------------------------------------------- the exchange */
 
-static int execute(struct redist__exchanges *exchanges, int place, const struct call *call) {
-    struct kept *kept = &exchanges->kept[place];
+static int execute(struct redist__exchanges *exchanges, int slot, const struct call *call) {
+    struct kept *kept = &exchanges->kept[slot];
     kept->used = ++exchanges->calls;
-    exchanges->latest = place;
+    exchanges->latest = slot;
     redist__transport_execute(&kept->plan->transport, REDIST_FORWARD, call->arrays[0],
                               call->arrays[1]);
     exchanges->failed = redist__failure_report(&kept->plan->failure);
@@ -302,15 +287,15 @@ static int execute(struct redist__exchanges *exchanges, int place, const struct 
     return exchanges->failed;
 }
 
-static int exchange(MPI_Comm comm, struct redist__context *context, const struct call *call) {
-    int place, code = find_kept(context, call, &place);
-    if (code == REDIST_OK && place < 0)
-        code = keep_new(context, comm, call, &place);
-    return code == REDIST_OK ? execute(find_exchanges(context), place, call) : code;
+static int run(MPI_Comm comm, struct redist__context *context, const struct call *call) {
+    int slot, code = find_kept(context, call, &slot);
+    if (code == REDIST_OK && slot < 0)
+        code = keep_new(context, comm, call, &slot);
+    return code == REDIST_OK ? execute(find_exchanges(context), slot, call) : code;
 }
 
-int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
-                    const void *a, int axis_a, const int sizes_b[], void *b, int axis_b) {
+int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes_a[],
+                    const void *a, int axis_a, const redist_index sizes_b[], void *b, int axis_b) {
     const struct call call = {
         datatype, ndims, {axis_a, axis_b}, {sizes_a, sizes_b}, {(void *)(size_t)a, b}};
     struct redist__context *context;
@@ -319,7 +304,7 @@ int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int s
         code = redist__context_get(comm, &context);
     if (code != REDIST_OK)
         return code;
-    code = exchange(comm, context, &call);
+    code = run(comm, context, &call);
     redist__context_release(context);
     return code;
 }

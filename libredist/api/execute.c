@@ -16,23 +16,23 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
     return REDIST_OK;
 }
 
-static int check_start(const char *function, const redist_plan *plan, int direction) {
+static int check_start(const char *function, const redist_plan *plan, int direction,
+                       enum redist_tiles tiles) {
     int code = redist__check_plan(function, plan);
-    if (code == REDIST_OK && direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+    if (code != REDIST_OK)
+        return code;
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
                               direction);
-    if (code == REDIST_OK && (plan->started || plan->opened))
-        code = redist_fail_in(function, REDIST_ERR_STATE,
+    if (plan->started || plan->opened)
+        return redist_fail_in(function, REDIST_ERR_STATE,
                               "an execution of the plan is under way: complete it first");
-    return code;
-}
-
-static int check_whole(const char *function, const redist_plan *plan) {
-    if (plan->problem.tiles == REDIST_WHOLE)
-        return REDIST_OK;
-    return redist_fail_in(function, REDIST_ERR_STATE,
-                          "the plan was made for tiles: options.tiles was not REDIST_WHOLE");
+    if (plan->problem.tiles != tiles)
+        return redist_fail_in(function, REDIST_ERR_STATE,
+                              "the plan was made with options.tiles = %d, but this call is for %d",
+                              (int)plan->problem.tiles, (int)tiles);
+    return REDIST_OK;
 }
 
 static int check_bound(const char *function, const redist_plan *plan) {
@@ -96,9 +96,7 @@ static int start(redist_plan *plan, int direction, void *const arrays[2]) {
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
-    int code = check_start(function, plan, direction);
-    if (code == REDIST_OK)
-        code = check_whole(function, plan);
+    int code = check_start(function, plan, direction, REDIST_WHOLE);
     if (code == REDIST_OK)
         code = check_bound(function, plan);
     return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
@@ -107,9 +105,7 @@ static int run_bound(const char *function, redist_plan *plan, int direction, run
 static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
                   run_plan *run) {
     void *const arrays[2] = {a, b};
-    int code = check_start(function, plan, direction);
-    if (code == REDIST_OK)
-        code = check_whole(function, plan);
+    int code = check_start(function, plan, direction, REDIST_WHOLE);
     if (code == REDIST_OK)
         code = check_later_arrays(function, plan, arrays);
     return code == REDIST_OK ? run(plan, direction, arrays) : code;
@@ -151,30 +147,22 @@ int redist_plan_wait(redist_plan *plan) {
 
 /* ---------------------------------------------------------------- tiles */
 
-static void open_method(redist_plan *plan, void *array) {
-    redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.candidate.method->open(plan->transport.state, array);
-    redist__timer_end(plan->problem.timer);
-    plan->opened = 1;
-    plan->polls = 0;
-}
-
 static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
                       void *array) {
-    int code = check_start(function, plan, REDIST_FORWARD), side = tiles == REDIST_PUT;
-    if (code == REDIST_OK && plan->problem.tiles != tiles)
-        code = redist_fail_in(function, REDIST_ERR_STATE,
-                              "the plan was not made for this: "
-                              "options.tiles = %d",
-                              (int)plan->problem.tiles);
+    int code = check_start(function, plan, REDIST_FORWARD, tiles), side = tiles == REDIST_PUT;
     const char *name = side ? "destination" : "source";
     if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
-    if (code == REDIST_OK)
-        open_method(plan, array);
-    return code;
+    if (code != REDIST_OK)
+        return code;
+    redist__timer_begin(plan->problem.timer, 1);
+    plan->transport.candidate.method->open(plan->transport.state, array);
+    redist__timer_end(plan->problem.timer);
+    plan->opened = 1;
+    plan->polls = 0;
+    return REDIST_OK;
 }
 
 static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
@@ -185,17 +173,18 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
 }
 
 static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
-                      const int start[], const int count[]) {
+                      const redist_index start[], const redist_index count[]) {
     int code = check_open(function, plan, tiles);
     if (code == REDIST_OK && (start == NULL || count == NULL))
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
                               start == NULL ? "start" : "count");
     for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
-        int extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
+        redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
-            code = redist_fail_in(function, REDIST_ERR_SIZE,
-                                  "start[%d] = %d and count[%d] = %d do not lie in the extent %d",
-                                  i, start[i], i, count[i], extent);
+            code = redist_fail_in(
+                function, REDIST_ERR_SIZE,
+                "start[%d] = %lld and count[%d] = %lld do not lie in the extent %lld", i,
+                (long long)start[i], i, (long long)count[i], (long long)extent);
     }
     return code;
 }
@@ -244,21 +233,21 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
     return redist__failure_report(&plan->failure);
 }
 
-int redist_plan_put(redist_plan *plan, const int start[], const int count[], const void *tile,
-                    const ptrdiff_t stride[]) {
+int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
+                    const void *tile, const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_PUT, start, count);
     const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
     return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
 }
 
-int redist_plan_get(redist_plan *plan, const int start[], const int count[], void *tile,
-                    const ptrdiff_t stride[]) {
+int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_index count[],
+                    void *tile, const ptrdiff_t stride[]) {
     int code = check_tile(__func__, plan, REDIST_GET, start, count);
     const struct redist__tile get = {start, count, tile, stride};
     return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
 }
 
-/* Who asks again and again waits for something: so others get a chance, as in all waiting. */
+/* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;

@@ -24,7 +24,8 @@ struct group {
 
 /* Rows of `elements` for each rank: contiguous messages. */
 static int create_plan(struct group *group, int elements) {
-    int sizes_a[2] = {1, group->size * elements}, sizes_b[2] = {group->size, elements};
+    redist_index all = (redist_index)group->size * elements;
+    redist_index sizes_a[2] = {1, all}, sizes_b[2] = {group->size, elements};
     redist_options options = *group->options;
     options.effort = REDIST_ESTIMATE;
     return redist_plan_exchange(group->comm, MPI_DOUBLE, 2, sizes_a, group->arrays[0], 1, sizes_b,

@@ -131,13 +131,13 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
 
 /* ---------------------------------------------------------------- axis to axis */
 
-static int plan_exchange(struct redist__request *request, const int sizes_a[], int axis_a,
-                         const int sizes_b[], int axis_b, const redist_options *options,
+static int plan_exchange(struct redist__request *request, const redist_index sizes_a[], int axis_a,
+                         const redist_index sizes_b[], int axis_b, const redist_options *options,
                          redist_plan **result) {
     int code = check_common(request, options, 2, result);
     if (code == REDIST_OK)
         code = redist__check_exchange(request, sizes_a, axis_a, sizes_b, axis_b);
-    int sizes[REDIST_MAX_NDIMS] = {0};
+    redist_index sizes[REDIST_MAX_NDIMS] = {0};
     if (code == REDIST_OK) {
         memcpy(sizes, sizes_a, (size_t)request->ndims * sizeof *sizes);
         sizes[axis_b] = sizes_b[axis_b];
@@ -160,8 +160,9 @@ static int plan_exchange(struct redist__request *request, const int sizes_a[], i
 }
 
 int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
-                             const int sizes_a[], void *a, int axis_a, const int sizes_b[], void *b,
-                             int axis_b, const redist_options *options, redist_plan **plan) {
+                             const redist_index sizes_a[], void *a, int axis_a,
+                             const redist_index sizes_b[], void *b, int axis_b,
+                             const redist_options *options, redist_plan **plan) {
     struct redist__request request;
     int code = open_request(function, comm, datatype, ndims, a, b, &request);
     if (code != REDIST_OK)
@@ -172,8 +173,9 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
     return code;
 }
 
-int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes_a[],
-                         void *a, int axis_a, const int sizes_b[], void *b, int axis_b,
+int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims,
+                         const redist_index sizes_a[], void *a, int axis_a,
+                         const redist_index sizes_b[], void *b, int axis_b,
                          const redist_options *options, redist_plan **plan) {
     return redist__plan_exchange_in(__func__, comm, datatype, ndims, sizes_a, a, axis_a, sizes_b, b,
                                     axis_b, options, plan);
@@ -182,7 +184,7 @@ int redist_plan_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const 
 /* ---------------------------------------------------------------- box to box */
 
 static size_t box_bytes(const struct redist__request *request, const redist_box *box) {
-    int extent[REDIST_MAX_NDIMS];
+    redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < request->ndims; i++)
         extent[i] = box->extent[i] != 0 ? box->extent[i] : box->count[i];
     return redist__array_bytes(request->ndims, extent, request->item);
@@ -257,7 +259,7 @@ static int plan_boxes(struct redist__request *request, const redist_index sizes[
     return code;
 }
 
-int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const int sizes[],
+int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],
                       const redist_box *box_a, void *a, const redist_box *box_b, void *b,
                       const redist_options *options, redist_plan **plan) {
     struct redist__request request;

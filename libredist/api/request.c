@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
@@ -113,7 +114,7 @@ int redist__check_ndims(const struct redist__request *request, int least) {
                 REDIST_MAX_NDIMS);
 }
 
-size_t redist__array_bytes(int ndims, const int extent[], size_t item) {
+size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item) {
     size_t bytes = item;
     for (int i = 0; i < ndims; i++)
         if (extent[i] == 0)
@@ -154,36 +155,38 @@ static int check_axis(const struct redist__request *request, const char *name, i
 }
 
 static int check_not_negative(const struct redist__request *request, const char *name,
-                              const int sizes[]) {
+                              const redist_index sizes[]) {
     for (int i = 0; i < request->ndims; i++)
         if (sizes[i] < 0)
-            return FAIL(REDIST_ERR_SIZE, "%s[%d] = %d is negative", name, i, sizes[i]);
+            return FAIL(REDIST_ERR_SIZE, "%s[%d] = %lld is negative", name, i, (long long)sizes[i]);
     return REDIST_OK;
 }
 
 /* The distributed extent of one array must be this rank's part of the whole extent of the other. */
-static int check_part(const struct redist__request *request, const char *name, const int part[],
-                      const char *whole_name, const int whole[], int axis) {
-    int count, start;
+static int check_part(const struct redist__request *request, const char *name,
+                      const redist_index part[], const char *whole_name, const redist_index whole[],
+                      int axis) {
+    redist_index count, start;
     redist_decompose(whole[axis], request->context->size, request->context->rank, &count, &start);
     if (part[axis] == count)
         return REDIST_OK;
-    return FAIL(REDIST_ERR_SIZE, "%s[%d] = %d, but part %d of %d of %s[%d] = %d has %d elements",
-                name, axis, part[axis], request->context->rank, request->context->size, whole_name,
-                axis, whole[axis], count);
+    return FAIL(REDIST_ERR_SIZE,
+                "%s[%d] = %lld, but part %d of %d of %s[%d] = %lld has %lld elements", name, axis,
+                (long long)part[axis], request->context->rank, request->context->size, whole_name,
+                axis, (long long)whole[axis], (long long)count);
 }
 
-static int check_other_axes(const struct redist__request *request, const int sizes_a[], int axis_a,
-                            const int sizes_b[], int axis_b) {
+static int check_other_axes(const struct redist__request *request, const redist_index sizes_a[],
+                            int axis_a, const redist_index sizes_b[], int axis_b) {
     for (int i = 0; i < request->ndims; i++)
         if (i != axis_a && i != axis_b && sizes_a[i] != sizes_b[i])
-            return FAIL(REDIST_ERR_SIZE, "sizes_a[%d] = %d differs from sizes_b[%d] = %d", i,
-                        sizes_a[i], i, sizes_b[i]);
+            return FAIL(REDIST_ERR_SIZE, "sizes_a[%d] = %lld differs from sizes_b[%d] = %lld", i,
+                        (long long)sizes_a[i], i, (long long)sizes_b[i]);
     return REDIST_OK;
 }
 
-int redist__check_exchange(const struct redist__request *request, const int sizes_a[], int axis_a,
-                           const int sizes_b[], int axis_b) {
+int redist__check_exchange(const struct redist__request *request, const redist_index sizes_a[],
+                           int axis_a, const redist_index sizes_b[], int axis_b) {
     if (sizes_a == NULL || sizes_b == NULL)
         return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
     int code = check_axis(request, "axis_a", axis_a);
@@ -204,23 +207,25 @@ int redist__check_exchange(const struct redist__request *request, const int size
 
 /* ---------------------------------------------------------------- boxes */
 
-static int check_box_axis(const struct redist__request *request, int size, const char *name,
-                          const redist_box *box, int i) {
-    int extent = box->extent[i] != 0 ? box->extent[i] : box->count[i];
+static int check_box_axis(const struct redist__request *request, redist_index size,
+                          const char *name, const redist_box *box, int i) {
+    redist_index extent = box->extent[i] != 0 ? box->extent[i] : box->count[i];
     if (box->start[i] < 0 || box->count[i] < 0 || box->start[i] > size - box->count[i])
         return FAIL(REDIST_ERR_SIZE,
-                    "%s->start[%d] = %d and %s->count[%d] = %d do not lie in sizes[%d] = %d", name,
-                    i, box->start[i], name, i, box->count[i], i, size);
+                    "%s->start[%d] = %lld and %s->count[%d] = %lld do not lie in sizes[%d] = %lld",
+                    name, i, (long long)box->start[i], name, i, (long long)box->count[i], i,
+                    (long long)size);
     if (box->extent[i] < 0 || box->offset[i] < 0 || box->offset[i] > extent - box->count[i])
         return FAIL(REDIST_ERR_SIZE,
-                    "%s->extent[%d] = %d has no room for %s->count[%d] = %d elements from "
-                    "%s->offset[%d] = %d",
-                    name, i, box->extent[i], name, i, box->count[i], name, i, box->offset[i]);
+                    "%s->extent[%d] = %lld has no room for %s->count[%d] = %lld elements from "
+                    "%s->offset[%d] = %lld",
+                    name, i, (long long)box->extent[i], name, i, (long long)box->count[i], name, i,
+                    (long long)box->offset[i]);
     return REDIST_OK;
 }
 
-int redist__check_box(const struct redist__request *request, const int sizes[], const char *name,
-                      const redist_box *box) {
+int redist__check_box(const struct redist__request *request, const redist_index sizes[],
+                      const char *name, const redist_box *box) {
     if (sizes == NULL || box == NULL)
         return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : name);
     int code = check_not_negative(request, "sizes", sizes);
@@ -233,7 +238,7 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
                            const redist_box all[]) {
     const struct redist__context *context = request->context;
     const redist_box *mine = &all[context->rank];
-    int start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     for (int other = context->rank + 1; other < context->size; other++)
         if (redist__intersect(request->ndims, mine->start, mine->count, all[other].start,
                               all[other].count, start, count))
@@ -245,16 +250,8 @@ int redist__check_disjoint(const struct redist__request *request, const char *na
 /* ---------------------------------------------------------------- agreement */
 
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
-                          const int sizes[]) {
-    static const char *const names[REDIST_MAX_NDIMS] = {
-        "the global extent of axis 0",  "the global extent of axis 1",
-        "the global extent of axis 2",  "the global extent of axis 3",
-        "the global extent of axis 4",  "the global extent of axis 5",
-        "the global extent of axis 6",  "the global extent of axis 7",
-        "the global extent of axis 8",  "the global extent of axis 9",
-        "the global extent of axis 10", "the global extent of axis 11",
-        "the global extent of axis 12", "the global extent of axis 13",
-        "the global extent of axis 14", "the global extent of axis 15"};
+                          const redist_index sizes[]) {
+    char names[REDIST_MAX_NDIMS][40];
     const redist_options *options = &request->options;
     redist_shared_value values[16 + REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
@@ -276,8 +273,10 @@ int redist__agree_request(const struct redist__request *request, int code, int a
     int n = 0;
     while (values[n].name != NULL)
         n++;
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        snprintf(names[i], sizeof names[i], "the global extent of axis %d", i);
         values[n++] =
             (redist_shared_value){names[i], code == REDIST_OK && i < request->ndims ? sizes[i] : 0};
+    }
     return redist_agree_values_in(request->function, request->context->comm, code, n, values);
 }

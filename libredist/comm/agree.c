@@ -48,6 +48,11 @@ int redist_agree(MPI_Comm comm, int code) {
     return report.code;
 }
 
+int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what) {
+    return redist_agree(
+        comm, memory != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory %s", what));
+}
+
 /* Compares with the values of rank 0; a rank that has already failed keeps its own error. */
 static int compare_values(const char *function, int code, int nvalues,
                           const redist_shared_value values[], const long long root[]) {

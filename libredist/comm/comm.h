@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the rest of the library stands on: errors, a hash table, processes of the machine, and contexts, which are
+ * What the rest of the library stands on: errors, processes of the machine, and contexts, which are
  * what the library keeps for each communicator of the user.
  */
 #ifndef REDIST__COMM_H
@@ -20,29 +20,11 @@ int redist__mpi_is_running(void);
 /* For functions whose names mean nothing to the user. */
 #define redist__fail(code, ...) redist_fail_in("libredist", code, __VA_ARGS__)
 
+/* Agrees whether all ranks have got memory; "no memory %s" if one has not. Collective. */
+int redist__agree_memory(MPI_Comm comm, const void *memory, const char *what);
+
 /* Keeps the first failure of several MPI calls in *code; returns the result. */
 int redist__note_mpi(int *code, int result);
-
-/* ---------------------------------------------------------------- hash tables (memory.c) */
-
-struct redist__table_entry;
-
-/* Items found by a number, such as an address; the caller locks it. All zero at first, and again when it is empty:
- * it has no memory then. */
-struct redist__table {
-    struct redist__table_entry **buckets;
-    size_t nbuckets, count;
-};
-
-/* Adds an item, of a number that no other has; 0 if memory is out. */
-int redist__table_add(struct redist__table *table, uint64_t number, void *item);
-
-/* The item of a number, and the same taken out; NULL if there is none. */
-void *redist__table_find(const struct redist__table *table, uint64_t number);
-void *redist__table_remove(struct redist__table *table, uint64_t number);
-
-/* Takes out any item and returns it; NULL when the table is empty. */
-void *redist__table_take(struct redist__table *table);
 
 /* ---------------------------------------------------------------- processes (process.c) */
 
@@ -114,6 +96,11 @@ struct redist__kept *redist__kept(const struct redist__context *context, int ord
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
 void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept);
 
+/* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*free)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept);
+
 /* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block
  * behind the one taken last, so that messages of a plan that is gone meet no other for long; all ranks do so in
  * the same order. The first block is for what is no plan's. */
@@ -134,7 +121,7 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context);
 
 /* ---------------------------------------------------------------- waiting for peers (waiting.c) */
 
-/* One turn of a loop that waits for peers, the poll-th: lets MPI make progress and other processes run. REDIST_OK,
+/* One pass of a loop that waits for peers, the poll-th: lets MPI make progress and other processes run. REDIST_OK,
  * REDIST_ERR_PEER if a process of the node is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* REDIST_NODE_SIZE cuts a node in pieces, to try on one machine what happens between nodes. */
+/* REDIST_NODE_SIZE cuts a node into several, to try on one machine what happens between nodes. */
 static int cut_node(struct redist__context *context, int node_size) {
     MPI_Comm whole = context->node;
     int rank; /* in MPI_COMM_WORLD: all communicators see the same nodes */
@@ -163,6 +163,23 @@ int redist__context_get(MPI_Comm comm, struct redist__context **context) {
     if (code == REDIST_OK)
         atomic_fetch_add(&(*context)->references, 1);
     return code;
+}
+
+int redist__provide(struct redist__context *context, int order, size_t bytes,
+                    void (*free)(struct redist__context *, struct redist__kept *),
+                    struct redist__kept **kept) {
+    *kept = redist__kept(context, order, free);
+    if (*kept != NULL) /* on all ranks */
+        return REDIST_OK;
+    *kept = redist_calloc(1, bytes);
+    int code = redist__agree_memory(context->comm, *kept, "for what a communicator keeps");
+    if (code != REDIST_OK) {
+        redist_release(*kept);
+        return code;
+    }
+    (*kept)->free = free;
+    redist__keep(context, order, *kept);
+    return REDIST_OK;
 }
 
 /* The context of a communicator of the user, for a look only: its attribute keeps it. */

@@ -75,37 +75,32 @@ int redist__process_is_gone(const struct redist__process *process) {
 /* Cores are those that the system lets a process use (its affinity mask). Each rank counts the ranks of the
  * communicator whose masks overlap its own. A communicator may be a part of the job, though: where processes are
  * not bound, all that the launcher has started on the node share its cores. */
-enum { WORDS = 128, WORD_BITS = 64 }; /* 8192 cores */
+enum { MASK_BYTES = 1024 }; /* 8192 cores */
 
 struct mask {
-    uint64_t words[WORDS];
+    cpu_set_t sets[MASK_BYTES / sizeof(cpu_set_t)];
 };
 
 /* All zero if it cannot be read: the system knows more cores, or the process is another's. */
 static struct mask read_mask(pid_t process) {
-    struct mask mask = {{0}};
-    if (sched_getaffinity(process, sizeof mask, (cpu_set_t *)(void *)mask.words) != 0)
-        mask = (struct mask){{0}};
+    struct mask mask;
+    if (sched_getaffinity(process, sizeof mask, mask.sets) != 0)
+        CPU_ZERO_S(sizeof mask, mask.sets);
     return mask;
 }
 
 static int count_cores(const struct mask *mask) {
-    int count = 0;
-    for (int i = 0; i < WORDS; i++)
-        for (uint64_t word = mask->words[i]; word != 0; word &= word - 1)
-            count++;
-    return count;
+    return CPU_COUNT_S(sizeof *mask, mask->sets);
 }
 
 static int overlap(const struct mask *a, const struct mask *b) {
-    for (int i = 0; i < WORDS; i++)
-        if (a->words[i] & b->words[i])
-            return 1;
-    return 0;
+    struct mask both;
+    CPU_AND_S(sizeof both, both.sets, a->sets, b->sets);
+    return count_cores(&both) > 0;
 }
 
 static int are_equal(const struct mask *a, const struct mask *b) {
-    return memcmp(a, b, sizeof *a) == 0;
+    return CPU_EQUAL_S(sizeof *a, a->sets, b->sets);
 }
 
 /* Processes of the job on this node, as its launcher says; 0 if it says nothing. */

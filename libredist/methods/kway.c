@@ -253,12 +253,13 @@ static void fill_messages(struct state *state, int stage) {
 }
 
 static void begin_stage(struct state *state, int stage) {
+    const struct redist__space *space = state->shape.problem->space;
     int width = state->shape.width;
     struct redist__moves *keep = &state->plans[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
         redist__note(state->shape.problem,
-                     redist__finish_stream(state->shape.problem->space, state->events[width],
-                                           UNPACKING, context_of(state)));
+                     redist__finish_stream(space, state->events[width], space->stream(UNPACKING),
+                                           context_of(state)));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)

@@ -10,7 +10,7 @@
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "../comm/comm.h"
-#include "../runtime/cuda_space.h"
+#include "../runtime/cuda_device.h"
 #include "messages.h"
 #include "method.h"
 #include "packing.h"
@@ -178,10 +178,12 @@ static int choose_axis(const struct redist__part *part, int ndims) {
 
 static void cut_part(struct redist__part *part, const struct redist__transfer *transfer,
                      const struct redist__side *side, int segment) {
-    int axis = choose_axis(part, transfer->ndims), n = part->count[axis];
+    int axis = choose_axis(part, transfer->ndims);
+    redist_index n = part->count[axis];
     int whole = part->elements * transfer->item < LEAST_BYTES;
-    int begin = whole ? 0 : (int)((long long)n * segment / SEGMENTS);
-    int end = whole ? (segment == 0) * n : (int)((long long)n * (segment + 1) / SEGMENTS);
+    redist_index begin = whole ? 0 : (redist_index)((long long)n * segment / SEGMENTS);
+    redist_index end =
+        whole ? (segment == 0) * n : (redist_index)((long long)n * (segment + 1) / SEGMENTS);
     if (part->elements == 0)
         return;
     part->elements = part->elements / (size_t)n * (size_t)(end - begin);

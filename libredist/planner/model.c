@@ -23,7 +23,7 @@ static struct sums add_up(int n, const double bytes[], const double seconds[]) {
 }
 
 /* Where the best line has a negative coefficient, that one is 0 and the other is the best without it. No
- * time for a byte would be a link of endless bandwidth: then the longest message tells. */
+ * time for a byte would be a link of endless bandwidth: then the longest message decides. */
 redist_link redist__fit_link(int n, const double bytes[], const double seconds[]) {
     struct sums sums = add_up(n, bytes, seconds);
     double determinant = sums.one * sums.squares - sums.bytes * sums.bytes;

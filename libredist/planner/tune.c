@@ -41,36 +41,24 @@ static int preference(const struct contest *contest, int i) {
                : 0;
 }
 
-/* What tiles cost shows in the transforms that use them, so a measurement here would mislead: what the
- * methods say of themselves decides. */
+/* A candidate that is for its name only does not compete, if any other does; if none does, what the method itself
+ * thinks best. What tiles cost shows in the transforms that use them, so a measurement here would mislead: there
+ * what the methods say of themselves decides. */
 static void keep_preferred(struct contest *contest) {
-    int count = 0, best = 0;
-    for (int i = 1; i < contest->count; i++)
-        if (preference(contest, i) > preference(contest, best))
-            best = i;
-    int most = preference(contest, best);
-    for (int i = 0; i < contest->count; i++)
-        if (preference(contest, i) == most)
-            contest->candidates[count++] = contest->candidates[i];
-    contest->count = count;
-}
-
-/* What nobody asked for by name does not compete, if anything else does; if nothing does, what the
- * method itself thinks best. */
-static void drop_by_name(struct contest *contest) {
     int count = 0, most = preference(contest, 0);
     for (int i = 1; i < contest->count; i++)
         most = preference(contest, i) > most ? preference(contest, i) : most;
+    int decides = contest->problem->tiles != REDIST_WHOLE || most <= REDIST__BY_NAME;
     for (int i = 0; i < contest->count; i++)
-        if (preference(contest, i) > REDIST__BY_NAME || preference(contest, i) == most)
+        if (preference(contest, i) >= (decides ? most : REDIST__BY_NAME + 1))
             contest->candidates[count++] = contest->candidates[i];
     contest->count = count;
 }
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
     if (problem->partitions > 1 && method->arrived == NULL)
-        return redist__fail(REDIST_ERR_METHOD, "method %s cannot tell which pieces have arrived",
-                            method->name);
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s does not know which partitions have arrived", method->name);
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
         return REDIST_OK;
@@ -102,8 +90,6 @@ static int collect(struct contest *contest) {
     if (code == REDIST_OK && contest->count == 0)
         code = redist_agree(contest->comm, reason);
     if (code == REDIST_OK)
-        drop_by_name(contest);
-    if (code == REDIST_OK && contest->problem->tiles != REDIST_WHOLE)
         keep_preferred(contest);
     return code;
 }
@@ -165,7 +151,8 @@ static void free_scratch(struct contest *contest) {
 static void execute_tile(const struct contest *contest, struct redist__transport *transport) {
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
-    int put = problem->tiles == REDIST_PUT, start[REDIST_MAX_NDIMS] = {0};
+    int put = problem->tiles == REDIST_PUT;
+    const redist_index start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
     const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
     method->open(transport->state, contest->array[put]);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,50 +28,29 @@ enum { HEADING_BYTES = sizeof heading - 1 };
 
 /* ---------------------------------------------------------------- warnings about the file */
 
-struct warned {
-    struct warned *next;
-    char file[];
-};
+/* Hashes of the names of files that a warning is about: there is one for each file, as long as there is room. */
+enum { MOST_WARNED = 64 };
 
 static pthread_mutex_t warned_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct warned *all_warned;
+static long long warned[MOST_WARNED];
+static int nwarned;
 
-/* Called with the lock held. */
-static int is_listed(const char *file) {
-    const struct warned *warned = all_warned;
-    while (warned != NULL && strcmp(warned->file, file) != 0)
-        warned = warned->next;
-    return warned != NULL;
-}
-
-static int is_warned(const char *file) {
+/* Whether there was a warning about a file; notes one if `now`. */
+static int is_warned(const char *file, int now) {
+    long long hash = redist_hash_text(file);
+    int i = 0;
     pthread_mutex_lock(&warned_lock);
-    int listed = is_listed(file);
+    while (i < nwarned && warned[i] != hash)
+        i++;
+    int found = i < nwarned || nwarned == MOST_WARNED;
+    if (now && !found)
+        warned[nwarned++] = hash;
     pthread_mutex_unlock(&warned_lock);
-    return listed;
-}
-
-/* Nonzero at the first call for a file. The list stays until the process ends; it is no part of what plans
- * take and give back, so it is not from the user's allocator. */
-static int note_warned(const char *file) {
-    struct warned *warned = malloc(sizeof *warned + strlen(file) + 1);
-    if (warned == NULL)
-        return !is_warned(file);
-    strcpy(warned->file, file);
-    pthread_mutex_lock(&warned_lock);
-    int listed = is_listed(file);
-    if (!listed) {
-        warned->next = all_warned;
-        all_warned = warned;
-    }
-    pthread_mutex_unlock(&warned_lock);
-    if (listed)
-        free(warned);
-    return !listed;
+    return found;
 }
 
 static void warn(const char *file, const char *wrong, const char *reason, const char *remedy) {
-    if (note_warned(file))
+    if (!is_warned(file, 1))
         fprintf(stderr,
                 "redist: warning: wisdom file \"%s\" %s: %s. The plan is made without it. %s\n",
                 file, wrong, reason, remedy);
@@ -129,28 +109,18 @@ static int check_heading(const char *file, int found) {
 /* ---------------------------------------------------------------- reading */
 
 /* A line that is cut off, too long or has a 0 in it is no line. */
-static int is_complete(const char line[LINE_BYTES], FILE *stream) {
-    size_t length = strlen(line);
-    if (length > 0 && line[length - 1] == '\n')
-        return 1;
-    int rest; /* what follows is not the beginning of a line */
-    if (length == LINE_BYTES - 1)
-        do
-            rest = getc(stream);
-        while (rest != EOF && rest != '\n');
-    return 0;
-}
-
 static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    char line[LINE_BYTES];
-    size_t length = strlen(key);
-    while (fgets(line, sizeof line, stream) != NULL) {
-        if (!is_complete(line, stream))
+    char *line = NULL;
+    size_t room = 0, length = strlen(key);
+    ssize_t read;
+    while ((read = getline(&line, &room, stream)) > 0) {
+        if (line[read - 1] != '\n' || read >= LINE_BYTES || strlen(line) != (size_t)read)
             continue;
-        line[strcspn(line, "\n")] = '\0';
+        line[read - 1] = '\0';
         if (strncmp(line, key, length) == 0 && line[length] == ' ')
             snprintf(name, REDIST_WISDOM_BYTES, "%.*s", REDIST_WISDOM_BYTES - 1, line + length + 1);
     }
+    free(line);
 }
 
 /* The last complete line for `key`; `name` is left as it is if there is none. */
@@ -182,7 +152,7 @@ static void read_file(const char *file, const char *key, char name[REDIST_WISDOM
 /* For some tenths of a second; where that was in vain before, once. */
 static int lock_file(int descriptor, const char *file) {
     const struct timespec moment = {0, 10 * 1000 * 1000};
-    int attempts = is_warned(file) ? 1 : 30, result;
+    int attempts = is_warned(file, 0) ? 1 : 30, result;
     do {
         result = lockf(descriptor, F_TLOCK, 0);
         if (result != 0 && (errno == EACCES || errno == EAGAIN) && attempts > 1)
@@ -237,26 +207,12 @@ struct memory {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct redist__table memories; /* by hashes of keys; of two with one hash the newer stays */
-
-static uint64_t hash_of(const char *key) {
-    return (uint64_t)redist_hash_text(key);
-}
-
-/* The memory for a key, a new one if there is none; NULL if memory is out. Called with the lock held. */
-static struct memory *provide_memory(const char *key) {
-    struct memory *memory = redist__table_find(&memories, hash_of(key));
-    if (memory != NULL)
-        return memory;
-    memory = redist_calloc(1, sizeof *memory);
-    if (memory != NULL && !redist__table_add(&memories, hash_of(key), memory)) {
-        redist_release(memory);
-        memory = NULL;
-    }
-    return memory;
-}
-
+static void *memories; /* a tree */
 static atomic_uint age;
+
+static int compare(const void *left, const void *right) {
+    return strcmp(((const struct memory *)left)->key, ((const struct memory *)right)->key);
+}
 
 unsigned redist__wisdom_age(void) {
     return atomic_load(&age);
@@ -264,29 +220,37 @@ unsigned redist__wisdom_age(void) {
 
 /* Without memory for that, the next plan measures again. */
 static void remember(const char *key, const char *name) {
+    struct memory *memory = redist_calloc(1, sizeof *memory), **found = NULL;
+    if (memory == NULL)
+        return;
+    snprintf(memory->key, sizeof memory->key, "%s", key);
     pthread_mutex_lock(&lock);
-    struct memory *memory = provide_memory(key);
-    if (memory != NULL) {
-        snprintf(memory->key, sizeof memory->key, "%s", key);
-        snprintf(memory->name, sizeof memory->name, "%s", name);
-    }
+    found = tsearch(memory, &memories, compare);
+    if (found != NULL)
+        snprintf((*found)->name, sizeof memory->name, "%s", name);
+    if (found == NULL || *found != memory)
+        redist_release(memory);
     pthread_mutex_unlock(&lock);
 }
 
 static void recall(const char *key, char name[REDIST_WISDOM_BYTES]) {
+    struct memory wanted;
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
     pthread_mutex_lock(&lock);
-    const struct memory *memory = redist__table_find(&memories, hash_of(key));
-    if (memory != NULL && strncmp(memory->key, key, sizeof memory->key - 1) == 0)
-        snprintf(name, REDIST_WISDOM_BYTES, "%s", memory->name);
+    struct memory *const *found = tfind(&wanted, &memories, compare);
+    if (found != NULL)
+        snprintf(name, REDIST_WISDOM_BYTES, "%s", (*found)->name);
     pthread_mutex_unlock(&lock);
 }
 
 void redist_forget_wisdom(void) {
-    struct memory *memory;
     atomic_fetch_add(&age, 1);
     pthread_mutex_lock(&lock);
-    while ((memory = redist__table_take(&memories)) != NULL)
+    while (memories != NULL) {
+        struct memory *memory = *(struct memory **)memories;
+        tdelete(memory, &memories, compare);
         redist_release(memory);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that copy boxes: to pack, to unpack, and straight into the memory of peers. */
-#include "cuda_space.h"
+#include "cuda_device.h"
 
 namespace {
 

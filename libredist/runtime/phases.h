@@ -32,7 +32,7 @@ void redist__timer_end(struct redist__phase_timer *timer);
 /* Behind the functions below. */
 void redist__timer_switch(struct redist__phase_timer *timer, enum redist__phase phase);
 
-/* From now on time is spent in `phase`. Methods call it where they turn to something else; outside of
+/* From now on time is spent in `phase`. Methods call it where another phase begins; outside of
  * the plan's own calls (while another plan waits, in other threads, while methods are compared) it does
  * nothing. */
 static inline void redist__enter(struct redist__phase_timer *timer, enum redist__phase phase) {
@@ -49,7 +49,7 @@ static inline void redist__arrived(struct redist__phase_timer *timer) {
     timer->arrived = 1;
 }
 
-/* Fills what the user asked for. */
+/* The times so far. */
 void redist__timer_read(const struct redist__phase_timer *timer, redist_phases *phases);
 
 #endif

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CUDA memory, its streams and events, and copies of boxes. */
 #include "../comm/comm.h"
-#include "cuda_space.h"
+#include "cuda_device.h"
 #include "space.h"
 
 #include <cuda_runtime_api.h>
 #include <limits.h>
-#include <pthread.h>
 #include <string.h>
 
 /* More copies than this for one box, and a kernel does them all; between host and device it does not, if
  * runs are as long as this: it would be slower across the bus. */
 enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
-int redist__cuda_check(int error, const char *what) {
-    if (error == cudaSuccess)
-        return REDIST_OK;
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
-    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist__fail(code, "%s: %s", what, cudaGetErrorString((cudaError_t)error));
-}
-
 #define CHECK(call) redist__cuda_check(call, #call)
+
+static int check_call(int error, const char *what) {
+    return redist__cuda_check((cudaError_t)error, what);
+}
 
 static const char *absent(void) {
     int count = 0;
@@ -43,49 +38,6 @@ static int check_array(const void *array) {
                             "the array at %p lies on device %d, but device %d is the current one",
                             array, memory.device, current);
     return code;
-}
-
-/* ---------------------------------------------------------------- streams */
-
-enum { MOST_DEVICES = 64, STREAMS = 32 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    cudaStream_t stream;
-    int is_made;
-} streams[MOST_DEVICES][STREAMS]; /* of each device */
-
-/* Made when first used and kept. Where none can be made, the default stream takes its place for good: who waits
- * for a stream has to find the one that has got the work. */
-static void *stream(int index) {
-    int device = 0;
-    (void)CHECK(cudaGetDevice(&device));
-    pthread_mutex_lock(&lock);
-    cudaStream_t *kept = &streams[device % MOST_DEVICES][index % STREAMS].stream;
-    int *is_made = &streams[device % MOST_DEVICES][index % STREAMS].is_made;
-    if (!*is_made && CHECK(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking)) != REDIST_OK)
-        *kept = NULL;
-    *is_made = 1;
-    cudaStream_t found = *kept;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-/* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
- * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
- * execution that failed half way copies may still run. So the library waits itself before it gives anything
- * back: for its streams, which may be on devices that are not current any more, and for the current device with
- * the user's streams. A failure here has been reported where the work was given. */
-void redist__cuda_drain(void) {
-    for (int i = 0; i < MOST_DEVICES * STREAMS; i++) {
-        pthread_mutex_lock(&lock);
-        cudaStream_t made = streams[i / STREAMS][i % STREAMS].stream;
-        pthread_mutex_unlock(&lock);
-        if (made != NULL)
-            (void)cudaStreamSynchronize(made);
-    }
-    (void)cudaDeviceSynchronize();
-    (void)cudaGetLastError();
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -160,7 +112,7 @@ static int clear(void *memory, size_t bytes) {
     return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
 }
 
-/* ---------------------------------------------------------------- streams and events of others */
+/* ---------------------------------------------------------------- streams and events */
 
 static int stream_create(void **made) {
     *made = NULL;
@@ -443,7 +395,7 @@ const struct redist__space redist__space_cuda = {
     .absent = absent,
     .recognises = redist__cuda_is_device,
     .check_array = check_array,
-    .check_call = redist__cuda_check,
+    .check_call = check_call,
     .find_free = find_free,
     .allocate = allocate,
     .release = release,
@@ -453,7 +405,7 @@ const struct redist__space redist__space_cuda = {
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,
-    .stream = stream,
+    .stream = redist__cuda_stream,
     .stream_create = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,

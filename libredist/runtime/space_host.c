@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,62 +42,36 @@ static size_t page_bytes(void) {
 
 /* ---------------------------------------------------------------- all segments of this process */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of these: */
-static struct segment **segments;                        /* by rising addresses; NULL = none */
-static size_t count, room;
-static struct redist__table keyed; /* those with a key */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *placed, *keyed; /* trees: of all segments by address, of those with a key by that */
 
-/* How many segments begin at this address or before it. Called with the lock held. */
-static size_t count_up_to(const char *address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)segments[middle]->base <= (uintptr_t)address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/* Those that overlap count as equal: a byte finds the segment that it lies in. */
+static int compare_addresses(const void *left, const void *right) {
+    const struct segment *a = left, *b = right;
+    if ((uintptr_t)a->base + a->bytes <= (uintptr_t)b->base)
+        return -1;
+    return (uintptr_t)b->base + b->bytes <= (uintptr_t)a->base;
 }
 
-static int make_room(void) {
-    if (count < room)
-        return 1;
-    size_t more = room != 0 ? 2 * room : 16;
-    struct segment **moved = redist_calloc(more, sizeof *moved);
-    if (moved == NULL)
-        return 0;
-    if (count != 0)
-        memcpy(moved, segments, count * sizeof *moved);
-    redist_release(segments);
-    segments = moved;
-    room = more;
-    return 1;
+static int compare_keys(const void *left, const void *right) {
+    uint64_t a = ((const struct segment *)left)->key, b = ((const struct segment *)right)->key;
+    return (a > b) - (a < b);
 }
 
-static int insert(struct segment *segment) {
-    if (!make_room() || (segment->key != 0 && !redist__table_add(&keyed, segment->key, segment)))
-        return 0;
-    size_t place = count_up_to(segment->base);
-    memmove(segments + place + 1, segments + place, (count - place) * sizeof(struct segment *));
-    segments[place] = segment;
-    count++;
-    return 1;
+/* NULL if there is none. Called with the lock held. */
+static struct segment *find_placed(const void *address) {
+    const struct segment byte = {.base = (char *)(size_t)address, .bytes = 1};
+    struct segment **found = tfind(&byte, &placed, compare_addresses);
+    return found != NULL ? *found : NULL;
 }
 
-static void release_if_empty(void) {
-    if (count != 0)
-        return;
-    redist_release(segments);
-    segments = NULL;
-    room = 0;
-}
-
-/* Nothing is kept where there was no segment before. */
 static int add_segment(struct segment *segment) {
     pthread_mutex_lock(&lock);
-    int added = insert(segment);
-    release_if_empty();
+    int added = tsearch(segment, &placed, compare_addresses) != NULL;
+    if (added && segment->key != 0 && tsearch(segment, &keyed, compare_keys) == NULL) {
+        tdelete(segment, &placed, compare_addresses);
+        added = 0;
+    }
     pthread_mutex_unlock(&lock);
     return added ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
 }
@@ -104,14 +79,13 @@ static int add_segment(struct segment *segment) {
 /* Takes out the segment that begins there; NULL if none does. */
 static struct segment *remove_segment(const void *array) {
     pthread_mutex_lock(&lock);
-    size_t end = count_up_to(array);
-    struct segment *segment =
-        end > 0 && segments[end - 1]->base == array ? segments[end - 1] : NULL;
+    struct segment *segment = find_placed(array);
+    if (segment != NULL && segment->base != array)
+        segment = NULL;
     if (segment != NULL) {
-        memmove(segments + end - 1, segments + end, (count - end) * sizeof(struct segment *));
-        count--;
-        redist__table_remove(&keyed, segment->key);
-        release_if_empty();
+        tdelete(segment, &placed, compare_addresses);
+        if (segment->key != 0)
+            tdelete(segment, &keyed, compare_keys);
     }
     pthread_mutex_unlock(&lock);
     return segment;
@@ -119,14 +93,12 @@ static struct segment *remove_segment(const void *array) {
 
 static struct redist__memory_handle export_memory(const void *array, size_t bytes) {
     struct redist__memory_handle handle = {0};
-    const char *address = array;
     pthread_mutex_lock(&lock);
-    size_t end = count_up_to(address);
-    const struct segment *s = end > 0 ? segments[end - 1] : NULL;
-    if (s != NULL && (size_t)(address - s->base) <= s->bytes &&
-        bytes <= s->bytes - (size_t)(address - s->base)) {
+    const struct segment *s = find_placed(array);
+    size_t offset = s != NULL ? (size_t)((const char *)array - s->base) : 0;
+    if (s != NULL && bytes <= s->bytes - offset) {
         handle.key = s->key;
-        handle.offset = (uint64_t)(address - s->base);
+        handle.offset = offset;
         handle.rank = s->context->node_rank;
     }
     pthread_mutex_unlock(&lock);
@@ -135,11 +107,12 @@ static struct redist__memory_handle export_memory(const void *array, size_t byte
 
 /* The ranks of a communicator map its shared memory when it is allocated, so there is nothing to unmap. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
+    const struct segment key = {.key = handle->key};
     (void)mappings;
     pthread_mutex_lock(&lock);
-    const struct segment *s = redist__table_find(&keyed, handle->key);
-    char *address = s != NULL && handle->rank < s->context->node_size
-                        ? s->bases[handle->rank] + handle->offset
+    struct segment *const *found = tfind(&key, &keyed, compare_keys);
+    char *address = found != NULL && handle->rank < (*found)->context->node_size
+                        ? (*found)->bases[handle->rank] + handle->offset
                         : NULL;
     pthread_mutex_unlock(&lock);
     return address;
@@ -332,59 +305,44 @@ static void free_memory(struct segment *segment) {
 }
 
 static struct segment *create_segment(struct redist__context *context, size_t bytes) {
-    struct segment *segment = redist_calloc(1, sizeof *segment);
-    char **bases = redist_calloc((size_t)context->node_size, sizeof *bases);
-    int64_t *leads = redist_calloc((size_t)context->node_size, sizeof *leads);
-    if (segment == NULL || bases == NULL || leads == NULL) {
-        redist_release(segment);
-        redist_release(bases);
-        redist_release(leads);
+    size_t n = (size_t)context->node_size, page = page_bytes();
+    struct segment *segment =
+        redist_calloc(1, sizeof *segment + n * (sizeof(char *) + sizeof(int64_t)));
+    if (segment == NULL)
         return NULL;
-    }
-    size_t page = page_bytes(), pages = bytes / page + (bytes % page != 0 || bytes == 0);
+    size_t pages = bytes / page + (bytes % page != 0 || bytes == 0);
+    char **bases = (char **)(segment + 1);
     *segment = (struct segment){.context = context,
                                 .window = MPI_WIN_NULL,
                                 .bytes = pages * page,
                                 .bases = bases,
-                                .leads = leads};
+                                .leads = (int64_t *)(bases + n)};
     return segment;
 }
 
-static void destroy_segment(struct segment *segment) {
-    if (segment != NULL) {
-        redist_release(segment->bases);
-        redist_release(segment->leads);
+/* Takes the segment apart again if making it failed on any rank. */
+static int create(struct redist__context *context, size_t bytes, void **array) {
+    struct segment *segment = create_segment(context, bytes);
+    int added = 0, code = redist__agree_memory(context->comm, segment, "to note an array");
+    if (code == REDIST_OK)
+        code = allocate_memory(segment);
+    else {
+        redist_release(segment);
+        return code;
     }
-    redist_release(segment);
-}
-
-/* Takes the segment apart again if that failed on any rank. */
-static int complete_segment(struct segment *segment) {
-    MPI_Comm comm = segment->context->comm;
-    int code = allocate_memory(segment), added = 0;
     if (code == REDIST_OK) {
         code = add_segment(segment);
         added = code == REDIST_OK;
     }
-    code = redist_agree(comm, code);
-    if (code != REDIST_OK && added)
-        remove_segment(segment->base);
-    if (code != REDIST_OK)
-        free_memory(segment);
-    return code;
-}
-
-static int create(struct redist__context *context, size_t bytes, void **array) {
-    struct segment *segment = create_segment(context, bytes);
-    int code =
-        segment != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory to note an array");
     code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = complete_segment(segment);
-    if (code != REDIST_OK)
-        destroy_segment(segment);
-    else
+    if (code == REDIST_OK) {
         *array = segment->base;
+        return REDIST_OK;
+    }
+    if (added)
+        remove_segment(segment->base);
+    free_memory(segment);
+    redist_release(segment);
     return code;
 }
 
@@ -394,7 +352,7 @@ static struct redist__context *remove_array(const void *array) {
         return NULL;
     struct redist__context *context = segment->context;
     free_memory(segment);
-    destroy_segment(segment);
+    redist_release(segment);
     return context;
 }
 
@@ -404,7 +362,7 @@ static const char *absent(void) {
     return NULL;
 }
 
-/* What no other space knows is host memory; nobody asks. */
+/* What no other space recognises is host memory. */
 static int recognises(const void *array) {
     (void)array;
     return 1;

@@ -22,7 +22,7 @@ enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
 /* An exchange of a three-dimensional array of bytes between axes 1 and 0. */
 typedef struct test_move {
-    int sizes[2][3];
+    redist_index sizes[2][3];
     pattern_block blocks[2];
     unsigned char *arrays[2];
     redist_plan *plan;
@@ -31,7 +31,8 @@ typedef struct test_move {
 
 static void set_block(test_move *move, const int sizes[3], int side, int split) {
     pattern_block *block = &move->blocks[side];
-    int count[3] = {sizes[0], sizes[1], sizes[2]}, start[3] = {0, 0, 0};
+    redist_index start[3] = {0, 0, 0};
+    redist_index count[3] = {sizes[0], sizes[1], sizes[2]};
     redist_decompose(sizes[split], harness_nranks, harness_rank, &count[split], &start[split]);
     for (int i = 0; i < 3; i++) {
         block->size[i] = sizes[i];
@@ -185,7 +186,9 @@ END_TEST
 
 static int plan_on(void *a, void *b, enum redist_space space, redist_plan **plan) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    int sizes_a[3] = {8, 8, 4}, sizes_b[3] = {8, 8, 4}, start;
+    redist_index sizes_b[3] = {8, 8, 4};
+    redist_index start;
+    redist_index sizes_a[3] = {8, 8, 4};
     redist_decompose(8, harness_nranks, harness_rank, &sizes_a[0], &start);
     redist_decompose(8, harness_nranks, harness_rank, &sizes_b[1], &start);
     options.space = space;

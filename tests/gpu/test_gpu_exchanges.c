@@ -17,7 +17,8 @@ static void try_both(const exchange *given) {
 
 static void try_axes(int ndims, int most) {
     test_element element = element_create(random_between(0, copyable_element_count() - 1));
-    int sizes[REDIST_MAX_NDIMS], axes[REDIST_MAX_NDIMS];
+    int axes[REDIST_MAX_NDIMS];
+    redist_index sizes[REDIST_MAX_NDIMS];
     random_sizes(ndims, 0, 40, most, sizes);
     random_permutation(ndims, axes);
     exchange given =
@@ -55,7 +56,8 @@ START_TEST(boxes) {
     NEEDS_DEVICE();
     for (int i = 0; i < harness_cases(4); i++) {
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        int ndims = random_between(1, 4), sizes[REDIST_MAX_NDIMS];
+        int ndims = random_between(1, 4);
+        redist_index sizes[REDIST_MAX_NDIMS];
         random_sizes(ndims, 1, 30, 6000, sizes);
         exchange given = exchange_between_boxes(MPI_COMM_WORLD, &element, ndims, sizes);
         given.is_complete = 1;
@@ -72,7 +74,7 @@ START_TEST(elements) {
     NEEDS_DEVICE();
     for (int i = 0; i < element_count(); i++) {
         test_element element = element_create(i);
-        const int sizes[3] = {7, 5, 9};
+        const redist_index sizes[3] = {7, 5, 9};
         exchange given =
             exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, i % 3, (i + 1) % 3);
         try_both(&given);
@@ -85,7 +87,7 @@ END_TEST
 START_TEST(long_rows) {
     NEEDS_DEVICE();
     test_element element = element_create(copyable_element_count() > 1);
-    const int sizes[4] = {6, 40, 24, 130};
+    const redist_index sizes[4] = {6, 40, 24, 130};
     for (int i = 0; i < 2; i++) {
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 4, sizes, 1 + i, i);
         try_both(&given);
@@ -99,7 +101,7 @@ END_TEST
 START_TEST(pools) {
     NEEDS_DEVICE();
     test_element element = element_create(1);
-    const int sizes[3] = {9, 11, 8};
+    const redist_index sizes[3] = {9, 11, 8};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0);
     arrays_use(&device_pool);
     for (int i = 0; i < request_count(); i++) {

@@ -80,7 +80,7 @@ START_TEST(no_memory_for_a_plan) {
     if (harness_nranks > 4)
         skip_test("only on up to 4 ranks");
     test_element element = element_create(1);
-    const int sizes[3] = {9, 12, 10};
+    const redist_index sizes[3] = {9, 12, 10};
     test_planning planning = {
         .given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0),
         .way = {NULL, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE},
@@ -220,7 +220,7 @@ START_TEST(host_memory_in_an_exchange) {
     NEEDS_DEVICE();
     static char on_host[2][1 << 16];
     test_element element = element_create(1);
-    const int sizes[3] = {9, 12, 10};
+    const redist_index sizes[3] = {9, 12, 10};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0);
     exchange_way way = {NULL, {MEMORY_SHARED, MEMORY_SHARED}, USE_LATER};
     for (int i = 0; i < request_count(); i++) {

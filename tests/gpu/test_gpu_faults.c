@@ -151,7 +151,7 @@ static const char *draw_method(void) {
 static void try_moves(double share, try_subject *run, enum use last) {
     static const enum test_memory kinds[] = {MEMORY_SHARED, MEMORY_PLAIN};
     test_element element = element_create(4);
-    const int sizes[3] = {24, 16, 20};
+    const redist_index sizes[3] = {24, 16, 20};
     struct move move = {.given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1)};
     test_array arrays[2][2];
     for (int kind = 0; kind < 2; kind++)
@@ -315,7 +315,7 @@ static void check_move(struct move *move, int direction) {
 /* Memory that is freed and allocated anew while a plan lives, which redist_plan_free asks users not to do but
  * which must not lead to where the memory was; and mappings that two plans share, of which either goes first. */
 static void use_mappings(const test_element *element) {
-    const int sizes[3] = {24, 16, 20};
+    const redist_index sizes[3] = {24, 16, 20};
     const enum test_memory plain[2] = {MEMORY_PLAIN, MEMORY_PLAIN};
     struct move later = {.given = exchange_between_axes(MPI_COMM_WORLD, element, 3, sizes, 0, 1),
                          .method = "direct:engines",

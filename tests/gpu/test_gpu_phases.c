@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int whole[3] = {48, 36, 30};
+static const redist_index whole[3] = {48, 36, 30};
 
 struct setup {
-    int sizes[2][3];
+    redist_index sizes[2][3];
     size_t bytes[2];
     void *arrays[2];
     char *host; /* what A holds at first, and room for as much */
@@ -19,7 +19,7 @@ struct setup {
 
 static void create_arrays(struct setup *setup) {
     for (int side = 0; side < 2; side++) {
-        int start;
+        redist_index start;
         memcpy(setup->sizes[side], whole, sizeof whole);
         redist_decompose(whole[side], harness_nranks, harness_rank, &setup->sizes[side][side],
                          &start);

@@ -71,8 +71,11 @@ END_TEST
 
 static fft_case choose_case(int nranks) {
     int sizes[REDIST_MAX_NDIMS];
+    redist_index extents[REDIST_MAX_NDIMS];
     const int ndims = random_between(nranks == 1 ? 1 : 2, 5);
-    random_sizes(ndims, 1, 24, 6000, sizes);
+    random_sizes(ndims, 1, 24, 6000, extents);
+    for (int axis = 0; axis < ndims; axis++)
+        sizes[axis] = (int)extents[axis];
     fft_case given = fft_case_make(ndims, sizes, random_chance(50) ? FFTND_C2C : FFTND_R2C);
     fftnd_options *options = &given.options;
     given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
@@ -167,8 +170,8 @@ static void fill(const fftnd_layout *layout, double *values) {
         for (int y = 0; y < layout->count[1]; y++)
             for (int z = 0; z < layout->count[2]; z++)
                 for (int which = 0; which < 2; which++)
-                    *values++ = component(layout->start[0] + x, layout->start[1] + y,
-                                          layout->start[2] + z, which);
+                    *values++ = component((int)layout->start[0] + x, (int)layout->start[1] + y,
+                                          (int)layout->start[2] + z, which);
 }
 
 /* The whole array, transformed by cuFFT on this rank's device. */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model of the flags of method direct (libredist/sync/direct_control.h, libredist/methods/direct*.c), for spin.
+ * A model of the flags of method direct (libredist/sync/flags.h, libredist/methods/direct*.c), for spin.
  * tests/model/check.sh runs it for the configurations that count.
  *
- * Each rank executes a plan EXECUTIONS times. All steps are sequentially consistent: the flags are written with
+ * Each rank executes a plan EXECUTIONS times. All actions are sequentially consistent: the flags are written with
  * release and read with acquire, and everything else that ranks share is written before a flag that its
  * readers acquire, so no execution has more behaviours than these. Numbers do not wrap around here.
  *
  * Checked, by assertions and by spin's search for deadlocks:
  *   - a rank reads or writes a peer's array only while the peer is in that execution: the peer has announced
  *     the array and has not returned to its user;
- *   - who returns without an error has all data of this execution;
+ *   - a rank that returns without an error has all data of this execution;
  *   - a failure on one rank is an error on every rank, in that execution or in the next one;
- *   - pieces of a destination that a rank says are complete are complete;
- *   - with turns, none of them begun early, a rank serves no peer that another rank still serves;
- *   - all ranks return, also if one of them has failed, or its process has ended, at any step.
+ *   - partitions of a destination that a rank publishes as complete are complete;
+ *   - with steps, none of them begun early, a rank serves no peer that another rank still serves;
+ *   - all ranks return, also if one of them has failed, or its process has ended, at any time.
  *
  * Chosen on the command line of spin:
  *   RANKS       2 to 4
- *   WAY         PUSH, PULL: whole arrays; MIXED: push, then pull; PUT: tiles with turns and pieces
- *   PACED       with PUSH and PULL: 0 = all peers at once, 1 = turns, 2 = turns, the next one begun early
+ *   MODE         PUSH, PULL: whole arrays; MIXED: push, then pull; PUT: tiles with steps and partitions
+ *   PACED       with PUSH and PULL: 0 = all peers at once, 1 = steps, 2 = steps, the next one begun early
  *   PATTERN     ALL: every rank sends to every other; CHAIN: each to the next one only
- *   FAILS, DIES 1: a step of one rank may fail, the process of one rank may end
+ *   FAILS, DIES 1: an action of one rank may fail, the process of one rank may end
  *   BREAK       a mistake that must be found: see the list below
  */
 #define PUSH 1
@@ -32,18 +32,18 @@
 #define CHAIN 2
 
 #define NOTHING 0
-#define NO_READY_WAIT 1    /* copies without waiting for the peer's array */
-#define NO_DONE_WAIT 2     /* returns without waiting until the peers have copied */
-#define EARLY_DONE 3       /* says that it is done before its last copies */
-#define NO_FAILED 4        /* does not publish its failure */
-#define LATE_FAILED 5      /* publishes it after `done` */
-#define NO_STRANGER_WAIT 6 /* does not wait for ranks with which it shares no box */
-#define NO_LAST_TURN 7     /* fails without ending its turns */
-#define NO_LAST_PIECE 8    /* fails without ending its pieces */
-#define EARLY_PIECES 9     /* says that pieces are complete before their copies have ended */
-#define WRONG_SERVER 10    /* begins a turn without looking at the rank that served the peer before */
-#define ANY_GONE 11        /* waits no longer for a peer when the process of another one has ended */
-#define NO_GONE 12         /* does not notice that a process has ended */
+#define NO_READY_WAIT 1       /* copies without waiting for the peer's array */
+#define NO_DONE_WAIT 2        /* returns without waiting until the peers have copied */
+#define EARLY_DONE 3          /* publishes `done` before its last copies */
+#define NO_FAILED 4           /* does not publish its failure */
+#define LATE_FAILED 5         /* publishes it after `done` */
+#define NO_STRANGER_WAIT 6    /* does not wait for ranks with which it shares no box */
+#define NO_LAST_STEP 7        /* fails without ending its steps */
+#define NO_LAST_PARTITION 8   /* fails without ending its partitions */
+#define EARLY_PARTITIONS 9    /* publishes partitions as complete before their copies have ended */
+#define WRONG_SERVER 10       /* begins a step without looking at the rank that served the peer before */
+#define ANY_GONE 11           /* waits no longer for a peer when the process of another one has ended */
+#define NO_GONE 12            /* does not notice that a process has ended */
 
 #ifndef EXECUTIONS
 #define EXECUTIONS 2
@@ -51,8 +51,8 @@
 #ifndef RANKS
 #define RANKS 2
 #endif
-#ifndef WAY
-#define WAY PUSH
+#ifndef MODE
+#define MODE PUSH
 #endif
 #ifndef PACED
 #define PACED 0
@@ -72,30 +72,30 @@
 #ifndef TILES
 #define TILES 2
 #endif
-#ifndef PIECES
-#define PIECES 2
+#ifndef PARTITIONS
+#define PARTITIONS 2
 #endif
 
-#define END 15 /* more turns than any execution has */
+#define END 15 /* more steps than any execution has */
 #define WORD(number, count) ((number) * 16 + (count))
 
 /* The flags of each rank */
-byte flag_ready[RANKS], flag_done[RANKS], flag_failed[RANKS], flag_turns[RANKS], flag_pieces[RANKS];
+byte flag_ready[RANKS], flag_done[RANKS], flag_failed[RANKS], flag_steps[RANKS], flag_partitions[RANKS];
 
 /* What is checked, or chosen */
 byte inside[RANKS];   /* the execution that a rank is in; 0 = its user has the arrays */
 byte senders[RANKS];  /* copies into a rank's array that are under way */
 byte broken;          /* the execution in which a step failed */
 bool injected, gone[RANKS], has_died;
-#if WAY == PUT
-byte got[RANKS * RANKS * PIECES]; /* by receiver, sender, piece: the last execution, and how many tiles */
-#define HAS_ALL(to, from) (PATTERN == CHAIN && (to) != (from) + 1 || HAS_PIECES(to, from, PIECES))
-#define HAS_PIECE(to, from, piece) (got[((to) * RANKS + (from)) * PIECES + (piece)] == WORD(n, TILES))
-#if PIECES == 1
-#define HAS_PIECES(to, from, count) ((count) == 0 || HAS_PIECE(to, from, 0))
+#if MODE == PUT
+byte got[RANKS * RANKS * PARTITIONS]; /* by receiver, sender, partition: the last execution, and how many tiles */
+#define HAS_ALL(to, from) (PATTERN == CHAIN && (to) != (from) + 1 || HAS_PARTITIONS(to, from, PARTITIONS))
+#define HAS_PARTITION(to, from, partition) (got[((to) * RANKS + (from)) * PARTITIONS + (partition)] == WORD(n, TILES))
+#if PARTITIONS == 1
+#define HAS_PARTITIONS(to, from, count) ((count) == 0 || HAS_PARTITION(to, from, 0))
 #else
-#define HAS_PIECES(to, from, count)                                                                \
-    (((count) < 1 || HAS_PIECE(to, from, 0)) && ((count) < 2 || HAS_PIECE(to, from, 1)))
+#define HAS_PARTITIONS(to, from, count)                                                                \
+    (((count) < 1 || HAS_PARTITION(to, from, 0)) && ((count) < 2 || HAS_PARTITION(to, from, 1)))
 #endif
 #else
 byte got[RANKS * RANKS]; /* by receiver and sender: the execution that its data is of */
@@ -108,14 +108,14 @@ byte got[RANKS * RANKS]; /* by receiver and sender: the execution that its data 
 #define SENDS(from, to) ((to) == (from) + 1)
 #endif
 #define SHARES(a, b) (SENDS(a, b) || SENDS(b, a))
-#define PUSHES (WAY == PUSH || WAY == PUT || (WAY == MIXED && n % 2 == 1))
+#define PUSHES (MODE == PUSH || MODE == PUT || (MODE == MIXED && n % 2 == 1))
 
 #define OF_PEERS(what, both)                                                                       \
     ((me == 0 || what(0)) both (me == 1 || what(1)) both (RANKS < 3 || me == 2 || what(2 % RANKS)) \
          both(RANKS < 4 || me == 3 || what(3 % RANKS)))
 #define FROM_PEER(peer) HAS_ALL(me, peer)
-#define DELIVERED(peer) HAS_PIECES(peer, me, finished)
-#define ARRIVED(peer) (flag_pieces[peer] >= WORD(n, PIECES))
+#define DELIVERED(peer) HAS_PARTITIONS(peer, me, finished)
+#define ARRIVED(peer) (flag_partitions[peer] >= WORD(n, PARTITIONS))
 
 #if DIES && BREAK != NO_GONE
 #define SOMEBODY_GONE (has_died)
@@ -129,8 +129,8 @@ byte got[RANKS * RANKS]; /* by receiver and sender: the execution that its data 
 #define IS_GONE(peer) (false)
 #endif
 
-/* How many turns may be begun before this one may */
-#if WAY == PUT
+/* How many steps may be begun before this one may */
+#if MODE == PUT
 #define AHEAD (RANKS == 2)
 #else
 #define AHEAD (PACED - 1)
@@ -270,7 +270,7 @@ inline note_whole(other) {
 
 #define IS_NEEDED(peer) ((peer) != me && (PUSHES && SENDS(me, peer) || !PUSHES && SENDS(peer, me)))
 
-#if WAY != PUT && PACED == 0
+#if MODE != PUT && PACED == 0
 /* To all peers, each as soon as it is ready */
 #define COPY_WITH(other)                                                                           \
     (todo & (1 << other)) && IS_READY(other) -> begin_copy(other);                                 \
@@ -318,29 +318,29 @@ inline copy_all() {
 }
 
 #else
-/* ---------------------------------------------------------------- turns */
+/* ---------------------------------------------------------------- steps */
 
-#define ROUND (RANKS - 1) /* turns of it */
-#define DISTANCE(turn) ((turn) % ROUND + 1)
-#define PEER(turn) ((me + DISTANCE(turn)) % RANKS)
-/* who served that peer one turn before */
-#define SERVER(turn) ((PEER(turn) + RANKS - DISTANCE((turn) + ROUND - 1)) % RANKS)
+#define SWEEP (RANKS - 1) /* steps of it */
+#define DISTANCE(step) ((step) % SWEEP + 1)
+#define PEER(step) ((me + DISTANCE(step)) % RANKS)
+/* who served that peer one step before */
+#define SERVER(step) ((PEER(step) + RANKS - DISTANCE((step) + SWEEP - 1)) % RANKS)
 #if BREAK == WRONG_SERVER
 #define SERVER_HAS_ENDED (true)
 #else
-#define SERVER_HAS_ENDED (flag_turns[SERVER(turn)] >= WORD(n, turn - AHEAD))
+#define SERVER_HAS_ENDED (flag_steps[SERVER(step)] >= WORD(n, step - AHEAD))
 #endif
-#define HAS_TURN (turn <= AHEAD || (ended >= turn - AHEAD && SERVER_HAS_ENDED))
-#define NOT_COPIED(turn) (failures & (1 << ((turn) % 2))) /* at most two are under way */
+#define HAS_STEP (step <= AHEAD || (ended >= step - AHEAD && SERVER_HAS_ENDED))
+#define NOT_COPIED(step) (failures & (1 << ((step) % 2))) /* at most two are under way */
 
-#if WAY != PUT
+#if MODE != PUT
 inline note_copied(other) {
     note_whole(other);
 }
 #else
 inline note_copied(other) {
     atomic {
-        peer = (other * RANKS + me) * PIECES + piece_of[(ended / ROUND) % 2];
+        peer = (other * RANKS + me) * PARTITIONS + partition_of[(ended / SWEEP) % 2];
         if
         :: got[peer] < WORD(n, 0) -> got[peer] = WORD(n, 1);
         :: else -> got[peer]++;
@@ -350,14 +350,14 @@ inline note_copied(other) {
 }
 #endif
 
-inline begin_turn() {
-    begin_copy(PEER(turn));
-    failures = (failures & ~(1 << (turn % 2))) | (skipped << (turn % 2));
+inline begin_step() {
+    begin_copy(PEER(step));
+    failures = (failures & ~(1 << (step % 2))) | (skipped << (step % 2));
     skipped = false;
-    turn++;
+    step++;
 }
 
-inline end_turn() {
+inline end_step() {
     end_copy(PEER(ended));
     if
     :: !NOT_COPIED(ended) -> note_copied(PEER(ended));
@@ -366,17 +366,17 @@ inline end_turn() {
     ended++;
 }
 
-inline end_turns() {
+inline end_steps() {
     skip;
-#if BREAK != NO_LAST_TURN
-    flag_turns[me] = WORD(n, END);
+#if BREAK != NO_LAST_STEP
+    flag_steps[me] = WORD(n, END);
 #endif
 }
 #endif
 
-/* ---------------------------------------------------------------- turns over whole arrays */
+/* ---------------------------------------------------------------- steps over whole arrays */
 
-#if WAY != PUT && PACED != 0
+#if MODE != PUT && PACED != 0
 inline copy_all() {
     if
     :: bad -> skip;
@@ -385,112 +385,112 @@ inline copy_all() {
         flag_done[me] = n;
 #endif
         do
-        :: ended == ROUND -> break;
+        :: ended == SWEEP -> break;
         :: atomic { MAY_DIE -> die(); }
-        :: atomic { turn < ROUND && HAS_TURN && IS_READY(PEER(turn)) -> begin_turn(); }
+        :: atomic { step < SWEEP && HAS_STEP && IS_READY(PEER(step)) -> begin_step(); }
         :: atomic {
-                ended < turn -> end_turn();
+                ended < step -> end_step();
             }
-            flag_turns[me] = WORD(n, ended);
-        :: atomic { ended < ROUND && SOMEBODY_GONE -> bad = true; }
+            flag_steps[me] = WORD(n, ended);
+        :: atomic { ended < SWEEP && SOMEBODY_GONE -> bad = true; }
             do
-            :: atomic { ended < turn -> end_turn(); }
+            :: atomic { ended < step -> end_step(); }
             :: else -> break;
             od;
             break;
         od;
     fi;
     if
-    :: bad -> end_turns();
+    :: bad -> end_steps();
     :: else -> skip;
     fi;
-    turn = 0;
+    step = 0;
     ended = 0;
     failures = 0;
 }
 #endif
 
-/* ---------------------------------------------------------------- tiles, in rounds of turns, and pieces */
+/* ---------------------------------------------------------------- tiles, in sweeps of steps, and partitions */
 
-#if WAY == PUT
+#if MODE == PUT
 #define ALL_PUT (tiles == TILES)
-#define SENT(tile) (sent[tile] == PIECES || tiles <= (tile))
+#define SENT(tile) (sent[tile] == PARTITIONS || tiles <= (tile))
 #if TILES == 1
 #define SOME_LEFT (!SENT(0))
-#define LOWEST (tiles > 0 -> sent[0] : PIECES)
+#define LOWEST (tiles > 0 -> sent[0] : PARTITIONS)
 #define CHOSEN (0)
 #else
 #define SOME_LEFT (!SENT(0) || !SENT(1))
 #define LOWEST                                                                                     \
-    (tiles == 0 -> PIECES : (tiles == 1 || sent[0] <= sent[1] -> sent[0] : sent[1]))
+    (tiles == 0 -> PARTITIONS : (tiles == 1 || sent[0] <= sent[1] -> sent[0] : sent[1]))
 #define CHOSEN (tiles == 1 || sent[0] <= sent[1] -> 0 : 1)
 #endif
-#define NOTHING_LEFT (turn == ended && turn % ROUND == 0 && !SOME_LEFT)
+#define NOTHING_LEFT (step == ended && step % SWEEP == 0 && !SOME_LEFT)
 
-/* The lowest piece of the oldest tile; with it done, all pieces below those left are complete. */
-inline begin_round() {
+/* The lowest partition of the oldest tile; with it done, all partitions below those left are complete. */
+inline begin_sweep() {
     if
-    :: turn % ROUND == 0 ->
+    :: step % SWEEP == 0 ->
         peer = CHOSEN;
-        piece_of[(turn / ROUND) % 2] = sent[peer];
+        partition_of[(step / SWEEP) % 2] = sent[peer];
         sent[peer]++;
-        complete[(turn / ROUND) % 2] = (ALL_PUT -> LOWEST : 0);
+        complete[(step / SWEEP) % 2] = (ALL_PUT -> LOWEST : 0);
         peer = 0;
-#if BREAK == EARLY_PIECES
-        finished = complete[(turn / ROUND) % 2];
-        tell_pieces();
+#if BREAK == EARLY_PARTITIONS
+        finished = complete[(step / SWEEP) % 2];
+        publish_partitions();
 #endif
     :: else -> skip;
     fi;
 }
 
-inline tell_pieces() {
+inline publish_partitions() {
     atomic {
         assert(bad || injected || OF_PEERS(DELIVERED, &&));
         if
-        :: flag_pieces[me] < WORD(n, finished) -> flag_pieces[me] = WORD(n, finished);
+        :: flag_partitions[me] < WORD(n, finished) -> flag_partitions[me] = WORD(n, finished);
         :: else -> skip;
         fi;
         finished = 0;
     }
 }
 
-/* After the last tile the user waits for all pieces, and goes on putting its own meanwhile. */
+/* After the last tile the user waits for all partitions, and goes on putting its own meanwhile. */
 inline copy_all() {
     do
     :: atomic { MAY_DIE -> die(); }
     :: atomic { !bad && !ALL_PUT -> may_fail(); tiles = tiles + !skipped; skipped = false; }
     :: atomic {
-            (turn % ROUND != 0 || SOME_LEFT) && turn - ended < 2 && HAS_TURN && IS_READY(PEER(turn)) ->
-            begin_round();
-            begin_turn();
+            (step % SWEEP != 0 || SOME_LEFT) && step - ended < 2 && HAS_STEP && IS_READY(PEER(step)) ->
+            begin_sweep();
+            begin_step();
         }
-    :: atomic { ended < turn -> end_turn(); }
-        flag_turns[me] = WORD(n, ended);
+    :: atomic { ended < step -> end_step(); }
+        flag_steps[me] = WORD(n, ended);
         if
-        :: ended % ROUND == 0 -> finished = complete[(ended / ROUND + 1) % 2]; tell_pieces();
+        :: ended % SWEEP == 0 -> finished = complete[(ended / SWEEP + 1) % 2]; publish_partitions();
         :: else -> skip;
         fi;
-    :: !bad && NOTHING_LEFT && ALL_PUT && flag_turns[me] < WORD(n, END) ->
-        end_turns();
-        finished = PIECES;
-        tell_pieces();
-    :: !bad && NOTHING_LEFT && ALL_PUT && flag_pieces[me] >= WORD(n, PIECES) && OF_PEERS(ARRIVED, &&) -> break;
+    :: !bad && NOTHING_LEFT && ALL_PUT && flag_steps[me] < WORD(n, END) ->
+        end_steps();
+        finished = PARTITIONS;
+        publish_partitions();
+    :: !bad && NOTHING_LEFT && ALL_PUT && flag_partitions[me] >= WORD(n, PARTITIONS) && OF_PEERS(ARRIVED, &&) -> break;
     :: atomic { !bad && SOMEBODY_GONE -> bad = true; }
     :: bad ->
         do
-        :: atomic { ended < turn -> end_turn(); }
+        :: atomic { ended < step -> end_step(); }
         :: else -> break;
         od;
-        end_turns();
-#if BREAK != NO_LAST_PIECE
-        finished = PIECES;
-        tell_pieces();
+        end_steps();
+#if BREAK != NO_LAST_PARTITION
+        finished = PARTITIONS;
+        publish_partitions();
 #endif
         break;
     od;
     atomic {
-        turn = 0;
+        step = 0;
         ended = 0;
         failures = 0;
         tiles = 0;
@@ -498,8 +498,8 @@ inline copy_all() {
         sent[1] = 0;
         complete[0] = 0;
         complete[1] = 0;
-        piece_of[0] = 0;
-        piece_of[1] = 0;
+        partition_of[0] = 0;
+        partition_of[1] = 0;
     }
 }
 #endif
@@ -509,13 +509,13 @@ inline copy_all() {
 proctype rank(byte me) {
     byte n = 1, peer;
     bool bad, skipped; /* the plan is broken here; the step failed */
-#if WAY != PUT && PACED == 0
+#if MODE != PUT && PACED == 0
     byte todo;
 #else
-    byte turn, ended, failures;
+    byte step, ended, failures;
 #endif
-#if WAY == PUT
-    byte tiles, sent[2], complete[2], piece_of[2], finished;
+#if MODE == PUT
+    byte tiles, sent[2], complete[2], partition_of[2], finished;
 #endif
     do
     :: n <= EXECUTIONS ->

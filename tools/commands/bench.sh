@@ -54,7 +54,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail "--ranks needs a number, not '$ranks'"
-[[ $only =~ ^(all|redist|fft)$ ]] || fail "--only knows redist and fft, not '$only'"
+[[ $only =~ ^(all|redist|fft)$ ]] || fail "--only takes redist or fft, not '$only'"
 [ "$ranks" -le "$cores" ] || fail "$ranks ranks on $cores cores would time waiting, not work"
 for program in redist-bench fftnd-bench; do
     [ -x "$BUILD/bench/$program" ] || fail "$BUILD/bench/$program is not built (set BUILD)"

@@ -22,7 +22,7 @@ usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] 
               1024^3 like a transform that lies on the device; needs 40 GiB of host memory
   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
               bound to the cores next to its device, with a report; started again it goes on
-  --seconds   for the study: nothing begins after so long (150)
+  --seconds   for the study: no configuration begins after N seconds (150)
   --host      the study with arrays in host memory, to try it where there is no device
 environment:
   BUILD         a folder that is configured already (build-gpu, made when it is not there)
@@ -68,7 +68,7 @@ count_devices() {
     nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null | wc -l
 }
 
-has_package() { # names that pkg-config knows
+has_package() { # names of pkg-config
     command -v pkg-config >/dev/null && pkg-config --exists "$@"
 }
 

@@ -8,7 +8,8 @@ set -uo pipefail
 . tools/shell/build.sh
 . tools/shell/results.sh
 
-suppressions=$PWD/tests/suppressions
+# ---------------------------------------------------------------- which tests
+
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
 slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retained|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
@@ -17,126 +18,163 @@ slowed_more+='fftnd_(calls|failures|retained|random))'
 # Tests of what copies.
 copies='^test_(redist_(copy|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
-emulated='^test_(redist_((copy|turns|join)-1|(exchange|tiles|partitions)-(2|4)|boxes-2)|fftnd_(random|partitions|calls)-2)$'
-# On up to four ranks, and without what takes long beside what it finds: threads under other thread
-# levels, installations, and most short benchmarks.
-quick='^test_(errors|lifecycle|redist_[a-z]+|fftnd_[a-z]+)(-[123])?-[1-4]$|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$'
-quick+='|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$|^test_(symbols|report|jobs)'
+emulated='^test_(redist_((copy|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
+# On up to three ranks, and what depends on process grids on four; without what takes long beside what it finds:
+# threads under other thread levels, installations, and most short benchmarks.
+quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
+quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
+quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
+quick+='|^test_(symbols|report|jobs)'
+many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 model soak checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak model checks documents)
+together=' model checks documents ' # each of them leaves cores idle
 
-# Builds for a pass; a build that fails is one failure.
-build_pass() { # folder, options of meson setup
-    local folder=$1 begin=$SECONDS
-    shift
-    if build_folder "build-test/$folder" --buildtype=release -Ddebug=true "$@"; then
-        record passed 1 "$folder: builds"
-        echo "Built build-test/$folder ($((SECONDS - begin)) s)"
+# ---------------------------------------------------------------- builds
+
+# The build folder of a pass, if it has one.
+folder_of() { # pass
+    case $1 in
+    quick | gcc | valgrind | soak) echo gcc ;;
+    clang | mpich | sanitize | tsan | plain | aarch64) echo "$1" ;;
+    esac
+}
+
+# Further options of meson setup. MPICH's MPI_Waitall makes gcc complain of MPI_STATUSES_IGNORE; the sanitizers
+# make it see false warnings, so these are no errors there.
+declare -A options=(
+    [gcc]='-Dmpi=openmpi -Dwerror=true'
+    [clang]='-Dmpi=openmpi -Dwerror=true'
+    [mpich]='-Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow'
+    [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1'
+    [tsan]='-Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dexamples=false -Db_sanitize=thread -Db_lundef=false
+        -Doptimization=1'
+    [plain]='-Dmpi=openmpi -Dcuda=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true -Dcopy_loops=plain'
+)
+
+build() { # folder
+    local words=()
+    if [ "$1" = aarch64 ]; then
+        bash tools/test/aarch64.sh
+        return
+    fi
+    read -r -d '' -a words <<<"${options[$1]}" || true
+    [ "$1" != clang ] || export CC=clang CXX=clang++
+    build_folder "build-test/$1" --buildtype=release -Ddebug=true "${words[@]}"
+}
+
+# Builds, and records how that went; what cannot be built for want of packages is skipped.
+build_and_record() { # folder
+    local code=0 begin=$SECONDS log=out/test/build-$1.txt
+    (build "$1") >"$log" 2>&1 || code=$?
+    if [ $code -eq 0 ]; then
+        record passed 1 "$1: builds"
+        echo "Built build-test/$1 ($((SECONDS - begin)) s)"
+    elif [ $code -eq 77 ]; then
+        record skipped 1 "$1: $(tail -n 1 "$log")"
     else
-        record failed 1 "$folder: builds"
-        return 1
+        record failed 1 "$1: builds"
+        cat "$log"
     fi
 }
 
-# The tests that fit an expression, with few repetitions and random cases.
-run_some() { # pass, folder, expression
-    REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 run_tests "$@"
+is_built() { # folder
+    grep -qxF "passed 1 $1: builds" "$results"
 }
 
-build_gcc() {
-    build_pass gcc -Dmpi=openmpi -Dwerror=true
+# Two folders at a time, since configuring and linking leave a core idle.
+build_for() { # passes
+    local pass folder folders=' '
+    for pass in "$@"; do
+        folder=$(folder_of "$pass")
+        [[ -z $folder || $folders == *" $folder "* ]] && continue
+        folders+="$folder "
+        [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+        build_and_record "$folder" &
+    done
+    wait
+}
+
+# ---------------------------------------------------------------- passes
+
+# The tests that fit an expression, with few repetitions, random and named cases.
+run_some() { # pass, expression
+    REDIST_TEST_SHARE=0.3 REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 \
+        run_tests "$1" "build-test/$(folder_of "$1")" "$2"
 }
 
 # The main tests on few ranks.
 pass_quick() {
-    build_gcc && REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3 run_tests quick build-test/gcc "$quick"
+    REDIST_TEST_SHARE=0.4 REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.3 run_tests quick build-test/gcc "$quick"
 }
 
-# All tests, examples and short benchmarks on all their numbers of ranks.
+# All tests, examples and short benchmarks on all their numbers of ranks; on many ranks a part of the named
+# cases.
 pass_gcc() {
-    build_gcc || return
-    REDIST_TEST_SECONDS=0.3 REDIST_TEST_SCALE=0.3 run_tests gcc build-test/gcc .
+    export REDIST_TEST_SECONDS=0.2 REDIST_TEST_SCALE=0.3
+    run_tests gcc build-test/gcc . "$many_ranks"
+    REDIST_TEST_SHARE=0.35 run_tests gcc build-test/gcc "$many_ranks"
+    unset REDIST_TEST_SECONDS REDIST_TEST_SCALE
     check "two nodes over TCP, in network namespaces" bash tools/test/netns.sh build-test/gcc
 }
 
-# Another compiler's warnings, and its code on a few ranks.
+# Another compiler's code; its warnings have stopped the build.
 pass_clang() {
-    CC=clang CXX=clang++ build_pass clang -Dmpi=openmpi -Dwerror=true &&
-        run_some clang build-test/clang '-3$'
+    run_some clang '-2$|^test_(errors|redist_states|fftnd_errors)-1$'
 }
 
-# Another MPI library. Its MPI_Waitall makes gcc complain of MPI_STATUSES_IGNORE.
+# Another MPI library.
 pass_mpich() {
-    build_pass mpich -Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow &&
-        run_some mpich build-test/mpich '-3$|^test_(errors|redist_exchange|fftnd_random)-(2|8)$'
+    run_some mpich '-3$|^test_(redist_exchange|fftnd_random)-(2|8)$'
 }
 
-# Addresses and undefined behaviour, watched by the compiler's sanitizers (which make gcc see false
-# warnings, so these are no errors here). Leaks are left to valgrind: to tell MPI's own from others, the
-# sanitizer would have to unwind the stack of each allocation, which takes ten times as long as the tests.
+# Addresses and undefined behaviour. Leaks are left to valgrind: to tell MPI's own from others, the sanitizer
+# would have to unwind the stack of each allocation, which takes ten times as long as the tests.
 pass_sanitize() {
-    build_pass sanitize -Dmpi=openmpi -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false &&
-        ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-            run_some sanitize build-test/sanitize "$slowed-3$|^test_redist_(plans|boxes|tiles)-(2|4)$"
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$"
 }
 
-# Races between threads, watched by the compiler's sanitizer. Under MPICH: the sanitizer does not survive
-# the way in which Open MPI replaces functions of the C library, and UCX, which MPICH uses, has to leave
-# that be. What happens inside libraries that are not built for the sanitizer is not looked at. Kernels that
-# spread addresses widely have to be told not to (setarch), where that is allowed.
+# Races between threads. Under MPICH: the sanitizer does not survive the way in which Open MPI replaces functions
+# of the C library, and UCX, which MPICH uses, must not replace them either. What happens inside libraries that
+# are not built for the sanitizer is not looked at. Kernels that spread addresses widely are told not to
+# (setarch), where that is allowed.
 pass_tsan() {
     local wrapper=
     if setarch -R true 2>/dev/null; then
         wrapper='setarch -R'
     fi
-    build_pass tsan -Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dexamples=false \
-        -Db_sanitize=thread -Db_lundef=false &&
-        UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper \
-            REDIST_TEST_SCALE=0.5 \
-            TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
-            run_tests tsan build-test/tsan \
-            '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
+    UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none REDIST_TEST_WRAPPER=$wrapper REDIST_TEST_SCALE=0.5 \
+        TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
+        run_tests tsan build-test/tsan '^test_(redist_two_threads-(1|2)|fftnd_threads-multiple-2)$'
 }
 
 # The copy loops of processors that have none of their own.
 pass_plain() {
-    build_pass plain -Dmpi=openmpi -Dcuda=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true \
-        -Dcopy_loops=plain && run_some plain build-test/plain "$copies-[13]$"
+    run_some plain "$copies-[12]$"
 }
 
 # Another processor, under qemu with MPICH: the flags of direct, what copies, transforms, threads.
 pass_aarch64() {
-    local code=0
-    bash tools/test/aarch64.sh >out/test/aarch64.txt 2>&1 || code=$?
-    if [ $code -eq 77 ]; then
-        record skipped 1 "aarch64: $(tail -n 1 out/test/aarch64.txt)"
-        return
-    elif [ $code -ne 0 ]; then
-        record failed 1 "aarch64: builds"
-        cat out/test/aarch64.txt
-        return
-    fi
-    record passed 1 "aarch64: builds"
     export REDIST_TEST_WRAPPER="qemu-aarch64 -L $PWD/build-test/arm64/sysroot"
-    run_some aarch64 build-test/aarch64 "$emulated"
+    run_some aarch64 "$emulated"
     REDIST_TEST_SECONDS=4 run_tests aarch64 build-test/aarch64 '^test_soak-(2|3)$'
     unset REDIST_TEST_WRAPPER
 }
 
-# Uninitialised values and leaks, watched by valgrind.
+# Uninitialised values and leaks.
 pass_valgrind() {
     local memcheck=(valgrind --quiet --num-callers=40 --error-exitcode=9 --leak-check=full
         --errors-for-leak-kinds=definite --show-leak-kinds=definite
         --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
-        --suppressions="$suppressions/valgrind.txt")
-    build_gcc &&
-        HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
-            run_some valgrind build-test/gcc "$slowed_more-2$"
+        --suppressions="$PWD/tests/suppressions/valgrind.txt")
+    HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
+        run_some valgrind "$slowed_more-2$|^test_(errors|redist_states)-1$"
 }
 
-# Random work of all kinds, for two minutes.
+# Random work of all kinds.
 pass_soak() {
-    check "random exchanges, transforms and faults" bash tools/commands/soak.sh --minutes 2
+    check "random exchanges, transforms and faults" bash tools/commands/soak.sh --minutes 1
 }
 
 check_format() {
@@ -158,17 +196,28 @@ pass_model() {
 # What can be said of the documents and of an installation.
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
-    check "the programs of README.md" bash tools/test/check_readme.sh
+    check "the programs of README.md and docs/guide.md" bash tools/test/check_readme.sh
+}
+
+# A pass whose build failed or was skipped has no more to say.
+run_pass() { # pass
+    local begin=$SECONDS folder
+    folder=$(folder_of "$1")
+    [ -z "$folder" ] || is_built "$folder" || return 0
+    echo "== $1"
+    "pass_$1"
+    echo "== $1: $((SECONDS - begin)) s"
 }
 
 run_passes() { # passes
-    local pass begin
+    local pass
     for pass in "$@"; do
-        begin=$SECONDS
-        echo "== $pass"
-        "pass_$pass"
-        echo "== $pass: $((SECONDS - begin)) s"
+        [[ $together == *" $pass "* ]] || run_pass "$pass"
     done
+    for pass in "$@"; do
+        [[ $together != *" $pass "* ]] || run_pass "$pass" &
+    done
+    wait
 }
 
 # All packages at once, as apt starts slowly.
@@ -191,5 +240,6 @@ for pass in "$@"; do
 done
 install_for "$@" || exit 1
 start_results
+build_for "$@"
 run_passes "$@"
 summary

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # How this project's scripts start MPI programs, in one place. Sourced, not run.
 
-# Open MPI refuses to run as root unless told twice that it may.
+# Open MPI refuses to run as root unless two variables allow it.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # All ranks are on this machine: no attempt to reach it through its network.
 export OMPI_MCA_btl=self,vader

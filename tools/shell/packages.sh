@@ -10,7 +10,7 @@ simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 test_packages=(g++ check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="iproute2"
+    [gcc]="iproute2 abigail-tools"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"
@@ -72,11 +72,11 @@ apt_install() { # what becomes root, log file, packages
         </dev/null 2>&1 | tee -a "$log" | show_progress
 }
 
-# Asks apt only for what is missing; fetches new lists only when the present ones do not do.
+# Installs only what is missing; fetches new package lists only if that fails with the present ones.
 install_packages() { # packages
     local missing as_root log=out/log/apt.txt
     if ! command -v dpkg-query >/dev/null; then
-        echo "Not a Debian system; the build tells what is missing. Needed: $*"
+        echo "Not a Debian system; the build reports what is missing. Needed: $*"
         return 0
     fi
     mapfile -t missing < <(missing_packages "$@")

@@ -47,7 +47,7 @@ done
 build="build-simulate"
 
 # A message costs its sender and its receiver half a microsecond each, as in common MPI libraries, a
-# question to MPI a tenth, however often it is asked; computing, packing among it, costs nothing.
+# test or probe a tenth; computing, packing among it, costs nothing.
 # Collective operations use Open MPI's algorithms, MPI_Alltoallv the one that sends all at once.
 settings=(--cfg=smpi/os:0:5e-7:0 --cfg=smpi/ois:0:5e-7:0 --cfg=smpi/or:0:5e-7:0
     --cfg=smpi/test:1e-7 --cfg=smpi/iprobe:1e-7 --cfg=smpi/grow-injected-times:no

@@ -7,7 +7,7 @@ from rows_of_study import PHASES, best, group, size_key, size_text
 PHASE_NAMES = ["transforms", "packing", "first message in", "communication", "unpacking",
                "own part", "rest"]
 MOST_BARS = 14
-HOPELESS = 2.0  # libfftnd/planner/grids.c leaves out grids whose prediction is so many times the best one
+HOPELESS = 2.0  # libfftnd/planner/grids.c leaves out grids whose prediction exceeds the best one by this factor
 
 
 def pair_of_plots(title, curves, alone=()):
@@ -46,9 +46,9 @@ def best_table(results):
         first = best(of_size)
         others = [result for result in of_size if result is not first]
         second = best(others) if others else None
-        rows.append([size_text(size), f"{first.way} {first.key['method']}",
+        rows.append([size_text(size), f"{first.configuration} {first.key['method']}",
                      f"{first.total:.3f} ± {first.band:.3f}",
-                     f"{second.way} {second.key['method']}" if second else "",
+                     f"{second.configuration} {second.key['method']}" if second else "",
                      f"{second.total / first.total:.2f}" if second else "",
                      f"{max(result.total for result in of_size) / first.total:.1f}"])
     return page.table(["size", "best", "total, ms", "second", "of best", "worst of best"], rows)
@@ -58,13 +58,13 @@ def phase_bars(results):
     """Of the largest size: the best method of each grid, and all methods on the best grid."""
     largest = max(size_key(result) for result in results)
     of_size = [result for result in results if size_key(result) == largest]
-    grids = [best(of_way) for of_way in group(of_size, lambda result: result.way).values()]
-    methods = [result for result in of_size if result.way == best(of_size).way]
+    grids = [best(of_configuration) for of_configuration in group(of_size, lambda result: result.configuration).values()]
+    methods = [result for result in of_size if result.configuration == best(of_size).configuration]
     drawings = []
     for title, chosen, name in (
             ("Phases, best method of each grid", grids,
-             lambda result: f"{result.way} {result.key['method']}"),
-            (f"Phases on {best(of_size).way}", methods, lambda result: result.key["method"])):
+             lambda result: f"{result.configuration} {result.key['method']}"),
+            (f"Phases on {best(of_size).configuration}", methods, lambda result: result.key["method"])):
         chosen = sorted(chosen, key=lambda result: result.total)[:MOST_BARS]
         rows = [(name(result), [result.phases[phase] for phase in PHASES]) for result in chosen]
         drawings.append(plots.bars(f"{title}, {size_text(largest[1])}", rows, PHASE_NAMES, "ms"))
@@ -83,7 +83,7 @@ def names_best(group_of_grids):
 
 
 def prediction_groups(results):
-    """Results that differ in their grid only, where the model tells the grids apart."""
+    """Results that differ in their grid only, where the model distinguishes the grids."""
     known = [result for result in results
              if result.predicted == result.predicted and result.key["decomposition"] != "auto"]
     groups = group(known, lambda r: (r.points, r.size, r.key["method"], r.key["layout"],
@@ -118,7 +118,7 @@ def prediction_section(results):
         by_chance += len(named) / len(of_grids)
         loss = min(result.total for result in named) / best(of_grids).total
         for result in sorted(of_grids, key=lambda result: result.predicted):
-            rows.append([size_text(result.size), result.key["method"], result.way,
+            rows.append([size_text(result.size), result.key["method"], result.configuration,
                          f"{result.predicted:.3f}", f"{result.communication:.3f}",
                          f"{result.exchange:.3f}", f"{result.total:.3f}",
                          "yes" if result in named else "",
@@ -138,16 +138,16 @@ def prediction_section(results):
 
 def methods_section(results):
     contents = ""
-    for way, of_way in group(results, lambda result: result.way).items():
-        curves = best_of_each(of_way, lambda result: result.key["method"])
+    for name, of_configuration in group(results, lambda result: result.configuration).items():
+        curves = best_of_each(of_configuration, lambda result: result.key["method"])
         if len(curves) > 1:
-            contents += page.folded(f"methods on {way}", pair_of_plots(way, curves))
+            contents += page.folded(f"methods on {name}", pair_of_plots(name, curves))
     return contents
 
 
 def section(results, alone):
     """`alone` are results of a single rank in the same direction, if there are other ranks' results."""
-    curves = best_of_each(results, lambda result: result.way)
+    curves = best_of_each(results, lambda result: result.configuration)
     best_alone = [best(of_size) for of_size in group(alone, size_key).values()]
     return (pair_of_plots("Best method of each grid", curves, best_alone) + best_table(results)
             + phase_bars(results) + methods_section(results) + prediction_section(results))

@@ -12,9 +12,9 @@ static const double pi = 3.14159265358979323846;
 /* Of a term along an axis: small, different, and below the highest mode of few points. */
 static int wave(const study_laplacian *given, int term, int axis) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
-    int points = layout->sizes[axis], k = 1 + axis + term * layout->ndims;
-    int most = given->kind == FFTND_R2R ? points - 1 : (points - 1) / 2;
-    return k < most ? k : most;
+    redist_index points = layout->sizes[axis], k = 1 + axis + term * layout->ndims;
+    redist_index most = given->kind == FFTND_R2R ? points - 1 : (points - 1) / 2;
+    return (int)(k < most ? k : most);
 }
 
 static double phase(const study_laplacian *given, int term, int axis) {
@@ -22,9 +22,10 @@ static double phase(const study_laplacian *given, int term, int axis) {
 }
 
 /* The factor of one axis, at a point of the real axis or of the half circle of a DCT-II. */
-static double factor(const study_laplacian *given, int term, int axis, int point) {
-    int points = given->layout[FFTND_PHYSICAL].sizes[axis];
-    double x = given->kind == FFTND_R2R ? pi * (point + 0.5) / points : 2 * pi * point / points;
+static double factor(const study_laplacian *given, int term, int axis, redist_index point) {
+    double points = (double)given->layout[FFTND_PHYSICAL].sizes[axis];
+    double x = given->kind == FFTND_R2R ? pi * ((double)point + 0.5) / points
+                                        : 2 * pi * (double)point / points;
     return cos(wave(given, term, axis) * x + phase(given, term, axis));
 }
 
@@ -38,11 +39,12 @@ static double wave_squares(const study_laplacian *given, int term) {
 void study_laplacian_begin(study_laplacian *given) {
     const fftnd_layout *layout = &given->layout[FFTND_PHYSICAL];
     for (int i = 0; i < TERMS * layout->ndims; i++) {
-        int term = i % TERMS, axis = i / TERMS, points = layout->sizes[axis];
+        int term = i % TERMS, axis = i / TERMS;
+        redist_index points = layout->sizes[axis];
         double *factors = calloc((size_t)points, sizeof *factors);
         if (!factors)
-            bench_abort("no memory for a function of %d points", points);
-        for (int point = 0; point < points; point++)
+            bench_abort("no memory for a function of %lld points", (long long)points);
+        for (redist_index point = 0; point < points; point++)
             factors[point] = factor(given, term, axis, point);
         given->factors[term][axis] = factors;
     }
@@ -56,12 +58,13 @@ void study_laplacian_end(study_laplacian *given) {
 /* ---------------------------------------------------------------- elements of a local array */
 
 /* Calls `visit` for each element with its place and its global indices. */
-typedef void visitor(const study_laplacian *given, ptrdiff_t place, const int index[], void *data);
+typedef void visitor(const study_laplacian *given, ptrdiff_t place, const redist_index index[],
+                     void *data);
 
 static void visit_all(const study_laplacian *given, enum fftnd_side side, visitor *visit,
                       void *data) {
     const fftnd_layout *layout = &given->layout[side];
-    int index[REDIST_MAX_NDIMS], axis = 0;
+    redist_index index[REDIST_MAX_NDIMS], axis = 0;
     for (int i = 0; i < layout->ndims; i++)
         if (layout->count[i] == 0)
             return;
@@ -94,8 +97,8 @@ static void set(const study_laplacian *given, void *array, ptrdiff_t place, doub
 /* ---------------------------------------------------------------- the function */
 
 /* Real and imaginary part of the sum of both terms, each times its weight. */
-static void evaluate(const study_laplacian *given, const int index[], const double weights[TERMS],
-                     double value[2]) {
+static void evaluate(const study_laplacian *given, const redist_index index[],
+                     const double weights[TERMS], double value[2]) {
     double terms[TERMS];
     for (int term = 0; term < TERMS; term++) {
         terms[term] = weights[term];
@@ -110,7 +113,7 @@ static int components(const study_laplacian *given) {
     return given->kind == FFTND_C2C ? 2 : 1;
 }
 
-static void fill_element(const study_laplacian *given, ptrdiff_t place, const int index[],
+static void fill_element(const study_laplacian *given, ptrdiff_t place, const redist_index index[],
                          void *array) {
     static const double weights[TERMS] = {1.0, 1.0};
     double value[2];
@@ -126,18 +129,18 @@ void study_laplacian_fill(const study_laplacian *given, void *physical) {
 /* ---------------------------------------------------------------- the spectral side */
 
 /* Modes above the half are the negative ones; a halved axis and a DCT have none. */
-static double mode_square(const study_laplacian *given, const int index[]) {
+static double mode_square(const study_laplacian *given, const redist_index index[]) {
     const fftnd_layout *points = &given->layout[FFTND_PHYSICAL];
     double sum = 0.0;
     for (int axis = 0; axis < points->ndims; axis++) {
-        int k = index[axis], n = points->sizes[axis];
-        double mode = given->kind != FFTND_R2R && 2 * k > n ? n - k : k;
+        redist_index k = index[axis], n = points->sizes[axis];
+        double mode = (double)(given->kind != FFTND_R2R && 2 * k > n ? n - k : k);
         sum += mode * mode;
     }
     return sum;
 }
 
-static void apply_element(const study_laplacian *given, ptrdiff_t place, const int index[],
+static void apply_element(const study_laplacian *given, ptrdiff_t place, const redist_index index[],
                           void *array) {
     int numbers = given->kind == FFTND_R2R ? 1 : 2;
     for (int part = 0; part < numbers; part++)
@@ -158,8 +161,8 @@ struct comparison {
     double worst[2]; /* difference, value */
 };
 
-static void compare_element(const study_laplacian *given, ptrdiff_t place, const int index[],
-                            void *data) {
+static void compare_element(const study_laplacian *given, ptrdiff_t place,
+                            const redist_index index[], void *data) {
     struct comparison *comparison = data;
     double value[2];
     evaluate(given, index, comparison->weights, value);
@@ -188,9 +191,10 @@ double study_laplacian_tolerance(const study_laplacian *given) {
     const fftnd_layout *points = &given->layout[FFTND_PHYSICAL];
     double highest = 0.0, number = 1.0;
     for (int axis = 0; axis < points->ndims; axis++) {
-        double mode = given->kind == FFTND_R2R ? points->sizes[axis] : points->sizes[axis] / 2;
+        double points_along = (double)points->sizes[axis];
+        double mode = given->kind == FFTND_R2R ? points_along : floor(points_along / 2);
         highest += mode * mode;
-        number *= points->sizes[axis];
+        number *= points_along;
     }
     double growth = highest / fmax(1.0, wave_squares(given, 0));
     double unit = given->precision == FFTND_DOUBLE ? 1e-15 : 5.4e-7;

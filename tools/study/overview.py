@@ -20,7 +20,7 @@ def row(results, least):
     first = best(results)
     worst = max(result.total for result in results)
     return [case_text(first), str(first.ranks), size_text(first.size), first.key["direction"],
-            first.staging, f"{first.way} {first.key['method']}",
+            first.staging, f"{first.configuration} {first.key['method']}",
             f"{first.total:.3f} ± {first.band:.3f}",
             f"{first.total / least:.2f}", f"{first.phases['transform']:.3f}",
             f"{first.communication:.3f}", f"{worst:.3f}"]

@@ -6,7 +6,7 @@
 #include "space.h"
 
 /* Writes a line for each rank: its host, the processors that it may run on, its device, and the
- * processors next to that, as Linux numbers them. What nobody knows is left empty. Collective over
+ * processors next to that, as Linux numbers them. What is unknown is left empty. Collective over
  * MPI_COMM_WORLD. */
 void study_placement_write(const char *path, const bench_space *space);
 

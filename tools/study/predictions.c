@@ -68,8 +68,9 @@ double study_predict(study_predictions *predictions, const study_job *job,
     options.grid_ndims = info.grid_ndims;
     options.grid = info.grid;
     options.order = info.order;
-    int code = fftnd_predict(
-        &fit->model, nranks, job->ndims, config->sizes, (enum fftnd_kind)config->choice[STUDY_KIND],
-        (enum fftnd_precision)config->choice[STUDY_PRECISION], &options, &seconds);
+    int code =
+        fftnd_predict(&fit->model, nranks, job->ndims, config->extents,
+                      (enum fftnd_kind)config->choice[STUDY_KIND],
+                      (enum fftnd_precision)config->choice[STUDY_PRECISION], &options, &seconds);
     return code == REDIST_OK ? seconds : NAN;
 }

@@ -41,7 +41,7 @@ static int is_gpu(hwloc_obj_t device) {
            (pci->vendor_id == INTEL && pci->class_id != 0x0300) || pci->class_id == CONTROLLER_3D;
 }
 
-/* A GPU that hwloc does not know may be next to any core. */
+/* A GPU that hwloc does not find may be next to any core. */
 static hwloc_const_cpuset_t cores_next_to(hwloc_topology_t topology, const char *address) {
     hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, address);
     return device ? hwloc_get_non_io_ancestor_obj(topology, device)->cpuset
@@ -66,7 +66,7 @@ static struct gpus all_gpus(hwloc_topology_t topology) {
     return gpus;
 }
 
-/* CUDA knows nothing of a machine that hwloc was told of. */
+/* CUDA sees this machine, not one that is described to hwloc. */
 static struct gpus find_gpus(hwloc_topology_t topology) {
     struct gpus gpus = {0, {NULL}};
     if (hwloc_topology_is_thissystem(topology))

@@ -86,7 +86,7 @@ static int has_heading(FILE *file, const char *heading) {
            strcmp(line + length, "\n") == 0;
 }
 
-/* Writes what is kept beside the file and puts it in its place. */
+/* Writes the complete rows to a new file and replaces the old one. */
 static int rewrite(study_rows *rows, FILE *old, const char *path, const char *heading,
                    int key_columns, int runs, size_t bytes, char fault[]) {
     char beside[LINE_BYTES];

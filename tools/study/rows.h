@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of a study: a file of comma separated values that a later start goes on with. */
+/* The rows of a study: a file of comma separated values that a later start continues. */
 #ifndef STUDY_ROWS_H
 #define STUDY_ROWS_H
 

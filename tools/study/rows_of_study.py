@@ -47,7 +47,7 @@ class Result:
         return "none" if alone or self.used_method in ("direct", "nccl") else self.key["staging"]
 
     @property
-    def way(self):
+    def configuration(self):
         """Grid, layout and staging in words, for people."""
         words = [self.key["grid"] if self.key["decomposition"] in ("pencil", "higher")
                  else self.key["decomposition"]]

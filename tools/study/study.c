@@ -115,7 +115,7 @@ static int create_plan(struct trial *trial) {
     const struct study *study = trial->study;
     const study_config *config = trial->config;
     fftnd_options options = plan_options(study, config);
-    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->sizes,
+    return fftnd_plan_create(MPI_COMM_WORLD, study->job->ndims, config->extents,
                              (enum fftnd_kind)config->choice[STUDY_KIND],
                              (enum fftnd_precision)config->choice[STUDY_PRECISION], &options,
                              &trial->plan);
@@ -279,7 +279,7 @@ static double time_direction(const struct trial *trial, int direction, const cha
 
 /* ---------------------------------------------------------------- the sweep */
 
-/* Which directions have to be measured; rank 0 knows. Returns how many. */
+/* Which directions have to be measured, by the file of rank 0. Returns how many. */
 static int find_missing(const struct study *study, const study_config *config, int missing[2]) {
     const bench_list *directions = &study->job->choices[STUDY_DIRECTION];
     char key[STUDY_KEY_BYTES];
@@ -320,7 +320,7 @@ static int is_over(struct study *study) {
     return study->stopped;
 }
 
-/* A method that does not apply is no failure where all were asked for. */
+/* A method that does not apply is no failure if the job lists all. */
 static void run_trial(struct study *study, const study_config *config, const int missing[2],
                       int count) {
     struct trial trial = {

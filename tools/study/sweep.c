@@ -209,6 +209,8 @@ int study_sweep_config(const study_sweep *sweep, int index, study_config *config
     config->grid = sweep->grids[grid];
     config->order = sweep->last_second[grid] ? sweep->order : NULL;
     config->sizes = job->sizes[index];
+    for (int axis = 0; axis < job->ndims; axis++)
+        config->extents[axis] = config->sizes[axis];
     config->without_mpi = is_without_mpi(config);
     if (!config->without_mpi)
         return 1;

@@ -9,10 +9,11 @@ enum { STUDY_MOST_GRIDS = 512 };
 
 /* One configuration but for the direction: what one plan serves. */
 typedef struct study_config {
-    const int *sizes;
-    const int *order;          /* of the chain's axes; NULL = the usual one */
-    bench_list grid;           /* count 0 = the library chooses */
-    const char *method;        /* of bench_methods */
+    const int *sizes;                       /* of the job */
+    redist_index extents[REDIST_MAX_NDIMS]; /* the same */
+    const int *order;                       /* of the chain's axes; NULL = the usual one */
+    bench_list grid;                        /* count 0 = the library chooses */
+    const char *method;                     /* of bench_methods */
     int choice[STUDY_CHOICES]; /* but for the direction: places in the tables of words */
     int without_mpi;           /* MPI moves no array of a device: there is no staging */
 } study_config;
@@ -27,7 +28,7 @@ typedef struct study_sweep {
 } study_sweep;
 
 /*
- * Expands the words of a job's grids for so many ranks:
+ * Expands the words of a job's grids for a number of ranks:
  *   slab-2d-1d  the first axis is split before, the second one behind
  *   slab-1d-2d  the first axis is split before, the last one behind
  *   slab-late   the last but one is split before, the last one behind
@@ -35,7 +36,7 @@ typedef struct study_sweep {
  *   higher      every grid with three dimensions or more, all above 1
  *   all         all of these
  *   auto        what the library chooses
- *   2x4 ...     that grid, if it has so many ranks
+ *   2x4 ...     that grid, if it has that number of ranks
  * 0 with a reason in `fault` if a word is not known, or no grid is left.
  */
 int study_sweep_create(const study_job *job, int nranks, study_sweep *sweep, size_t bytes,

@@ -5,7 +5,7 @@
 
 enum { STUDY_ADDRESS_BYTES = 32 };
 
-/* Their PCI addresses in the order in which ranks take them; returns how many, 0 if nobody knows. */
+/* Their PCI addresses in the order in which ranks take them; returns how many, 0 if unknown. */
 int study_visible_gpus(int most, char addresses[][STUDY_ADDRESS_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files about CUDA share. Only they include this header. */
-#ifndef REDIST__CUDA_SPACE_H
-#define REDIST__CUDA_SPACE_H
+#ifndef REDIST__CUDA_DEVICE_H
+#define REDIST__CUDA_DEVICE_H
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -32,14 +32,17 @@ cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int c
 /* Copies one box. */
 cudaError_t redist__cuda_copy_part(const struct redist__cuda_part *part, cudaStream_t stream);
 
-/* REDIST_OK, or a code and a message that names `what`; the error, a cudaError_t, is cleared. */
-int redist__cuda_check(int error, const char *what);
+/* REDIST_OK, or a code and a message that names `what`; the error is cleared. */
+int redist__cuda_check(cudaError_t error, const char *what);
+
+/* A stream of the library's own on the current device. */
+void *redist__cuda_stream(int index);
 
 /* Waits for all streams of the library and for the current device: nothing that the library has given them reads
  * or writes memory any more. */
 void redist__cuda_drain(void);
 
-/* What the driver says of an address (cuda_map.c). */
+/* What the driver says of an address (cuda_device.c). */
 struct redist__cuda_memory {
     uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
     int device;
@@ -47,7 +50,7 @@ struct redist__cuda_memory {
 int redist__cuda_is_device(const void *address);
 int redist__cuda_find(const void *address, struct redist__cuda_memory *memory); /* 0 = not found */
 
-/* Memory that peers map (cuda_map.c). */
+/* Memory that peers map (cuda_device.c). */
 struct redist__context;
 struct redist__memory_handle;
 struct redist__mappings;

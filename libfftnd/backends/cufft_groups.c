@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cufft_rate.h"
+#include "cufft_groups.h"
+#include "vkfft.h"
 
 #include <cufftXt.h>
 #include <pthread.h>
@@ -80,7 +81,9 @@ static double measure(long long n, int is_double, cudaStream_t stream) {
     return copied > 0.0 && transformed > 0.0 ? transformed / copied : 1.0;
 }
 
-double fftnd__cufft_strided_ratio(long long n, int is_double, cudaStream_t stream) {
+/* cuFFT takes a fifth longer than a copy where it has a kernel for strided lines, and up to ten times as long where
+ * it has none. */
+static double find_ratio(long long n, int is_double, cudaStream_t stream) {
     static struct known {
         int device, is_double;
         long long n;
@@ -104,4 +107,45 @@ double fftnd__cufft_strided_ratio(long long n, int is_double, cudaStream_t strea
         known[nknown++] = found;
     pthread_mutex_unlock(&lock);
     return found.ratio;
+}
+
+int fftnd__cufft_is_slow(long long n, int is_double, cudaStream_t stream) {
+    return fftnd__vkfft_takes(n) && find_ratio(n, is_double, stream) > FFTND__VKFFT_RATIO;
+}
+
+/* ---------------------------------------------------------------- groups of axes */
+
+static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
+    return inner > 0 && outer % inner == 0 && outer / inner >= n;
+}
+
+/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
+ * which side that one is. */
+static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
+                    const int halved[2]) {
+    redist_index n = inner->n, half = n / 2 + 1;
+    return nests(outer->in, inner->in, halved[0] ? half : n) &&
+           nests(outer->out, inner->out, halved[1] ? half : n);
+}
+
+/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
+ * input, and in the output. */
+static int count_nested(int n, const struct fftnd__loop axes[], const int halved[2]) {
+    static const int whole[2] = {0, 0};
+    int size = 1;
+    while (size < n && size < FFTND__CUFFT_AXES &&
+           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
+        size++;
+    return size;
+}
+
+int fftnd__cufft_group_size(int n, const struct fftnd__loop axes[], const int halved[2],
+                            int is_double, cudaStream_t stream) {
+    int most = count_nested(n, axes, halved), size = 1;
+    int last_is_strided = axes[n - 1].in != 1 || axes[n - 1].out != 1;
+    if (most > 1 && last_is_strided && fftnd__cufft_is_slow(axes[n - 1].n, is_double, stream))
+        return 1;
+    while (size < most && !fftnd__cufft_is_slow(axes[n - size - 1].n, is_double, stream))
+        size++;
+    return size;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What kernels do with arrays on a CUDA device. Only files about CUDA include this header. */
-#ifndef FFTND__CUDA_ARRAYS_H
-#define FFTND__CUDA_ARRAYS_H
+#ifndef FFTND__CUFFT_ARRAYS_H
+#define FFTND__CUFFT_ARRAYS_H
 
 #include <cuda_runtime_api.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device memory that peers map by CUDA IPC. An allocation is exported once, when it is first asked for,
+ * What space_cuda.c stands on: errors, the library's streams, what the driver says of addresses, and device memory
+ * that peers map by CUDA IPC. An allocation is exported once, when it is first used,
  * and imported once by each process and device that needs it. That serves arrays of redist_alloc_in and the
  * user's own of cudaMalloc alike; memory of other kinds has no handle to export.
  *
@@ -9,8 +10,8 @@
  * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
  * same owner that belongs to another allocation, which shows that the one before is gone.
  */
+#include "cuda_device.h"
 #include "../comm/comm.h"
-#include "cuda_space.h"
 #include "space.h"
 
 #include <cuda.h>
@@ -19,10 +20,64 @@
 #include <pthread.h>
 #include <string.h>
 
+/* ---------------------------------------------------------------- errors */
+
+int redist__cuda_check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return REDIST_OK;
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
+    return redist__fail(code, "%s: %s", what, cudaGetErrorString(error));
+}
+
+/* ---------------------------------------------------------------- streams */
+
+enum { MOST_DEVICES = 64, STREAMS = 32 };
+
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    cudaStream_t stream;
+    int is_made;
+} streams[MOST_DEVICES][STREAMS]; /* of each device */
+
+/* Made when first used and kept. Where none can be made, the default stream takes its place for good: who waits
+ * for a stream has to find the one that has got the work. */
+void *redist__cuda_stream(int index) {
+    int device = 0;
+    (void)redist__cuda_check(cudaGetDevice(&device), "cudaGetDevice");
+    pthread_mutex_lock(&streams_lock);
+    cudaStream_t *kept = &streams[device % MOST_DEVICES][index % STREAMS].stream;
+    int *is_made = &streams[device % MOST_DEVICES][index % STREAMS].is_made;
+    if (!*is_made && redist__cuda_check(cudaStreamCreateWithFlags(kept, cudaStreamNonBlocking),
+                                        "cudaStreamCreateWithFlags") != REDIST_OK)
+        *kept = NULL;
+    *is_made = 1;
+    cudaStream_t found = *kept;
+    pthread_mutex_unlock(&streams_lock);
+    return found;
+}
+
+/* CUDA documents that cudaStreamDestroy and cudaEventDestroy let work under way end by itself. It documents no
+ * such thing for cudaFree, cudaFreeHost and cudaIpcCloseMemHandle, though today's wait for the device: after an
+ * execution that failed half way copies may still run. So the library waits itself before it gives anything
+ * back: for its streams, which may be on devices that are not current any more, and for the current device with
+ * the user's streams. A failure here has been reported where the work was given. */
+void redist__cuda_drain(void) {
+    for (int i = 0; i < MOST_DEVICES * STREAMS; i++) {
+        pthread_mutex_lock(&streams_lock);
+        cudaStream_t made = streams[i / STREAMS][i % STREAMS].stream;
+        pthread_mutex_unlock(&streams_lock);
+        if (made != NULL)
+            (void)cudaStreamSynchronize(made);
+    }
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
 /* ---------------------------------------------------------------- the driver */
 
 /* What the driver says of an address. A process that has not used CUDA has not loaded the driver, and then no
- * address of it lies on a device: programs without CUDA pay nothing for being asked. */
+ * address of it lies on a device: programs without CUDA pay nothing. */
 static struct {
     CUresult (*get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr address);
     CUresult (*get_range)(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cuda_arrays.h"
+#include "cufft_arrays.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian process grids and their one-dimensional subgroups. */
-#include "comm.h"
+#include "../comm/comm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,15 +64,14 @@ static int check_dims(const char *function, int size, int ndims, const int dims[
 
 static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_node, int ndims,
                          const int dims[]) {
-    static const char *const names[REDIST_MAX_NDIMS] = {
-        "dims[0]",  "dims[1]",  "dims[2]",  "dims[3]", "dims[4]",  "dims[5]",
-        "dims[6]",  "dims[7]",  "dims[8]",  "dims[9]", "dims[10]", "dims[11]",
-        "dims[12]", "dims[13]", "dims[14]", "dims[15]"};
+    char names[REDIST_MAX_NDIMS][16];
     redist_shared_value values[2 + REDIST_MAX_NDIMS] = {
-        {"ndims", ndims}, {"the candidate of redist_grid_create_by_node", by_node}};
-    for (int i = 0; i < REDIST_MAX_NDIMS; i++)
+        {"ndims", ndims}, {"whether it is redist_grid_create_by_node", by_node}};
+    for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
+        snprintf(names[i], sizeof names[i], "dims[%d]", i);
         values[2 + i] =
             (redist_shared_value){names[i], code == REDIST_OK && i < ndims ? dims[i] : 0};
+    }
     return redist_agree_values_in(function, comm, code, 2 + REDIST_MAX_NDIMS, values);
 }
 
@@ -255,26 +254,6 @@ static struct grids *find_grids(const struct redist__context *context) {
     return (struct grids *)redist__kept(context, REDIST__KEPT_BESIDES, free_grids);
 }
 
-/* Makes the list unless it is there. Collective. */
-static int provide_grids(struct redist__context *context, struct grids **grids) {
-    *grids = find_grids(context);
-    if (*grids != NULL) /* on all ranks */
-        return REDIST_OK;
-    struct grids *made = redist_calloc(1, sizeof *made);
-    int code = redist_agree(context->comm,
-                            made != NULL ? REDIST_OK
-                                         : redist_fail_in("redist_grid_create", REDIST_ERR_MEMORY,
-                                                          "no memory for grids"));
-    if (code != REDIST_OK) {
-        redist_release(made);
-        return code;
-    }
-    made->kept.free = free_grids;
-    redist__keep(context, REDIST__KEPT_BESIDES, &made->kept);
-    *grids = made;
-    return REDIST_OK;
-}
-
 /* ---------------------------------------------------------------- the public grid */
 
 static int allocate_grid(struct redist_grid **grid, struct redist__grid_entry **spare) {
@@ -289,15 +268,16 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
                       redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
-    struct grids *grids;
+    struct redist__kept *grids;
     int code = allocate_grid(&grid, &spare);
     if (code == REDIST_OK)
         code = choose_dims(context->size, ndims, dims);
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = provide_grids(context, &grids);
+        code = redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct grids), free_grids,
+                               &grids);
     if (code == REDIST_OK)
-        code = provide_entry(context, grids, by_node, ndims, dims, &spare, &entry);
+        code = provide_entry(context, (struct grids *)grids, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
     if (code != REDIST_OK) {
         redist_handle_remove(grid);
@@ -407,7 +387,8 @@ int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
 
 /* ---------------------------------------------------------------- boxes of a grid */
 
-static int check_split(const redist_grid *grid, int ndims, const int sizes[], const int axes[]) {
+static int check_split(const redist_grid *grid, int ndims, const redist_index sizes[],
+                       const int axes[]) {
     const char *function = "redist_grid_box";
     if (sizes == NULL || axes == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
@@ -421,8 +402,8 @@ static int check_split(const redist_grid *grid, int ndims, const int sizes[], co
                               grid->entry->ndims, ndims);
     for (int i = 0; i < ndims; i++)
         if (sizes[i] < 0)
-            return redist_fail_in(function, REDIST_ERR_SIZE, "sizes[%d] = %d is negative", i,
-                                  sizes[i]);
+            return redist_fail_in(function, REDIST_ERR_SIZE, "sizes[%d] = %lld is negative", i,
+                                  (long long)sizes[i]);
     for (int i = 0; i < grid->entry->ndims; i++) {
         int twice = 0;
         for (int j = 0; j < i; j++)
@@ -434,8 +415,8 @@ static int check_split(const redist_grid *grid, int ndims, const int sizes[], co
     return REDIST_OK;
 }
 
-int redist_grid_box(const redist_grid *grid, int ndims, const int sizes[], const int axes[],
-                    redist_box *box) {
+int redist_grid_box(const redist_grid *grid, int ndims, const redist_index sizes[],
+                    const int axes[], redist_box *box) {
     int code = check_grid(__func__, grid);
     if (code == REDIST_OK)
         code = check_split(grid, ndims, sizes, axes);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A few threads that do one piece of work together, again and again. */
+#ifndef FFTND__THREAD_POOL_H
+#define FFTND__THREAD_POOL_H
+
+struct fftnd__pool;
+
+/* What each thread does; the one that asked for the work is thread 0. Returns a code of
+ * REDIST_ERRORS. */
+typedef int fftnd__work(void *data, int thread);
+
+/* Starts n - 1 threads, which sleep until there is work; a pool of one is NULL. REDIST_ERR_MEMORY. */
+int fftnd__pool_create(int n, struct fftnd__pool **pool);
+
+int fftnd__pool_size(const struct fftnd__pool *pool);
+
+/* Runs the work on all threads and waits for them. On failure: code and message of the first thread
+ * that failed. Work must not call this for its own pool. */
+int fftnd__pool_run(struct fftnd__pool *pool, fftnd__work *work, void *data);
+
+/* Ends the threads and waits until they are gone. */
+void fftnd__pool_free(struct fftnd__pool *pool);
+
+#endif
