@@ -17,7 +17,7 @@
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
-enum { FFTND__CUFFT_AXES = 3, MOST_STREAMS = 4 };
+enum { MOST_STREAMS = 4 };
 
 /* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
 struct task {
