@@ -6,8 +6,10 @@
  * addresses that are not aligned to complex elements: real lines that begin elsewhere go through a list.
  */
 #include "cufft_arrays.h"
+#include "cufft_groups.h"
 #include "redist_support.h"
 #include "serial.h"
+#include "vkfft.h"
 
 #include <cufftXt.h>
 #include <stdint.h>
@@ -15,13 +17,13 @@
 /* Scratch memory of several streams may have an eighth of the data's bytes. */
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
-enum { MOST_AXES = 3, MOST_STREAMS = 4 };
+enum { MOST_STREAMS = 4 };
 
 /* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
 struct task {
     int is_real[2]; /* input, output */
     int rank;
-    struct fftnd__loop axes[MOST_AXES]; /* decreasing strides, the halved one last */
+    struct fftnd__loop axes[FFTND__CUFFT_AXES]; /* decreasing strides, the halved one last */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
 };
@@ -37,6 +39,7 @@ struct pass {
     struct fftnd__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side goes through a list */
     struct fftnd__cuda_lines lines;
+    struct fftnd__vkfft *strided; /* does it instead of the handles */
 };
 
 struct plan {
@@ -104,19 +107,6 @@ static void sort(int n, struct fftnd__loop loops[]) {
         }
 }
 
-static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
-    return inner > 0 && outer % inner == 0 && outer / inner >= n;
-}
-
-/* Whether cuFFT can transform along `outer` together with axes that begin with `inner`; halved[] says on
- * which side that one is. */
-static int may_join(const struct fftnd__loop *outer, const struct fftnd__loop *inner,
-                    const int halved[2]) {
-    redist_index n = inner->n, half = n / 2 + 1;
-    return nests(outer->in, inner->in, halved[0] ? half : n) &&
-           nests(outer->out, inner->out, halved[1] ? half : n);
-}
-
 /* Loops of one element are none, and two that follow each other are one. */
 static void merge_loops(struct task *task) {
     int n = 0;
@@ -177,17 +167,6 @@ static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__
     return n;
 }
 
-/* How many of the last of `n` axes one plan can transform; halved[] says whether the last one is halved in the
- * input, and in the output. */
-static int group_size(int n, const struct fftnd__loop axes[], const int halved[2]) {
-    static const int whole[2] = {0, 0};
-    int size = 1;
-    while (size < n && size < MOST_AXES &&
-           may_join(&axes[n - size - 1], &axes[n - size], size == 1 ? halved : whole))
-        size++;
-    return size;
-}
-
 /* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
  * -1 = from the input to the output. */
 static struct task make_task(const struct fftnd__serial_problem *problem, int naxes,
@@ -217,6 +196,10 @@ static struct task make_task(const struct fftnd__serial_problem *problem, int na
 
 /* ---------------------------------------------------------------- plans of cuFFT */
 
+static int is_double(const struct plan *plan) {
+    return plan->problem.precision == FFTND_DOUBLE;
+}
+
 static size_t element_bytes(const struct plan *plan, int is_real) {
     return fftnd__item_bytes(plan->problem.precision, is_real);
 }
@@ -233,7 +216,7 @@ static size_t round_up(size_t bytes) {
 
 static int make_handle(const struct plan *plan, const struct task *task,
                        const struct fftnd__loop *batch, cufftHandle handle, size_t *bytes) {
-    long long n[MOST_AXES], in[MOST_AXES], out[MOST_AXES];
+    long long n[FFTND__CUFFT_AXES], in[FFTND__CUFFT_AXES], out[FFTND__CUFFT_AXES];
     const struct fftnd__loop *axes = task->axes, *last = &axes[task->rank - 1];
     for (int i = 0; i < task->rank; i++) {
         n[i] = axes[i].n;
@@ -334,6 +317,43 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
     return code;
 }
 
+/* ---------------------------------------------------------------- lines that are not contiguous */
+
+static void add_outer(const struct plan *plan, struct pass *pass, const struct task *task,
+                      int loop) {
+    pass->outer[pass->nouter++] = (struct fftnd__loop){
+        task->loops[loop].n,
+        task->loops[loop].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
+        task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+}
+
+/* Lines side by side, repeated over the longest of the other loops; the rest are launches. */
+static int use_strided(struct plan *plan, struct pass *pass, const struct task *task) {
+    const struct fftnd__loop *axis = &task->axes[0],
+                             *side = &task->loops[task->nloops > 0 ? task->nloops - 1 : 0];
+    if (task->rank != 1 || task->is_real[0] || task->is_real[1] || task->nloops == 0 ||
+        side->in != 1 || side->out != 1 || axis->in < side->n || axis->out < side->n ||
+        !fftnd__cufft_is_slow(axis->n, is_double(plan), plan->problem.stream))
+        return REDIST_OK;
+    static const struct fftnd__loop once = {1, 0, 0};
+    const struct fftnd__loop *groups = &once;
+    for (int i = 0; i < task->nloops - 1; i++)
+        if (task->loops[i].n <= FFTND__VKFFT_GROUPS && task->loops[i].n > groups->n)
+            groups = &task->loops[i];
+    const struct fftnd__strided_lines lines = {*axis,
+                                               *side,
+                                               *groups,
+                                               plan->problem.precision == FFTND_DOUBLE,
+                                               plan->problem.direction,
+                                               pass->from_output == pass->to_output};
+    int code = fftnd__vkfft_create(&lines, &pass->strided);
+    pass->nouter = 0;
+    for (int i = 0; i < task->nloops - 1 && pass->strided != NULL; i++)
+        if (&task->loops[i] != groups)
+            add_outer(plan, pass, task, i);
+    return code;
+}
+
 /* Lines of the real side lie one after the other in the list. */
 static void use_list(struct plan *plan, struct pass *pass, struct task *task,
                      struct fftnd__loop *batch) {
@@ -356,12 +376,12 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
+    int code = use_strided(plan, pass, task);
+    if (code != REDIST_OK || pass->strided != NULL)
+        return code;
     for (int i = 0; i < task->nloops; i++)
         if (i != chosen)
-            pass->outer[pass->nouter++] = (struct fftnd__loop){
-                task->loops[i].n,
-                task->loops[i].in * (ptrdiff_t)element_bytes(plan, task->is_real[0]),
-                task->loops[i].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
+            add_outer(plan, pass, task, i);
     if (chosen >= 0)
         batch = task->loops[chosen];
     if (count_misaligning(task) > 1)
@@ -379,7 +399,9 @@ static int make_passes(struct plan *plan) {
     static const int whole[2] = {0, 0};
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes), left = n - group_size(n, axes, halved), code = REDIST_OK;
+    int n = list_axes(problem, axes),
+        left = n - fftnd__cufft_group_size(n, axes, halved, is_double(plan), problem->stream),
+        code = REDIST_OK;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
         left = n - 1;
@@ -388,7 +410,7 @@ static int make_passes(struct plan *plan) {
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = group_size(left, axes, whole);
+        int size = fftnd__cufft_group_size(left, axes, whole, is_double(plan), problem->stream);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
@@ -416,9 +438,11 @@ static void finish(void) {
 static void destroy(void *data) {
     struct plan *plan = data;
     finish();
-    for (int i = 0; i < plan->npasses; i++)
+    for (int i = 0; i < plan->npasses; i++) {
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
+        fftnd__vkfft_destroy(plan->passes[i].strided);
+    }
     destroy_streams(plan);
     redist_release(plan);
 }
@@ -464,6 +488,8 @@ static int launch(const struct plan *plan, const struct pass *pass, size_t numbe
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
     int code = REDIST_OK;
+    if (pass->strided != NULL)
+        return fftnd__vkfft_execute(pass->strided, from, to, stream);
     if (pass->gathers)
         code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
     if (code == REDIST_OK)
@@ -498,7 +524,7 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
 
 /* After a failure too, the user's stream waits for what was launched. */
 static int run_pass(const struct plan *plan, const struct pass *pass, char *from, char *to) {
-    if (pass->nhandles == 1)
+    if (pass->nhandles <= 1)
         return launch_all(plan, pass, from, to);
     int code = fork_streams(plan);
     if (code == REDIST_OK)

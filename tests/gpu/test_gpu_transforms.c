@@ -117,6 +117,23 @@ static void choose_chunks(void) {
     }
 }
 
+/* Lines that are not contiguous, of lengths for which cuFFT has no kernels: VkFFT transforms them where it is built. */
+START_TEST(strided_lengths) {
+    NEEDS_FFT_DEVICE();
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
+        for (int precision = FFTND_DOUBLE; precision <= FFTND_FLOAT; precision++) {
+            fft_case cases[] = {FFT_CASE((enum fftnd_kind)kind, 600, 8, 30),
+                                FFT_CASE((enum fftnd_kind)kind, 9, 840, 17),
+                                FFT_CASE((enum fftnd_kind)kind, 96, 100, 21),
+                                FFT_CASE((enum fftnd_kind)kind, 5, 60, 168, 4)};
+            for (int i = 0; i < 4; i++) {
+                cases[i].precision = (enum fftnd_precision)precision;
+                check_grids(cases[i]);
+            }
+        }
+}
+END_TEST
+
 START_TEST(random_cases) {
     NEEDS_FFT_DEVICE();
     for (int i = 0; i < harness_cases(60); i++) {
@@ -319,6 +336,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   dimensions,
+                                  strided_lengths,
                                   random_cases,
                                   random_cases_on_one_rank_each,
                                   methods,
