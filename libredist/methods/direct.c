@@ -155,8 +155,20 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- what peers have to know */
 
+/* Where a box of this rank lies for the peer: in its array, or in the stage from `staged` on. */
+static void locate_box(const struct redist__transfer *transfer, const struct redist__side *mine,
+                       int peer, size_t *staged, struct redist__remote *box) {
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    int in_stage = staged != NULL && peer != transfer->rank && mine->parts[peer].elements > 0;
+    box->offset = in_stage ? *staged : mine->parts[peer].offset;
+    if (in_stage)
+        *staged += redist__direct_stage_part(transfer, &mine->parts[peer], stride);
+    for (int i = 0; i < transfer->ndims; i++)
+        box->stride[i] = in_stage ? stride[i] : mine->stride[i];
+}
+
 static int publish_boxes(const struct redist__problem *problem, const struct redist__side *mine,
-                         struct redist__remote remotes[]) {
+                         size_t *staged, struct redist__remote remotes[]) {
     const struct redist__transfer *transfer = problem->transfer;
     const struct redist__context *context = problem->context;
     struct redist__remote *own = redist_calloc((size_t)context->size, sizeof *own);
@@ -164,11 +176,9 @@ static int publish_boxes(const struct redist__problem *problem, const struct red
         own != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory to publish boxes");
     code = redist_agree(context->comm, code);
     for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
-        own[peer].offset = mine->parts[peer].offset;
+        locate_box(transfer, mine, peer, staged, &own[peer]);
         own[peer].start = mine->parts[peer].start[problem->partition_axis];
         own[peer].extent = mine->extent[problem->partition_axis];
-        for (int i = 0; i < transfer->ndims; i++)
-            own[peer].stride[i] = mine->stride[i];
     }
     if (code == REDIST_OK)
         code = redist_check_mpi(redist_insist(MPI_Alltoall(
@@ -193,11 +203,15 @@ static int connect_share(struct redist__direct *state, int direction) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__share *share = &state->shares[direction];
     int side = redist__direct_remote_side(share, direction);
-    int code = publish_boxes(state->problem, &transfer->side[side], share->remotes);
+    size_t staged = 0;
+    int code = publish_boxes(state->problem, &transfer->side[side],
+                             share->mode == REDIST__STAGE ? &staged : NULL, share->remotes);
     for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++)
         prepare_copy(transfer, share, direction, peer);
-    if (share->mode == REDIST__STAGE && transfer->side[side].bytes > state->stage_bytes)
-        state->stage_bytes = transfer->side[side].bytes;
+    if (share->mode == REDIST__STAGE && staged < REDIST__STAGE_ALIGNMENT)
+        staged = REDIST__STAGE_ALIGNMENT; /* peers map it also if it holds nothing */
+    if (staged > state->stage_bytes)
+        state->stage_bytes = staged;
     return code;
 }
 

@@ -108,20 +108,35 @@ static const void *shared_array(const struct redist__direct *state) {
     }
 }
 
+size_t redist__direct_stage_part(const struct redist__transfer *transfer,
+                                 const struct redist__part *part, ptrdiff_t stride[]) {
+    size_t bytes = transfer->item;
+    for (int i = transfer->ndims - 1; i >= 0; i--) {
+        stride[i] = (ptrdiff_t)bytes;
+        bytes *= (size_t)part->count[i];
+    }
+    return (bytes + REDIST__STAGE_ALIGNMENT - 1) / REDIST__STAGE_ALIGNMENT *
+           REDIST__STAGE_ALIGNMENT;
+}
+
 /* Copies the boxes for the peers to where these can read them. */
 static void stage_source(const struct redist__direct *state) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *side = &transfer->side[state->direction];
+    char *to = state->stage;
     redist__enter(state->problem->timer, REDIST__PACK);
     for (int peer = 0; peer < transfer->nranks; peer++) {
         const struct redist__part *part = &side->parts[peer];
         if (peer == transfer->rank || part->elements == 0)
             continue;
+        ptrdiff_t stride[REDIST_MAX_NDIMS];
+        size_t bytes = redist__direct_stage_part(transfer, part, stride);
         struct redist__copy copy;
         redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride,
-                             side->stride);
-        redist__copy_run(&copy, state->source + part->offset, (char *)state->stage + part->offset,
+                             stride);
+        redist__copy_run(&copy, state->source + part->offset, to,
                          state->traits->copier == REDIST__NONTEMPORAL);
+        to += bytes;
     }
     redist__copy_fence();
 }

@@ -94,6 +94,12 @@ int redist__direct_array(const struct redist__direct *state, int peer, char **ba
 /* Waits for the user's stream; meanwhile other executions go on. */
 void redist__direct_wait_stream(const struct redist__direct *state);
 
+/* Boxes lie in the stage one behind another without gaps: in the layout of an array whose strides are powers of
+ * two they would use a part of the caches only. Gives a box's strides there, and returns its bytes. */
+enum { REDIST__STAGE_ALIGNMENT = 64 };
+size_t redist__direct_stage_part(const struct redist__transfer *transfer,
+                                 const struct redist__part *part, ptrdiff_t stride[]);
+
 /* Begins an execution: publishes where this rank's array is, and that peers may use it. */
 void redist__direct_announce(struct redist__direct *state, int direction, const void *source,
                              void *destination);
