@@ -4,7 +4,6 @@
  * functions are compiled with this file. Its calls of the driver and of NVRTC go through tables, so that the
  * library neither needs them to be loaded nor loads them before a transform takes this way.
  */
-#define FFTND__HAS_VKFFT
 #include "vkfft.h"
 #include "redist_support.h"
 
