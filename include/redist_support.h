@@ -28,6 +28,14 @@ REDIST_API void redist_set_message(const char *text);
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
 
+/** Makes the calling function return the code of a call that fails. */
+#define REDIST_TRY(call)                                                                           \
+    do {                                                                                           \
+        int redist_code_ = (call);                                                                 \
+        if (redist_code_ != REDIST_OK)                                                             \
+            return redist_code_;                                                                   \
+    } while (0)
+
 /** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
 
@@ -182,9 +190,10 @@ typedef struct redist__space {
 
     /** Why there is no such memory on this machine; NULL = there is. */
     const char *(*absent)(void);
-    /** Whether an address lies in this space, and whether this rank may use it now. */
+    /** Whether an address lies in this space; and whether this rank may use it now, REDIST_ERR_ARGUMENT if not, with
+     * a message that names the function and its argument. */
     int (*recognises)(const void *array);
-    int (*check_array)(const void *array);
+    int (*check_array)(const char *function, const char *name, const void *array);
     /** Translates an error of the space's library, in a message that names `what`, and clears it. */
     int (*check_call)(int error, const char *what);
 

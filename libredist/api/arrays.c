@@ -94,7 +94,8 @@ static int check_own_space(const struct redist__request *request,
     int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++)
         if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
-            code = space->check_array(request->arrays[side]);
+            code =
+                space->check_array(request->function, request->names[side], request->arrays[side]);
     if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
         code = redist_fail_in(request->function, REDIST_ERR_METHOD,
                               "options.tiles = REDIST_GET is for arrays in host memory");

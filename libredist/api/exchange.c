@@ -117,7 +117,7 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
     if (bytes == 0)
         return 1;
     if (array == NULL || redist_space_at(redist__space_of(array)) != space ||
-        space->check_array(array) != REDIST_OK)
+        space->check_array("redist_exchange", side == 0 ? "a" : "b", array) != REDIST_OK)
         return 0;
     struct redist__memory_handle handle = space->export_memory(array, bytes);
     return handle.key == kept->key.memory[side] && handle.base == kept->key.base[side];

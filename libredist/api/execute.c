@@ -52,7 +52,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check_array(array);
+    int code = space->check_array(function, name, array);
     if (code != REDIST_OK || !plan->problem.mapped[side] ||
         space->export_memory(array, bytes).key != 0)
         return code;

@@ -277,8 +277,7 @@ static int allocate(struct redist__node_messages *messages) {
     }
     if (!complete)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages between nodes");
-    int code = redist__messages_create(&messages->mpi, context, messages->problem->failure,
-                                       messages->nnodes);
+    int code = redist__messages_create(&messages->mpi, messages->problem, messages->nnodes);
     return code == REDIST_OK ? redist__element_type(messages->problem->transfer, &messages->element)
                              : code;
 }
@@ -472,7 +471,7 @@ static void send_packed(struct redist__node_messages *messages) {
             continue;
         messages->is_sent[node] = 1;
         note_failures(messages);
-        redist__messages_send(&messages->mpi, node, (char *)messages->memory + bundle->out_at,
+        redist__messages_send(&messages->mpi, node, NULL, (char *)messages->memory + bundle->out_at,
                               (int)bundle->out, messages->element,
                               carrier_of(messages, node, messages->own), messages->problem->tag);
     }

@@ -255,7 +255,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    int code = redist__messages_create(&state->messages, problem->context, problem->failure, 1);
+    int code = redist__messages_create(&state->messages, problem, 1);
     if (code == REDIST_OK)
         code = problem->space->event_create(&state->event);
     for (int side = 0; side < 2; side++)

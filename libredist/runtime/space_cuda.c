@@ -27,16 +27,17 @@ static const char *absent(void) {
     return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
 }
 
-static int check_array(const void *array) {
+static int check_array(const char *function, const char *name, const void *array) {
     struct redist__cuda_memory memory;
     int current = 0;
     if (!redist__cuda_is_device(array))
-        return redist__fail(REDIST_ERR_ARGUMENT, "%p is no address of CUDA memory", array);
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
+                              name, array);
     int code = CHECK(cudaGetDevice(&current));
     if (code == REDIST_OK && redist__cuda_find(array, &memory) && memory.device != current)
-        code = redist__fail(REDIST_ERR_ARGUMENT,
-                            "the array at %p lies on device %d, but device %d is the current one",
-                            array, memory.device, current);
+        code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p lies on device %d, but device %d is the current one", name,
+                              array, memory.device, current);
     return code;
 }
 
