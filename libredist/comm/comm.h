@@ -90,11 +90,10 @@ struct redist__context *redist__context_find(MPI_Comm comm);
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* What is kept that `free` frees; NULL = nothing. Keeping more, or no longer: all ranks do so. */
+/* What is kept that `free` frees; NULL = nothing. Keeping more: all ranks do so. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
                                   void (*free)(struct redist__context *, struct redist__kept *));
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
-void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept);
 
 /* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
 int redist__provide(struct redist__context *context, int order, size_t bytes,

@@ -37,6 +37,11 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
                               int axis_a, const redist_index sizes_b[], int axis_b);
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
                            const redist_box all_b[]);
+
+/* A description of the same arrays with parts of its own, empty ones: to be filled for so many ranks. To be freed also
+ * if it fails; REDIST_ERR_MEMORY. */
+int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
+                            int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
 
 /* Elements can be copied as their extents are: no byte of one lies outside. */

@@ -139,6 +139,10 @@ extern const struct redist__method *const redist__methods[];
  * most `most`. 0 = no such method. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
 
+/* How promising a candidate is when nothing is measured. */
+int redist__preference(const struct redist__problem *problem,
+                       const struct redist__candidate *candidate);
+
 /* Writes "method" or "method:variant". */
 void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]);
 

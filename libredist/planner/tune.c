@@ -35,10 +35,7 @@ struct contest {
 /* ---------------------------------------------------------------- candidates */
 
 static int preference(const struct contest *contest, int i) {
-    const struct redist__candidate *candidate = &contest->candidates[i].candidate;
-    return candidate->method->preference != NULL
-               ? candidate->method->preference(contest->problem, candidate)
-               : 0;
+    return redist__preference(contest->problem, &contest->candidates[i].candidate);
 }
 
 /* A candidate that is for its name only does not compete, if any other does; if none does, what the method itself
