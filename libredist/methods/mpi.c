@@ -232,7 +232,8 @@ static void finish_stream(struct state *state) {
 static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
     redist__enter(state->problem->timer, REDIST__PACK);
-    redist__attempt(state->problem, redist__packing_pack_all(from, state->source, 0));
+    redist__attempt(state->problem,
+                    redist__packing_pack(from, 0, state->transfer->nranks, state->source, 0));
     if (!from->all_in_array)
         finish_stream(state);
 }
@@ -252,7 +253,7 @@ static void pack_and_send(struct state *state) {
         redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
-                                                          state->source, stream));
+                                                          1, state->source, stream));
         if (streams)
             redist__attempt(problem, space->event_record(state->events[i], space->stream(i)));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
@@ -293,7 +294,7 @@ static void unpack(struct state *state, int message) {
     redist__arrived(state->problem->timer);
     redist__enter(state->problem->timer, REDIST__UNPACK);
     if (state->segments == 1)
-        redist__attempt(state->problem, redist__packing_unpack(to, peer, state->destination, 0));
+        redist__attempt(state->problem, redist__packing_unpack(to, peer, 1, state->destination, 0));
     else if (!redist__has_failed(state->problem))
         unpack_segment(state, peer, message % state->segments);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
@@ -373,8 +374,9 @@ static void execute_collective(struct state *state) {
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    redist__attempt(problem, redist__packing_unpack_all(&state->packing[!state->direction],
-                                                        state->destination, 0));
+    redist__attempt(problem,
+                    redist__packing_unpack(&state->packing[!state->direction], 0,
+                                           state->transfer->nranks, state->destination, 0));
     finish_stream(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (!state->messages.lost)

@@ -262,7 +262,8 @@ static int follow(const struct redist__space *space, void *earlier, void *event,
 static int pack_segment(struct state *state, struct segment *segment, int direction,
                         const void *source) {
     const struct redist__space *space = state->problem->space;
-    REDIST_TRY(redist__packing_pack_all(&segment->packing[direction], source, PACK_STREAM));
+    REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
+                                    source, PACK_STREAM));
     return follow(space, space->stream(PACK_STREAM), segment->packed, state->stream);
 }
 
@@ -270,7 +271,8 @@ static int unpack_segment(struct state *state, struct segment *segment, int dire
                           void *destination) {
     const struct redist__space *space = state->problem->space;
     REDIST_TRY(follow(space, state->stream, segment->moved, space->stream(UNPACK_STREAM)));
-    return redist__packing_unpack_all(&segment->packing[!direction], destination, UNPACK_STREAM);
+    return redist__packing_unpack(&segment->packing[!direction], 0, segment->transfer.nranks,
+                                  destination, UNPACK_STREAM);
 }
 
 /* A rank that fails to pack exchanges all the same: NCCL connects two ranks when both have their first messages
