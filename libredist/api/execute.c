@@ -18,9 +18,7 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
 
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
-    int code = redist__check_plan(function, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(function, plan));
     if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
@@ -96,19 +94,17 @@ static int start(redist_plan *plan, int direction, void *const arrays[2]) {
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
-    int code = check_start(function, plan, direction, REDIST_WHOLE);
-    if (code == REDIST_OK)
-        code = check_bound(function, plan);
-    return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(check_bound(function, plan));
+    return run(plan, direction, plan->request.arrays);
 }
 
 static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
                   run_plan *run) {
     void *const arrays[2] = {a, b};
-    int code = check_start(function, plan, direction, REDIST_WHOLE);
-    if (code == REDIST_OK)
-        code = check_later_arrays(function, plan, arrays);
-    return code == REDIST_OK ? run(plan, direction, arrays) : code;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(check_later_arrays(function, plan, arrays));
+    return run(plan, direction, arrays);
 }
 
 int redist_plan_execute(redist_plan *plan, int direction) {
@@ -136,11 +132,9 @@ static int end_execution(redist_plan *plan, void (*end)(void *state)) {
 }
 
 int redist_plan_wait(redist_plan *plan) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && !plan->started)
-        code = redist_fail(REDIST_ERR_STATE, "the plan is not started");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (!plan->started)
+        return redist_fail(REDIST_ERR_STATE, "the plan is not started");
     plan->started = 0;
     return end_execution(plan, plan->transport.candidate.method->wait);
 }
@@ -166,10 +160,10 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
 }
 
 static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
-    int code = redist__check_plan(function, plan);
-    if (code == REDIST_OK && (!plan->opened || plan->problem.tiles != tiles))
-        code = redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
-    return code;
+    REDIST_TRY(redist__check_plan(function, plan));
+    if (!plan->opened || plan->problem.tiles != tiles)
+        return redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
+    return REDIST_OK;
 }
 
 static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
@@ -190,9 +184,7 @@ static int check_tile(const char *function, const redist_plan *plan, enum redist
 }
 
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
-    int code = check_open(function, plan, tiles);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_open(function, plan, tiles));
     plan->opened = 0;
     return end_execution(plan, plan->transport.candidate.method->close);
 }
@@ -263,17 +255,17 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
 }
 
 int redist_plan_put_progress(redist_plan *plan) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
+    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
+    return poll_tiles(plan, NULL);
 }
 
 int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    if (code == REDIST_OK && plan->problem.partitions <= 1)
-        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
-    if (code == REDIST_OK && partitions == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "partitions = NULL");
-    return code == REDIST_OK ? poll_tiles(plan, partitions) : code;
+    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
+    if (plan->problem.partitions <= 1)
+        return redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (partitions == NULL)
+        return redist_fail(REDIST_ERR_NULL, "partitions = NULL");
+    return poll_tiles(plan, partitions);
 }
 
 int redist_plan_break(redist_plan *plan, int code) {
@@ -294,9 +286,7 @@ int redist_plan_get_end(redist_plan *plan) {
 /* ---------------------------------------------------------------- questions */
 
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
-    int code = redist__check_plan(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
     const redist_plan_info own = {
         .method = plan->method_name,
         .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
@@ -307,21 +297,19 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
 }
 
 int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && comm == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
-    if (code == REDIST_OK)
-        *comm = plan->context->comm;
-    return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (comm == NULL)
+        return redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    *comm = plan->context->comm;
+    return REDIST_OK;
 }
 
 int redist_plan_get_method(const redist_plan *plan, const char **method) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && method == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "method = NULL");
-    if (code == REDIST_OK)
-        *method = plan->method_name;
-    return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (method == NULL)
+        return redist_fail(REDIST_ERR_NULL, "method = NULL");
+    *method = plan->method_name;
+    return REDIST_OK;
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {

@@ -81,16 +81,13 @@ static int no_memory(const struct redist__request *request) {
 
 static int check_common(struct redist__request *request, const redist_options *options,
                         int least_ndims, redist_plan **plan) {
-    int code = redist__check_options(request, options);
-    if (code == REDIST_OK)
-        code = redist__check_ndims(request, least_ndims);
-    if (code == REDIST_OK)
-        code = redist__check_partitions(request);
-    if (code == REDIST_OK)
-        code = redist__check_datatype(request);
-    if (code == REDIST_OK && plan == NULL)
-        code = redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
-    return code;
+    REDIST_TRY(redist__check_options(request, options));
+    REDIST_TRY(redist__check_ndims(request, least_ndims));
+    REDIST_TRY(redist__check_partitions(request));
+    REDIST_TRY(redist__check_datatype(request));
+    if (plan == NULL)
+        return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
+    return REDIST_OK;
 }
 
 static int take_tag(struct redist__request *request) {
@@ -118,12 +115,9 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
                                         .ndims = ndims,
                                         .names = {"a", "b"},
                                         .arrays = {a, b}};
-    int code = redist_check_comm_in(function, comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &request->context);
-    if (code != REDIST_OK)
-        return code;
-    code = take_tag(request);
+    REDIST_TRY(redist_check_comm_in(function, comm));
+    REDIST_TRY(redist__context_get(comm, &request->context));
+    int code = take_tag(request);
     if (code != REDIST_OK)
         close_request(request);
     return code;
@@ -164,10 +158,8 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
                              const redist_index sizes_b[], void *b, int axis_b,
                              const redist_options *options, redist_plan **plan) {
     struct redist__request request;
-    int code = open_request(function, comm, datatype, ndims, a, b, &request);
-    if (code != REDIST_OK)
-        return code;
-    code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
+    REDIST_TRY(open_request(function, comm, datatype, ndims, a, b, &request));
+    int code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
     return code;
@@ -225,11 +217,9 @@ static int gather_boxes(const struct redist__request *request, const redist_box 
 static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
     const struct redist__context *context = request->context;
-    int code =
-        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
-    if (code != REDIST_OK)
-        return code;
-    code = gather_boxes(request, boxes, all);
+    REDIST_TRY(
+        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request)));
+    int code = gather_boxes(request, boxes, all);
     if (code == REDIST_OK)
         code = redist__check_disjoint(request, "box_a", all);
     if (code == REDIST_OK)
@@ -263,11 +253,9 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const red
                       const redist_box *box_a, void *a, const redist_box *box_b, void *b,
                       const redist_options *options, redist_plan **plan) {
     struct redist__request request;
-    int code = open_request(__func__, comm, datatype, ndims, a, b, &request);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(open_request(__func__, comm, datatype, ndims, a, b, &request));
     const redist_box *const boxes[2] = {box_a, box_b};
-    code = plan_boxes(&request, sizes, boxes, options, plan);
+    int code = plan_boxes(&request, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
     return code;

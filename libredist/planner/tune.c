@@ -319,11 +319,8 @@ static int choose(struct contest *contest, int *winner) {
         return REDIST_OK;
     char key[REDIST_WISDOM_BYTES], name[REDIST__NAME_BYTES] = "";
     const char *file = contest->options->wisdom_file;
-    int code = describe(contest, sizeof key, key);
-    if (code == REDIST_OK)
-        code = redist_wisdom_find(contest->comm, file, key, sizeof name, name);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(describe(contest, sizeof key, key));
+    REDIST_TRY(redist_wisdom_find(contest->comm, file, key, sizeof name, name));
     *winner = find_by_name(contest, name);
     if (*winner >= 0)
         return REDIST_OK;
@@ -376,8 +373,7 @@ int redist__tune(const struct redist__problem *problem, const redist_options *op
     contest.comm = problem->context->comm;
     contest.verbose = options->verbose || (verbose != NULL && strcmp(verbose, "0") != 0);
     int winner = 0;
-    int code = collect(&contest);
-    if (code == REDIST_OK)
-        code = choose(&contest, &winner);
-    return code == REDIST_OK ? set_up(&contest, winner, transport) : code;
+    REDIST_TRY(collect(&contest));
+    REDIST_TRY(choose(&contest, &winner));
+    return set_up(&contest, winner, transport);
 }

@@ -457,9 +457,7 @@ static int note_context(const void *array, struct redist__context *context) {
 /* Exported at once, since what says whose the array is, is kept there. */
 static int allocate(struct redist__context *context, size_t bytes, void **array) {
     size_t blocks = (bytes >> BLOCK_BITS) + 1;
-    int code = redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc"));
     redist__cuda_export(*array, bytes);
     if (note_context(*array, context))
         return REDIST_OK;

@@ -33,12 +33,12 @@ static int check_array(const char *function, const char *name, const void *array
     if (!redist__cuda_is_device(array))
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
                               name, array);
-    int code = CHECK(cudaGetDevice(&current));
-    if (code == REDIST_OK && redist__cuda_find(array, &memory) && memory.device != current)
-        code = redist_fail_in(function, REDIST_ERR_ARGUMENT,
+    REDIST_TRY(CHECK(cudaGetDevice(&current)));
+    if (redist__cuda_find(array, &memory) && memory.device != current)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "%s = %p lies on device %d, but device %d is the current one", name,
                               array, memory.device, current);
-    return code;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -47,14 +47,11 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
     struct cudaDeviceProp properties;
     size_t all;
     int device = 0;
-    int code = CHECK(cudaGetDevice(&device));
-    if (code == REDIST_OK)
-        code = CHECK(cudaGetDeviceProperties(&properties, device));
-    if (code == REDIST_OK)
-        code = CHECK(cudaMemGetInfo(bytes, &all));
-    if (code == REDIST_OK)
-        memcpy(identity, properties.uuid.bytes, sizeof *identity);
-    return code;
+    REDIST_TRY(CHECK(cudaGetDevice(&device)));
+    REDIST_TRY(CHECK(cudaGetDeviceProperties(&properties, device)));
+    REDIST_TRY(CHECK(cudaMemGetInfo(bytes, &all)));
+    memcpy(identity, properties.uuid.bytes, sizeof *identity);
+    return REDIST_OK;
 }
 
 static int note_bytes(int code, const char *where, size_t bytes) {
@@ -109,8 +106,8 @@ static int is_pinned(const void *array, size_t bytes) {
 }
 
 static int clear(void *memory, size_t bytes) {
-    int code = CHECK(cudaMemset(memory, 0, bytes));
-    return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
+    REDIST_TRY(CHECK(cudaMemset(memory, 0, bytes)));
+    return CHECK(cudaDeviceSynchronize());
 }
 
 /* ---------------------------------------------------------------- streams and events */
@@ -337,11 +334,8 @@ static int batch_open(struct redist__batch *batch) {
     if (parts == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks",
                             batch->count);
-    int code = allocate_pinned(bytes, (void **)&parts->host);
-    if (code == REDIST_OK)
-        code = allocate(bytes, (void **)&parts->device);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(allocate_pinned(bytes, (void **)&parts->host));
+    REDIST_TRY(allocate(bytes, (void **)&parts->device));
     memset(parts->host, 0, bytes);
     return REDIST_OK;
 }

@@ -264,10 +264,8 @@ static int settle_window(struct segment *segment) {
 }
 
 static int allocate_window(struct segment *segment) {
-    int code = create_window(segment, segment->bytes + page_bytes());
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(segment->context->node, settle_window(segment));
+    REDIST_TRY(create_window(segment, segment->bytes + page_bytes()));
+    int code = redist_agree(segment->context->node, settle_window(segment));
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
@@ -288,10 +286,10 @@ static int allocate_memory(struct segment *segment) {
     struct redist__context *context = segment->context;
     if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
         return agree_on_key(segment);
-    int code = redist_agree(context->node, allocate_plain(segment));
-    if (code == REDIST_OK && context->node_size == 1)
-        code = agree_on_key(segment);
-    return code;
+    REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
+    if (context->node_size == 1)
+        REDIST_TRY(agree_on_key(segment));
+    return REDIST_OK;
 }
 
 /* A window is freed by all ranks of the node together: it stays where one of them is gone. */
