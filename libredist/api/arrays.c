@@ -193,6 +193,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL || !space->asynchronous)
         return;
     space->unmap(problem->mappings);
-    if (!redist__peers_gone(problem->context))
+    if (redist__peers_check(problem->context) == REDIST_OK)
         (void)redist_insist(MPI_Barrier(problem->context->node));
 }

@@ -156,6 +156,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     state->source = source;
     state->destination = destination;
     state->flags.number++;
+    redist__note(state->problem, redist__peers_check(state->problem->context));
     wait_for_strangers(state);
     if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
         stage_source(state);

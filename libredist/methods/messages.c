@@ -49,6 +49,11 @@ int redist__messages_free(struct redist__messages *messages) {
 
 /* ---------------------------------------------------------------- posting */
 
+void redist__messages_give_up(struct redist__messages *messages) {
+    messages->lost = 1;
+    redist__give_up(messages->problem->context);
+}
+
 /* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
  * have begun it all the same. */
 static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
@@ -64,7 +69,8 @@ void redist__messages_receive(struct redist__messages *messages, int i, void *bu
     for (int attempt = 0; attempt < 2 && refused; attempt++)
         refused =
             is_refused(messages, MPI_Irecv(buffer, count, type, peer, tag, comm, request), request);
-    messages->lost |= refused;
+    if (refused)
+        redist__messages_give_up(messages);
 }
 
 static void send(struct redist__messages *messages, int i, const void *buffer, int count,
@@ -77,7 +83,8 @@ static void send(struct redist__messages *messages, int i, const void *buffer, i
         refused =
             is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
     }
-    messages->lost |= refused;
+    if (refused)
+        redist__messages_give_up(messages);
 }
 
 /* After a failure at once, empty. */
@@ -126,7 +133,8 @@ int redist__messages_test(struct redist__messages *messages, int *left) {
     int result = redist__try(messages->problem->failure,
                              MPI_Testany(messages->count, messages->receives, &i, &done, &status));
     *left = result == MPI_SUCCESS && (!done || i != MPI_UNDEFINED || messages->nlater != 0);
-    messages->lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(messages);
     if (result != MPI_SUCCESS || !done || i == MPI_UNDEFINED)
         return -1;
     note_empty(messages, &status);
@@ -136,7 +144,8 @@ int redist__messages_test(struct redist__messages *messages, int *left) {
 void redist__messages_pause(struct redist__messages *messages, unsigned poll) {
     int code = redist__pause(messages->problem->context, poll);
     redist__failure_note(messages->problem->failure, code);
-    messages->lost |= code != REDIST_OK;
+    if (code != REDIST_OK)
+        redist__messages_give_up(messages);
 }
 
 int redist__messages_next(struct redist__messages *messages) {
@@ -156,7 +165,8 @@ void redist__messages_wait(struct redist__messages *messages, int i) {
     for (unsigned poll = 0; !done && !messages->lost; poll++) {
         int result = redist__try(messages->problem->failure,
                                  MPI_Test(&messages->receives[i], &done, &status));
-        messages->lost |= result != MPI_SUCCESS;
+        if (result != MPI_SUCCESS)
+            redist__messages_give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }
@@ -172,7 +182,8 @@ void redist__messages_end(struct redist__messages *messages) {
         int result =
             redist__try(messages->problem->failure,
                         MPI_Testall(messages->count, messages->sends, &done, MPI_STATUSES_IGNORE));
-        messages->lost |= result != MPI_SUCCESS;
+        if (result != MPI_SUCCESS)
+            redist__messages_give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }

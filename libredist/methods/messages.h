@@ -55,6 +55,9 @@ void redist__messages_wait(struct redist__messages *messages, int i);
 /* Waits for all that is under way. */
 void redist__messages_end(struct redist__messages *messages);
 
+/* MPI refuses what the peers wait for: nobody waits for anybody any more. */
+void redist__messages_give_up(struct redist__messages *messages);
+
 /* One step of a loop that waits for messages, the poll-th: gives them up when a peer is gone. */
 void redist__messages_pause(struct redist__messages *messages, unsigned poll);
 

@@ -370,7 +370,8 @@ static void execute_collective(struct state *state) {
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     int result = redist__try(problem->failure, call_mpi(state));
-    state->messages.lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(&state->messages);
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);

@@ -316,7 +316,8 @@ static void post_status(struct state *state) {
     int result = redist__try(state->problem->failure,
                              MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
                                             MPI_MIN, context->comm, &state->messages.sends[0]));
-    state->messages.lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(&state->messages);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
