@@ -16,32 +16,34 @@
 typedef int move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
                      const redist_index start[], const redist_index count[]);
 
+/* An exchange takes the axes as they lie in memory. */
+static int exchange_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
+                        const redist_index start[], const redist_index count[], int puts) {
+    redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
+    ptrdiff_t strides[REDIST_MAX_NDIMS];
+    for (int i = 0; i < block->ndims; i++) {
+        starts[i] = start[terminal->order[i]];
+        counts[i] = count[terminal->order[i]];
+        strides[i] = block->stride[terminal->order[i]];
+    }
+    return puts ? redist_plan_put(terminal->exchange, starts, counts, block->memory, strides)
+                : redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
+}
+
 static int load_box(const struct fftnd__terminal *source, const struct fftnd__block *block,
                     const redist_index start[], const redist_index count[]) {
     if (source->exchange != NULL)
-        return redist_plan_get(source->exchange, start, count, block->memory, block->stride);
+        return exchange_box(source, block, start, count, 0);
     redist_copy_box(block->ndims, count, block->item,
                     source->array + fftnd__offset(block->ndims, start, source->stride),
                     source->stride, block->memory, block->stride, 0);
     return REDIST_OK;
 }
 
-static int put_box(const struct fftnd__terminal *sink, const struct fftnd__block *block,
-                   const redist_index start[], const redist_index count[]) {
-    redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
-    ptrdiff_t strides[REDIST_MAX_NDIMS];
-    for (int i = 0; i < block->ndims; i++) {
-        starts[i] = start[sink->order[i]];
-        counts[i] = count[sink->order[i]];
-        strides[i] = block->stride[sink->order[i]];
-    }
-    return redist_plan_put(sink->exchange, starts, counts, block->memory, strides);
-}
-
 static int store_box(const struct fftnd__terminal *sink, const struct fftnd__block *block,
                      const redist_index start[], const redist_index count[]) {
     if (sink->exchange != NULL)
-        return put_box(sink, block, start, count);
+        return exchange_box(sink, block, start, count, 1);
     redist_copy_box(block->ndims, count, block->item, block->memory, block->stride,
                     sink->array + fftnd__offset(block->ndims, start, sink->stride), sink->stride,
                     sink->nontemporal);

@@ -128,10 +128,11 @@ static int vary_fusion(struct fftnd__candidates *candidates, int i,
 static int vary_order(struct fftnd__candidates *candidates, int i,
                       struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
-    int last = request->ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
+    int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
     if (i > 0 || candidates->nranks == 1)
         return 0;
-    if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
+    if (request->has_order || request->options.grid_ndims != 0 || n >= last ||
+        request->kind == FFTND_MIXED)
         return 1;
     memmove(&candidate->order[n + 1], &candidate->order[n],
             (size_t)(last - n) * sizeof *candidate->order);

@@ -6,6 +6,7 @@
 #include "planner.h"
 #include "../engine.h"
 #include "../offload.h"
+#include "../sides.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void report(const struct search *search, const struct fftnd__configuratio
     MPI_Comm_rank(search->comm, &rank);
     if (rank != 0 || !search->verbose)
         return;
-    fftnd__configuration_print(configuration, search->request->ndims, text);
+    fftnd__configuration_print(configuration, search->request->shape.ndims, text);
     if (seconds >= 0)
         fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
     else
@@ -152,8 +153,8 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
 
 static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
     char texts[2][FFTND__CONFIGURATION_BYTES];
-    fftnd__configuration_print(candidate, search->request->ndims, texts[0]);
-    fftnd__configuration_print(&search->best, search->request->ndims, texts[1]);
+    fftnd__configuration_print(candidate, search->request->shape.ndims, texts[0]);
+    fftnd__configuration_print(&search->best, search->request->shape.ndims, texts[1]);
     return strcmp(texts[0], texts[1]) == 0;
 }
 
@@ -191,6 +192,8 @@ static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIG
         fftnd__append(key, "x%d", options->grid[i]);
     for (int i = 0; i < request->ndims && options->order != NULL; i++)
         fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
+    if (!fftnd__sides_are_usual(request))
+        fftnd__append(key, "/sides=%llx", fftnd__hash_sides(request, 1));
     if (options->space != REDIST_SPACE_HOST)
         fftnd__append(key, "/cuda");
     fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
@@ -209,7 +212,7 @@ static void store(const struct search *search, const char *key) {
     int is_timed = search->best_seconds >= 0;
     report(search, &search->best, search->best_seconds,
            is_timed ? "  <- chosen" : "  <- chosen, but nothing could be timed");
-    fftnd__configuration_print(&search->best, search->request->ndims, text);
+    fftnd__configuration_print(&search->best, search->request->shape.ndims, text);
     if (is_timed)
         redist_wisdom_store(search->comm, search->request->options.wisdom_file, key, text);
 }
