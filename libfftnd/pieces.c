@@ -22,7 +22,7 @@ static int load_box(const struct fftnd__terminal *source, const struct fftnd__bl
         return redist_plan_get(source->exchange, start, count, block->memory, block->stride);
     redist_copy_box(block->ndims, count, block->item,
                     source->array + fftnd__offset(block->ndims, start, source->stride),
-                    source->stride, block->memory, block->stride, 0);
+                    source->stride, block->memory, block->stride, REDIST_COPY_LOAD);
     return REDIST_OK;
 }
 
@@ -44,7 +44,7 @@ static int store_box(const struct fftnd__terminal *sink, const struct fftnd__blo
         return put_box(sink, block, start, count);
     redist_copy_box(block->ndims, count, block->item, block->memory, block->stride,
                     sink->array + fftnd__offset(block->ndims, start, sink->stride), sink->stride,
-                    sink->nontemporal);
+                    sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packing.h"
+#include "../copy/copy.h"
 
 #include <limits.h>
 #include <string.h>
@@ -12,7 +13,10 @@ static int allocate(struct redist__packing *packing, int size) {
     if (packing->position == NULL || packing->in_array == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
     int code = redist__batch_create(&packing->pack, packing->space, size);
-    return code == REDIST_OK ? redist__batch_create(&packing->unpack, packing->space, size) : code;
+    if (code == REDIST_OK)
+        code = redist__batch_create(&packing->unpack, packing->space, size);
+    packing->pack.use = packing->unpack.use = REDIST__COPY_AUTO;
+    return code;
 }
 
 static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
