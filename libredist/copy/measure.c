@@ -134,8 +134,8 @@ static int suits(const struct redist__loop *loop, int class) {
 static const struct {
     int abreast;
     size_t ahead;
-} shapes[] = {{1, 0},    {1, 1024}, {1, 4096}, {1, 16384}, {2, 0},
-              {2, 8192}, {4, 0},    {4, 8192}, {8, 0},     {8, 16384}};
+} shapes[] = {{1, 0}, {1, 1024}, {1, 4096}, {2, 0},    {2, 8192},
+              {4, 0}, {4, 8192}, {8, 0},    {8, 16384}};
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

@@ -74,34 +74,43 @@ static void measure_case(struct contest *contest, enum redist__copy_case where) 
     }
 }
 
-/* Whether arrays of this size are copied faster past the caches than through them, however that is done. */
-static int is_faster_past(struct contest *contest, size_t bytes) {
+/* Seconds for a byte of arrays of this size: through the caches, however that is done best, and past them. */
+static void time_size(struct contest *contest, size_t bytes, double *cached, double *past) {
     static const enum redist__copy_case cases[] = {REDIST__MIDDLE, REDIST__FAR,
                                                    REDIST__FAR_NONTEMPORAL};
-    enum {
-        LOOPS = sizeof cases / sizeof *cases,
-        LONG_RUNS = REDIST__CLASSES - 1,
-        LONG_ENOUGH = 8 << 20
-    };
+    enum { LOOPS = 3, LONG_RUNS = REDIST__CLASSES - 1, LONG_ENOUGH = 8 << 20 };
     double seconds[LOOPS] = {1, 1, 1};
-    int n = bytes > LONG_ENOUGH ? LOOPS : 2 * LOOPS;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < (bytes > LONG_ENOUGH ? LOOPS : 2 * LOOPS); i++) {
         const struct redist__loop *loop = &contest->table->loops[cases[i % LOOPS]][LONG_RUNS];
         double once = redist__measure_pair(&contest->arena, bytes, loop);
         seconds[i % LOOPS] = once < seconds[i % LOOPS] ? once : seconds[i % LOOPS];
     }
     agree_on_times(contest, LOOPS, seconds);
-    return seconds[2] < seconds[0] && seconds[2] < seconds[1];
+    *cached = seconds[0] < seconds[1] ? seconds[0] : seconds[1];
+    *past = seconds[2];
 }
 
-/* The smallest arrays that are, as all larger ones are. */
+/* The size with which arrays of all sizes, from the second-level cache to the share of the last one, take least. */
 static void measure_threshold(struct contest *contest) {
+    enum { MOST_SIZES = 8 };
     const redist_caches *caches = redist_find_caches();
-    contest->table->nontemporal_bytes = caches->last;
-    for (size_t bytes = caches->last / 2; bytes >= caches->second; bytes /= 2) {
-        if (bytes <= contest->arena.bytes && !is_faster_past(contest, bytes))
-            break;
-        contest->table->nontemporal_bytes = bytes / 2;
+    size_t sizes[MOST_SIZES], bytes = caches->last / 2;
+    double gains[MOST_SIZES], gain = 0, most = 0;
+    int n = 0;
+    for (; bytes >= caches->second && n < MOST_SIZES; bytes /= 2)
+        if (bytes <= contest->arena.bytes) {
+            double cached, past;
+            time_size(contest, bytes, &cached, &past);
+            sizes[n] = bytes;
+            gains[n++] = (cached - past) / cached;
+        }
+    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : caches->last / 2;
+    for (int i = 0; i < n; i++) {
+        gain += gains[i]; /* of storing this size and all larger ones past the caches */
+        if (gain > most) {
+            most = gain;
+            contest->table->nontemporal_bytes = sizes[i] / 2;
+        }
     }
 }
 
