@@ -165,6 +165,7 @@ static void print_rate(const struct settings *settings, enum redist__copy_case w
     }
     bench_json_begin();
     bench_json_text("benchmark", "copy-bench");
+    bench_json_machine();
     bench_json_text("case", redist__copy_cases[where]);
     bench_json_text("pages", pages[settings->page]);
     bench_json_text("strides", strides[settings->stride]);
