@@ -27,6 +27,12 @@ static int class_of(size_t run) {
     return class;
 }
 
+/* A copy and what follows it use two arrays each, and not alone; what is in the second-level cache stays there. */
+static size_t guess_threshold(const redist_caches *caches) {
+    size_t share = caches->last / 8;
+    return share > caches->second ? share : caches->second;
+}
+
 /* Two rows side by side past the caches suit all processors that were measured so far, more rows are up to three
  * times as slow on some of them; and what the processor prefetches by itself is as good as nothing for rows. */
 void redist__copy_guess(struct redist__copy_table *table) {
@@ -34,7 +40,7 @@ void redist__copy_guess(struct redist__copy_table *table) {
     const redist_caches *caches = redist_find_caches();
     *table = (struct redist__copy_table){.near_bytes = caches->second,
                                          .middle_bytes = caches->last,
-                                         .nontemporal_bytes = caches->last / 2};
+                                         .nontemporal_bytes = guess_threshold(caches)};
     for (int i = 0; i < REDIST__CASES; i++)
         for (int class = 0; class < REDIST__CLASSES; class ++) {
             int past = i == REDIST__FAR_NONTEMPORAL || i == REDIST__STORES_NONTEMPORAL;
