@@ -270,10 +270,12 @@ int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
                             .best_seconds = -1,
                             .verbose = is_verbose(options)};
     struct fftnd__candidates candidates;
-    fftnd__candidates_init(&candidates, comm, request, search.verbose);
+    int code = fftnd__candidates_init(&candidates, comm, request, search.verbose);
     search.best = candidates.guess;
-    int dictated, measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
-    int code = take_dictated(&search, &dictated);
+    int dictated = 0;
+    int measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
+    if (code == REDIST_OK)
+        code = take_dictated(&search, &dictated);
     if (code == REDIST_OK && !dictated && measures)
         code = recall_or_measure(&search, &candidates, remembered);
     else

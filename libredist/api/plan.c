@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
-static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
-
 /* ---------------------------------------------------------------- making a plan */
 
 static struct redist_plan *allocate_plan(const struct redist__request *request) {
@@ -34,9 +31,7 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
         request->options.partitions > 1 ? request->options.partition_axis : 0;
-    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes != 0
-                                          ? request->options.nontemporal_bytes
-                                          : usual_nontemporal_bytes;
+    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
     plan->problem.mappings = &plan->mappings;
@@ -60,10 +55,21 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
+/* Devices have no use for loops of the host, but what is staged for them has. */
+static int choose_loops(struct redist__problem *problem, const redist_options *options) {
+    size_t bytes = 0;
+    int code = redist__loops_choose(problem->context, options, problem->largest_bytes, &bytes);
+    if (problem->nontemporal_bytes == 0)
+        problem->nontemporal_bytes = bytes;
+    return code;
+}
+
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
     int code = redist__find_arrays(&plan->request, &plan->problem);
+    if (code == REDIST_OK)
+        code = choose_loops(&plan->problem, options);
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {

@@ -132,9 +132,12 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
         return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
                            space->stream(is_queued(state) && distance != 0 ? 1 : distance));
     if (put)
-        redist__copy_run(&copy, near, far, state->traits->copier == REDIST__NONTEMPORAL);
+        redist__copy_run(&copy, near, far,
+                         state->traits->copier == REDIST__NONTEMPORAL
+                             ? REDIST__COPY_STORE_NONTEMPORAL
+                             : REDIST__COPY_STORE);
     else
-        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
+        redist__copy_run(&copy, far, near, REDIST__COPY_LOAD);
     return REDIST_OK;
 }
 
@@ -178,7 +181,7 @@ static int hold_tile(const struct redist__direct *state, struct redist__put *put
                             redist__copy_bytes(&copy));
     redist__strides(transfer->ndims, put->count, transfer->item, stride);
     redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride, stride);
-    redist__copy_run(&copy, put->data, put->held, 0);
+    redist__copy_run(&copy, put->data, put->held, REDIST__COPY_CACHED);
     memcpy(put->stride, stride, sizeof put->stride);
     put->data = put->held;
     return REDIST_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packing.h"
+#include "../copy/copy.h"
 
 #include <limits.h>
 #include <string.h>
@@ -12,7 +13,9 @@ static int allocate(struct redist__packing *packing, int size) {
     if (packing->position == NULL || packing->in_array == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
     REDIST_TRY(redist__batch_create(&packing->pack, packing->space, size));
-    return redist__batch_create(&packing->unpack, packing->space, size);
+    REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, size));
+    packing->pack.use = packing->unpack.use = REDIST__COPY_AUTO;
+    return REDIST_OK;
 }
 
 static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,

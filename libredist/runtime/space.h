@@ -35,6 +35,7 @@ struct redist__batch {
     struct redist__copy *copies;
     const char **sources;
     char **destinations;
+    int use;      /* of the caches, in host memory: enum redist__copy_use */
     void *device; /* what the space keeps for it */
 };
 

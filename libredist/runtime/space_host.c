@@ -444,7 +444,9 @@ static void drain(void) {
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, void *in_stream) {
     (void)in_stream;
-    redist__copy_run(box, source, destination, copier == REDIST__NONTEMPORAL);
+    redist__copy_run(box, source, destination,
+                     copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                   : REDIST__COPY_CACHED);
     return REDIST_OK;
 }
 
@@ -455,8 +457,9 @@ static int batch_open(struct redist__batch *batch) {
 
 static int batch_run(struct redist__batch *batch, int first, int n, void *in_stream) {
     (void)in_stream;
-    for (int i = first; i < first + n; i++)
-        redist__copy_run(&batch->copies[i], batch->sources[i], batch->destinations[i], 0);
+    redist__copy_run_together(n, batch->copies + first, batch->sources + first,
+                              batch->destinations + first, (enum redist__copy_use)batch->use);
+    redist__copy_fence();
     return REDIST_OK;
 }
 
