@@ -182,10 +182,22 @@ REDIST_API int redist_alloc(MPI_Comm comm, size_t bytes, void **array);
 REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void **array);
 
 /**
- * Frees an array of redist_alloc or redist_alloc_in and sets *array to NULL; does nothing when *array is NULL.
- * No plan may be executed on the array afterwards; such plans are freed before or later. Plans of a
+ * Allocates host memory of this rank alone that the ranks of its node can map all the same, when a plan first meets
+ * it: wherever an array of redist_alloc is asked for, one of this will do.
+ *   bytes  may be 0
+ *   array  out: the array, aligned to at least 64 bytes, zeroed; freed with redist_free
+ * The array is in a memory file of the process. Where the system has none it is plain memory; where a process may
+ * not open the files of another one (/proc/PID/fd), plans count it as plain memory. A process that is
+ * forked shares it.
+ * Not collective; works before MPI_Init and after MPI_Finalize. Errors: ERR_NULL, ERR_LIMIT, ERR_MEMORY.
+ */
+REDIST_API int redist_alloc_local(size_t bytes, void **array);
+
+/**
+ * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
+ * *array is NULL. No plan may be executed on the array afterwards; such plans are freed before or later. Plans of a
  * communicator with other ranks, for memory of a device, are freed before.
- * Collective on the communicator of the allocation. Errors: ERR_NULL, ERR_STATE (not such an array).
+ * Collective on the communicator of the allocation, if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
  */
 REDIST_API int redist_free(void **array);
 

@@ -16,7 +16,7 @@ struct redist__memory_handle {
     uint64_t key;    /* names the allocation, on a device among its owner's; 0 = not mapped */
     uint64_t offset; /* bytes from the start of that rank's memory in it */
     int32_t rank;    /* host: whose memory, as counted in the allocation */
-    struct redist__process owner; /* device: the process whose allocation it is, */
+    struct redist__process owner; /* device, local: the process whose allocation it is, */
     uint64_t base, bytes;         /* where it has it, */
     unsigned char ipc[64];        /* and what lets others map it */
 };
@@ -40,6 +40,9 @@ struct redist__batch {
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;
+
+/* A number that no other allocation of host memory on this machine has. */
+uint64_t redist__memory_key(void);
 
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);

@@ -4,10 +4,11 @@
  *
  * Peers map memory of redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps
  * the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k, plus an
- * offset" can be turned into an address of its own.
+ * offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "local.h"
 #include "space.h"
 
 #include <errno.h>
@@ -102,13 +103,14 @@ static struct redist__memory_handle export_memory(const void *array, size_t byte
         handle.rank = s->context->node_rank;
     }
     pthread_mutex_unlock(&lock);
-    return handle;
+    return s != NULL ? handle : redist__local_export(array, bytes);
 }
 
-/* The ranks of a communicator map its shared memory when it is allocated, so there is nothing to unmap. */
+/* The ranks of a communicator map its shared memory when it is allocated. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
     const struct segment key = {.key = handle->key};
-    (void)mappings;
+    if (handle->owner.number != 0)
+        return redist__local_map(handle, mappings);
     pthread_mutex_lock(&lock);
     struct segment *const *found = tfind(&key, &keyed, compare_keys);
     char *address = found != NULL && handle->rank < (*found)->context->node_size
@@ -118,15 +120,11 @@ static char *map(const struct redist__memory_handle *handle, struct redist__mapp
     return address;
 }
 
-static void unmap(struct redist__mappings *mappings) {
-    (void)mappings;
-}
-
 /* ---------------------------------------------------------------- shared memory */
 
 /* A number that no other allocation of this machine has: the leader's process, also where containers
  * number theirs alike, and what it has counted. */
-static uint64_t new_key(void) {
+uint64_t redist__memory_key(void) {
     static _Atomic uint32_t counter;
     struct redist__process self = redist__process_self();
     uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
@@ -134,7 +132,7 @@ static uint64_t new_key(void) {
 }
 
 static int agree_on_key(struct segment *segment) {
-    uint64_t key = new_key();
+    uint64_t key = redist__memory_key();
     int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
     return redist_check_mpi(result);
@@ -499,7 +497,7 @@ const struct redist__space redist__space_host = {
     .remove = remove_array,
     .export_memory = export_memory,
     .map = map,
-    .unmap = unmap,
+    .unmap = redist__local_unmap,
     .copy = copy,
     .batch_open = batch_open,
     .batch_run = batch_run,
