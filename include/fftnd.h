@@ -212,6 +212,13 @@ typedef struct fftnd_options {
     int skip_agreement;
     int verbose; /**< nonzero: rank 0 prints to stderr what was measured; need not agree */
     int phases;  /**< nonzero: fftnd_plan_get_phases says where the time goes; need not agree */
+    /** nonzero, with arrays of a device: fftnd_forward and fftnd_backward only enqueue their work in
+     * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
+     * call with the plan and fftnd_plan_query report. What redist.h says under "Work that stays on
+     * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
+     * Times in fftnd_plan_info and fftnd_phases are then those of the host */
+    int asynchronous;
+    double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -224,7 +231,8 @@ typedef struct fftnd_options {
         .device = REDIST_SPACE_AUTO, .pin_arrays = 0, .device_bytes = 0, .effort = FFTND_MEASURE,  \
         .fusion = FFTND_FUSION_AUTO, .local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO,                \
         .staging = REDIST_STAGING_AUTO, .method = NULL, .wisdom_file = NULL, .plan_seconds = 0.0,  \
-        .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0              \
+        .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
+        .asynchronous = 0, .wait_seconds = 0.0                                                     \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -318,6 +326,12 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
 /** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
+
+/**
+ * Whether transforms have failed, as far as the device has come with them; as redist_plan_query.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ */
+REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 
 /**
  * Starts a transform that fftnd_wait completes; in between neither array may be touched, and the communicator with

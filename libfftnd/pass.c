@@ -210,8 +210,9 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
     pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
     if (setting == SEGMENTS) {
         cut_segments(&pass->partition, transform, step);
-        pass->window = 2;
-        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous)
+        pass->window = options->asynchronous ? 1 : 2;
+        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
+            !options->asynchronous)
             code = create_events(pass, transform->space);
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);

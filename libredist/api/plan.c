@@ -7,6 +7,9 @@
 /* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
 static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
+/* Longer than any rank of a program is behind the others, as long as it lives. */
+static const double usual_wait_seconds = 600;
+
 /* ---------------------------------------------------------------- making a plan */
 
 static struct redist_plan *allocate_plan(const struct redist__request *request) {
@@ -39,14 +42,19 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
                                           : usual_nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.wait_seconds =
+        request->options.wait_seconds > 0 ? request->options.wait_seconds : usual_wait_seconds;
     plan->problem.mappings = &plan->mappings;
     plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
-    if (request->options.bind_a)
-        plan->request.arrays[0] = NULL;
-    if (request->options.bind_b)
-        plan->request.arrays[1] = NULL;
+    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
+    for (int side = 0; side < 2; side++) {
+        plan->problem.bound[side] = later[side] == REDIST_BIND_AT_PLAN;
+        if (later[side] != REDIST_BIND_AT_PLAN)
+            plan->request.arrays[side] = NULL;
+        plan->problem.arrays[side] = plan->request.arrays[side];
+    }
     return plan;
 }
 
@@ -64,6 +72,9 @@ void redist__plan_destroy(struct redist_plan *plan) {
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
     int code = redist__find_arrays(&plan->request, &plan->problem);
+    if (code == REDIST_OK && plan->request.options.asynchronous &&
+        plan->problem.space->asynchronous)
+        plan->problem.asynchronous = plan->request.options.skip_agreement = 1;
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {

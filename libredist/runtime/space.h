@@ -39,6 +39,7 @@ struct redist__batch {
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;
+extern const struct redist__signalling redist__signalling_cuda;
 
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);
