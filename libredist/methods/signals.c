@@ -332,16 +332,6 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
     return redist__signals_gate(state, stream, &gate);
 }
 
-struct redist__gate redist__signals_last_gate(const struct redist__signalled *state, int direction,
-                                              uint32_t partitions) {
-    int in_steps = state->signals.size > 2 ? REDIST__TELL_STEPS : 0;
-    return (struct redist__gate){.actions = REDIST__AWAIT_ARRIVED | REDIST__END | in_steps,
-                                 .direction = direction,
-                                 .partitions = partitions,
-                                 .steps = REDIST__MOST_COUNT,
-                                 .steps_to = -1};
-}
-
 void redist__signals_query(void *data) {
     const struct redist__signalled *state = data;
     uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
@@ -405,9 +395,11 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
     void *stream = state->problem->stream;
     int has_own = state->paths[direction].copies[state->signals.rank].run != 0;
     const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
-                                       .direction = direction};
-    struct redist__gate last = redist__signals_last_gate(state, direction, 1);
-    last.actions |= REDIST__TELL_ARRIVED;
+                                       .direction = direction},
+                              last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
+                                                 REDIST__END,
+                                      .direction = direction,
+                                      .partitions = 1};
     int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
     if (code == REDIST_OK)
         code = redist__signals_gate(state, stream, &first);

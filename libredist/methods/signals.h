@@ -51,10 +51,6 @@ int redist__signals_gate(const struct redist__signalled *state, void *stream,
  * sender for each receiver: senders that meet there slow each other down. `distance` is that of the step. */
 int redist__signals_step(struct redist__signalled *state, void *stream, int direction, int distance);
 
-/* What the last gate of an execution does besides: nobody waits for steps of this rank any more. */
-struct redist__gate redist__signals_last_gate(const struct redist__signalled *state, int direction,
-                                              uint32_t partitions);
-
 /* Notes what the device has published; what fails on this rank, others learn by their devices. */
 void redist__signals_query(void *state);
 void redist__signals_fail(const struct redist__signalled *state);

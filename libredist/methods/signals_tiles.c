@@ -7,7 +7,7 @@
  */
 #include "signals.h"
 
-/* The last tile decides what arrives when; there is one only where there are elements. */
+/* Also where there is nothing to put. */
 static int all_put(const struct redist__signalled *state) {
     return state->elements == state->problem->transfer->side[0].elements;
 }
@@ -62,6 +62,14 @@ static int tell_partitions(const struct redist__signalled *state, int partitions
     return redist__signals_gate(state, state->copy_stream, &gate);
 }
 
+/* Others may have more tiles than this rank, and need not wait for more steps of it. */
+static int end_steps(const struct redist__signalled *state) {
+    const struct redist__gate gate = {
+        .actions = REDIST__TELL_STEPS, .steps = REDIST__MOST_COUNT, .steps_to = -1};
+    return state->signals.size > 2 ? redist__signals_gate(state, state->copy_stream, &gate)
+                                   : REDIST_OK;
+}
+
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
     int code = REDIST_OK;
     for (int i = 0; i < state->problem->partitions && code == REDIST_OK; i++) {
@@ -69,7 +77,7 @@ static int send_last(struct redist__signalled *state, const struct redist__tile 
         if (code == REDIST_OK)
             code = tell_partitions(state, i + 1);
     }
-    return code;
+    return code == REDIST_OK ? end_steps(state) : code;
 }
 
 static void count_elements(struct redist__signalled *state, const struct redist__tile *tile) {
@@ -119,7 +127,9 @@ static int open(struct redist__signalled *state) {
     int code = redist__signals_gate(state, state->problem->stream, &tell);
     if (code == REDIST_OK)
         code = fork_streams(state);
-    return code == REDIST_OK ? redist__signals_gate(state, state->copy_stream, &await) : code;
+    if (code == REDIST_OK)
+        code = redist__signals_gate(state, state->copy_stream, &await);
+    return code == REDIST_OK && all_put(state) ? end_steps(state) : code;
 }
 
 void redist__signals_open(void *data, void *array) {
@@ -153,8 +163,9 @@ void redist__signals_await(void *data, int partitions) {
 }
 
 static int close_tiles(const struct redist__signalled *state) {
-    const struct redist__gate last = redist__signals_last_gate(
-        state, REDIST_FORWARD, (uint32_t)state->problem->partitions);
+    const struct redist__gate last = {.actions = REDIST__AWAIT_ARRIVED | REDIST__END,
+                                      .direction = REDIST_FORWARD,
+                                      .partitions = (uint32_t)state->problem->partitions};
     if (!all_put(state))
         return redist__fail(REDIST_ERR_STATE, "tiles of array A were left out");
     return redist__signals_gate(state, state->problem->stream, &last);

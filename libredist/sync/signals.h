@@ -67,7 +67,7 @@ struct redist__gate {
     int actions, direction;
     uint32_t partitions;       /* told and waited for */
     uint32_t steps;            /* the same */
-    int steps_to, steps_from;  /* which ranks; all if steps_to < 0 */
+    int steps_to, steps_from; /* which ranks; all if steps_to < 0 */
 };
 
 /* Of words that count within an execution. */
