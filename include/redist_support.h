@@ -192,6 +192,7 @@ struct redist__copy;
 struct redist__batch;
 struct redist__mappings;
 struct redist__memory_handle;
+struct redist__signalling;
 
 /** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
  * engines; these also for copies between host and device. */
@@ -267,6 +268,9 @@ typedef struct redist__space {
     int (*batch_open)(struct redist__batch *batch);
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
+
+    /** Signals between ranks in streams (runtime/signalling.h); NULL = there are none. */
+    const struct redist__signalling *signalling;
 } redist__space;
 
 /** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */

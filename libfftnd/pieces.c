@@ -261,6 +261,8 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
 
 static int wait_for_partition(struct fftnd__execution *execution, long long number) {
     int code = REDIST_OK;
+    if (execution->arriving != NULL && execution->transform->options.asynchronous)
+        return redist_plan_put_wait(execution->arriving, (int)number + 1);
     while (execution->arriving != NULL && execution->arrived <= number && code == REDIST_OK)
         code = redist_plan_put_arrived(execution->arriving, &execution->arrived);
     return code;

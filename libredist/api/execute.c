@@ -61,6 +61,19 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                           name, array);
 }
 
+/* Peers know where they write to from when the plan was made. */
+static int check_destination(const char *function, const redist_plan *plan, int side,
+                             const void *array) {
+    if (!plan->problem.asynchronous || plan->transfer.side[side].bytes == 0 ||
+        (plan->problem.bound[side] && plan->problem.arrays[side] == array))
+        return REDIST_OK;
+    return redist_fail_in(function,
+                          plan->problem.bound[side] ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
+                          "array %s = %p is written in this direction: with options.asynchronous "
+                          "it has to be the one that the plan was made with",
+                          plan->request.names[side], array);
+}
+
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
     struct redist__request request = plan->request;
     request.function = function;
@@ -74,9 +87,18 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
 }
 
+static void begin(redist_plan *plan, int direction, void *const arrays[2]) {
+    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
+                                            arrays[!direction]);
+}
+
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
+    if (plan->problem.asynchronous)
+        begin(plan, direction, arrays);
+    else
+        redist__transport_execute(&plan->transport, direction, arrays[direction],
+                                  arrays[!direction]);
     redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
@@ -84,8 +106,7 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
 /* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
-                                            arrays[!direction]);
+    begin(plan, direction, arrays);
     redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
@@ -103,6 +124,7 @@ static int run_on(const char *function, redist_plan *plan, int direction, void *
                   run_plan *run) {
     void *const arrays[2] = {a, b};
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(check_destination(function, plan, !direction, arrays[!direction]));
     REDIST_TRY(check_later_arrays(function, plan, arrays));
     return run(plan, direction, arrays);
 }
@@ -147,6 +169,8 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
     const char *name = side ? "destination" : "source";
     if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (code == REDIST_OK && side == 1)
+        code = check_destination(function, plan, side, array);
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
     if (code != REDIST_OK)
@@ -263,9 +287,32 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
     REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
     if (plan->problem.partitions <= 1)
         return redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (plan->problem.asynchronous)
+        return redist_fail(REDIST_ERR_STATE, "the plan was made with options.asynchronous: call "
+                                             "redist_plan_put_wait");
     if (partitions == NULL)
         return redist_fail(REDIST_ERR_NULL, "partitions = NULL");
     return poll_tiles(plan, partitions);
+}
+
+/* The host waits where no stream does it. */
+static int wait_for_partitions(redist_plan *plan, int partitions) {
+    int arrived = 0, code = REDIST_OK;
+    if (plan->problem.asynchronous)
+        plan->transport.candidate.method->await(plan->transport.state, partitions);
+    while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
+        code = poll_tiles(plan, &arrived);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_put_wait(redist_plan *plan, int partitions) {
+    int code = check_open(__func__, plan, REDIST_PUT);
+    if (code == REDIST_OK && plan->problem.partitions <= 1)
+        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (code == REDIST_OK && (partitions < 0 || partitions > plan->problem.partitions))
+        code = redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
+                           plan->problem.partitions);
+    return code == REDIST_OK ? wait_for_partitions(plan, partitions) : code;
 }
 
 int redist_plan_break(redist_plan *plan, int code) {
@@ -284,6 +331,15 @@ int redist_plan_get_end(redist_plan *plan) {
 }
 
 /* ---------------------------------------------------------------- questions */
+
+int redist_plan_query(redist_plan *plan) {
+    int code = redist__check_plan(__func__, plan);
+    if (code != REDIST_OK)
+        return code;
+    if (plan->transport.candidate.method->query != NULL)
+        plan->transport.candidate.method->query(plan->transport.state);
+    return redist__failure_report(&plan->failure);
+}
 
 int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
     REDIST_TRY(redist__check_plan(__func__, plan));

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Longer than any rank of a program is behind the others, as long as it lives. */
+static const double usual_wait_seconds = 600;
+
 /* ---------------------------------------------------------------- making a plan */
 
 static struct redist_plan *allocate_plan(const struct redist__request *request) {
@@ -34,14 +37,19 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.wait_seconds =
+        request->options.wait_seconds > 0 ? request->options.wait_seconds : usual_wait_seconds;
     plan->problem.mappings = &plan->mappings;
     plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
-    if (request->options.bind_a)
-        plan->request.arrays[0] = NULL;
-    if (request->options.bind_b)
-        plan->request.arrays[1] = NULL;
+    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
+    for (int side = 0; side < 2; side++) {
+        plan->problem.bound[side] = later[side] == REDIST_BIND_AT_PLAN;
+        if (later[side] != REDIST_BIND_AT_PLAN)
+            plan->request.arrays[side] = NULL;
+        plan->problem.arrays[side] = plan->request.arrays[side];
+    }
     return plan;
 }
 
@@ -68,6 +76,9 @@ static int choose_loops(struct redist__problem *problem, const redist_options *o
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
     int code = redist__find_arrays(&plan->request, &plan->problem);
+    if (code == REDIST_OK && plan->request.options.asynchronous &&
+        plan->problem.space->asynchronous)
+        plan->problem.asynchronous = plan->request.options.skip_agreement = 1;
     if (code == REDIST_OK)
         code = choose_loops(&plan->problem, options);
     if (code == REDIST_OK)

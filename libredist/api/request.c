@@ -238,7 +238,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
                           const redist_index sizes[]) {
     char names[REDIST_MAX_NDIMS][40];
     const redist_options *options = &request->options;
-    redist_shared_value values[16 + REDIST_MAX_NDIMS] = {
+    redist_shared_value values[17 + REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"axis_a", axis_a},
         {"axis_b", axis_b},
@@ -249,6 +249,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->bind_a", options->bind_a},
         {"options->bind_b", options->bind_b},
         {"options->skip_agreement", options->skip_agreement != 0},
+        {"options->asynchronous", options->asynchronous != 0},
         {"options->tiles", options->tiles},
         {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
         {"options->space", options->space},
