@@ -7,7 +7,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmp
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
-test_packages=(g++ check "${plot_packages[@]}")
+test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
     [gcc]="iproute2 abigail-tools"
