@@ -280,7 +280,7 @@ typedef struct fftnd_options {
         .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
-        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0        \
+        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0         \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
