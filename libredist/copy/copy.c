@@ -90,7 +90,7 @@ static redist__copy_rows *choose_rows(size_t run, int nontemporal) {
 
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       int nontemporal) {
-    if (copy->run == 0)
+    if (copy->run == 0 || redist__copy_transposed(copy, source, destination, nontemporal))
         return;
     redist__copy_rows *rows = choose_rows(copy->run, nontemporal);
     const char *from = source;

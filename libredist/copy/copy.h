@@ -11,6 +11,10 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
                       int nontemporal);
 void redist__copy_fence(void);
 
+/* Runs a copy that transposes a matrix of short elements; 0 = it is no such copy. */
+int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
+                            int nontemporal);
+
 /* Copies `rows` runs of `run` bytes. */
 typedef void redist__copy_rows(char *destination, ptrdiff_t destination_stride, const char *source,
                                ptrdiff_t source_stride, size_t rows, size_t run);
