@@ -90,6 +90,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
+    int holds = problem->tiles != REDIST_WHOLE && problem->partitions > 1;
+    state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
+    if (holds && state->held == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
     for (int i = 0; i < 2; i++) {
         state->far[i] = redist_calloc(size, sizeof *state->far[i]);
         if (!create_path(&state->paths[i], size) || state->far[i] == NULL)
@@ -494,6 +498,7 @@ static void destroy(void *data) {
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
     space->release_pinned((void *)(size_t)state->status);
+    redist_release(state->held);
     redist_release(state);
 }
 
