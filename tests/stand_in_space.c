@@ -569,6 +569,7 @@ const struct redist__space redist__space_cuda = {
     .is_pinned = is_pinned,
     .stream = own_stream,
     .stream_create = stream_create,
+    .stream_create_urgent = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,
