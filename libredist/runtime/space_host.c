@@ -480,6 +480,7 @@ const struct redist__space redist__space_host = {
     .is_pinned = is_pinned,
     .stream = stream,
     .stream_create = make,
+    .stream_create_urgent = make,
     .stream_destroy = destroy,
     .stream_is_idle = is_done,
     .stream_wait = wait,
