@@ -257,6 +257,14 @@ typedef struct fftnd_options {
     /** this rank's box of a side, in place of a part of the process grid; boxes cover all elements of the side once.
      * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more. NULL on all ranks = none */
     const redist_box *box[2];
+
+    /** nonzero, with arrays of a device: fftnd_forward and fftnd_backward only enqueue their work in
+     * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
+     * call with the plan and fftnd_plan_query report. What redist.h says under "Work that stays on
+     * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
+     * Times in fftnd_plan_info and fftnd_phases are then those of the host */
+    int asynchronous;
+    double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -272,10 +280,7 @@ typedef struct fftnd_options {
         .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
-        .split = {NULL, NULL}, .box = {                                                            \
-            NULL,                                                                                  \
-            NULL                                                                                   \
-        }                                                                                          \
+        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0         \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -369,6 +374,12 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
 /** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
+
+/**
+ * Whether transforms have failed, as far as the device has come with them; as redist_plan_query.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ */
+REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 
 /**
  * Starts a transform that fftnd_wait completes; in between neither array may be touched, and the communicator with

@@ -420,6 +420,11 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
     return execute(__func__, plan, REDIST_BACKWARD, spectral, physical);
 }
 
+int fftnd_plan_query(fftnd_plan *plan) {
+    int code = check_idle(__func__, plan);
+    return code == REDIST_OK ? fftnd__engine_query(&plan->engine) : code;
+}
+
 /* ---------------------------------------------------------------- started and waited for */
 
 static void *run_in_thread(void *data) {

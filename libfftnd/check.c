@@ -43,6 +43,7 @@ static const struct option {
     ANY(pin_arrays, FLAG),
     ANY(mapped_arrays, FLAG),
     ANY(skip_agreement, FLAG),
+    ANY(asynchronous, FLAG),
     ANY(tile_bytes, BYTES),
     ANY(device_bytes, BYTES),
 };
@@ -345,6 +346,10 @@ static void fill_in(struct fftnd__request *request) {
     if (options->plan_seconds == 0)
         options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
     fftnd__number_axes(request);
+    if (options->space == REDIST_SPACE_HOST) /* which has no streams */
+        options->asynchronous = 0;
+    if (options->asynchronous)
+        options->skip_agreement = 1;
 }
 
 int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,

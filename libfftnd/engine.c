@@ -549,3 +549,9 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
                    &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
+
+int fftnd__engine_query(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__query(&engine->directions[direction].program, &engine->failure);
+    return fftnd__failure_report(&engine->failure);
+}

@@ -36,6 +36,8 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.concurrent = transform->options.threads > 1;
     options.staging = transform->options.staging;
     options.phases = transform->options.phases;
+    options.asynchronous = transform->options.asynchronous;
+    options.wait_seconds = transform->options.wait_seconds;
     return options;
 }
 

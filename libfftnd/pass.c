@@ -212,8 +212,9 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
                          !options->in_place && !options->overwrite_input;
     if (setting == SEGMENTS) {
         cut_segments(&pass->partition, transform, step);
-        pass->window = 2;
-        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous)
+        pass->window = options->asynchronous ? 1 : 2;
+        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
+            !options->asynchronous)
             code = create_events(pass, transform->space);
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);

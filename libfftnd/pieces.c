@@ -36,7 +36,7 @@ static int load_box(const struct fftnd__terminal *source, const struct fftnd__bl
         return exchange_box(source, block, start, count, 0);
     redist_copy_box(block->ndims, count, block->item,
                     source->array + fftnd__offset(block->ndims, start, source->stride),
-                    source->stride, block->memory, block->stride, 0);
+                    source->stride, block->memory, block->stride, REDIST_COPY_LOAD);
     return REDIST_OK;
 }
 
@@ -46,7 +46,7 @@ static int store_box(const struct fftnd__terminal *sink, const struct fftnd__blo
         return exchange_box(sink, block, start, count, 1);
     redist_copy_box(block->ndims, count, block->item, block->memory, block->stride,
                     sink->array + fftnd__offset(block->ndims, start, sink->stride), sink->stride,
-                    sink->nontemporal);
+                    sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 
@@ -261,6 +261,8 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
 
 static int wait_for_partition(struct fftnd__execution *execution, long long number) {
     int code = REDIST_OK;
+    if (execution->arriving != NULL && execution->transform->options.asynchronous)
+        return redist_plan_put_wait(execution->arriving, (int)number + 1);
     while (execution->arriving != NULL && execution->arrived <= number && code == REDIST_OK)
         code = redist_plan_put_arrived(execution->arriving, &execution->arrived);
     return code;

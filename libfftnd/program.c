@@ -465,6 +465,8 @@ static int edge_cost(const fftnd_options *options, const struct edge *edge, int 
         return IMPOSSIBLE;
     if (edge->apart && same_memory(options, before, destination))
         return IMPOSSIBLE;
+    if (edge->type == FFTND__EXCHANGE && options->asynchronous && destination < FFTND__WORK0)
+        return IMPOSSIBLE; /* peers have to know it when the plan is made */
     if (edge->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
     int cost = destination == FFTND__WORK1   ? SECOND_WORK

@@ -126,13 +126,13 @@ void element_free(test_element *element) {
 enum { GUARD_BYTES = 128 };
 
 const char *memory_name(enum test_memory memory) {
-    static const char *const names[] = {"plain", "unaligned", "redist_alloc",
-                                        "inside redist_alloc"};
+    static const char *const names[] = {"plain", "unaligned", "redist_alloc", "inside redist_alloc",
+                                        "redist_alloc_local"};
     return names[memory];
 }
 
 int memory_is_shared(enum test_memory memory) {
-    return memory == MEMORY_SHARED || memory == MEMORY_INSIDE;
+    return memory >= MEMORY_SHARED;
 }
 
 static void out_of_memory(const char *what) {
@@ -157,8 +157,14 @@ static void *allocate_plain(size_t bytes) {
     return memory;
 }
 
+static int allocate_shared(MPI_Comm comm, test_array *array) {
+    return array->memory == MEMORY_LOCAL
+               ? redist_alloc_local(array->allocation_bytes, &array->allocation)
+               : redist_alloc(comm, array->allocation_bytes, &array->allocation);
+}
+
 test_array array_create(MPI_Comm comm, enum test_memory memory, size_t bytes) {
-    static const size_t before[] = {GUARD_BYTES, GUARD_BYTES + 3, 0, GUARD_BYTES + 8};
+    static const size_t before[] = {GUARD_BYTES, GUARD_BYTES + 3, 0, GUARD_BYTES + 8, 0};
     test_array array = {.memory = memory, .bytes = bytes, .before = before[memory]};
     array.allocation_bytes = (before[memory] + bytes + 2 * GUARD_BYTES) / 64 * 64;
     if (used_device) {
@@ -167,7 +173,7 @@ test_array array_create(MPI_Comm comm, enum test_memory memory, size_t bytes) {
             used_device->allocate(comm, array.allocation_bytes, memory_is_shared(memory));
     } else if (!memory_is_shared(memory)) {
         array.allocation = allocate_plain(array.allocation_bytes);
-    } else if (redist_alloc(comm, array.allocation_bytes, &array.allocation) != REDIST_OK) {
+    } else if (allocate_shared(comm, &array) != REDIST_OK) {
         out_of_memory(redist_error_message());
     }
     array.data = (char *)(array.on_device ? array.on_device : array.allocation) + before[memory];

@@ -44,12 +44,13 @@ enum test_memory {
     MEMORY_UNALIGNED, /**< malloc, aligned to one byte only */
     MEMORY_SHARED,    /**< redist_alloc */
     MEMORY_INSIDE,    /**< behind the beginning of an array of redist_alloc */
+    MEMORY_LOCAL,     /**< redist_alloc_local; on a device as MEMORY_SHARED */
     MEMORY_KINDS
 };
 
 const char *memory_name(enum test_memory memory);
 
-/** Nonzero if the array is from redist_alloc. */
+/** Nonzero if peers can map the array. */
 int memory_is_shared(enum test_memory memory);
 
 /** Where arrays live instead of host memory, for the tests of a device. */

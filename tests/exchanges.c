@@ -324,10 +324,10 @@ static void pool_free(struct pool *pool) {
             array_free(&pool->arrays[i / MEMORY_KINDS][i % MEMORY_KINDS]);
 }
 
-/* Another array that is from redist_alloc if this one is */
+/* Another array that peers can map if they can map this one */
 static enum test_memory sibling(enum test_memory memory) {
-    static const enum test_memory siblings[] = {MEMORY_UNALIGNED, MEMORY_PLAIN, MEMORY_INSIDE,
-                                                MEMORY_SHARED};
+    static const enum test_memory siblings[] = {MEMORY_UNALIGNED, MEMORY_PLAIN, MEMORY_LOCAL,
+                                                MEMORY_SHARED, MEMORY_INSIDE};
     return siblings[memory];
 }
 

@@ -19,9 +19,14 @@ static size_t bytes_before(enum fft_memory kind, size_t number_bytes) {
     case FFT_MEMORY_UNALIGNED:
         return GUARD_BYTES + number_bytes;
     case FFT_MEMORY_SHARED:
+    case FFT_MEMORY_LOCAL:
         return 0;
     }
     return 0;
+}
+
+static int is_shared(enum fft_memory kind) {
+    return kind >= FFT_MEMORY_SHARED;
 }
 
 void fft_array_use(const test_device *used) {
@@ -53,10 +58,11 @@ int fft_array_create(MPI_Comm comm, size_t bytes, enum fft_memory kind, size_t n
     int code = REDIST_OK;
     void *on_device = NULL;
     if (device != NULL) {
-        on_device = device->allocate(comm, rounded, kind == FFT_MEMORY_SHARED);
+        on_device = device->allocate(comm, rounded, is_shared(kind));
     }
-    if (kind == FFT_MEMORY_SHARED && device == NULL) {
-        code = redist_alloc(comm, rounded, &memory);
+    if (is_shared(kind) && device == NULL) {
+        code = kind == FFT_MEMORY_LOCAL ? redist_alloc_local(rounded, &memory)
+                                        : redist_alloc(comm, rounded, &memory);
     } else {
         memory = aligned_alloc(64, rounded);
     }
@@ -77,9 +83,9 @@ int fft_array_free(fft_array *array) {
     void *memory = array->memory;
     free(array->kept);
     if (array->on_device != NULL) {
-        device->release(array->on_device, array->kind == FFT_MEMORY_SHARED);
+        device->release(array->on_device, is_shared(array->kind));
     }
-    if (array->kind == FFT_MEMORY_SHARED && array->on_device == NULL) {
+    if (is_shared(array->kind) && array->on_device == NULL) {
         code = redist_free(&memory);
     } else {
         free(memory);

@@ -14,7 +14,8 @@
 enum fft_memory {
     FFT_MEMORY_HEAP,      /**< aligned memory of the C library; NULL when it has no elements */
     FFT_MEMORY_UNALIGNED, /**< one number behind an aligned address */
-    FFT_MEMORY_SHARED     /**< from redist_alloc */
+    FFT_MEMORY_SHARED,    /**< from redist_alloc */
+    FFT_MEMORY_LOCAL      /**< from redist_alloc_local; on a device as FFT_MEMORY_SHARED */
 };
 
 enum { FFT_MOST_BLOCKS = 12 };

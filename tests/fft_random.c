@@ -134,10 +134,11 @@ static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
         fft_sides_random(&given);
     }
     choose_configuration(&given);
-    given.memory[0] = (enum fft_memory)random_between(0, 2);
-    given.memory[1] = (enum fft_memory)random_between(0, 2);
+    given.memory[0] = (enum fft_memory)random_between(0, 3);
+    given.memory[1] = (enum fft_memory)random_between(0, 3);
     if (random_chance(30)) {
-        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        given.memory[0] = (enum fft_memory)random_between(FFT_MEMORY_SHARED, FFT_MEMORY_LOCAL);
+        given.memory[1] = (enum fft_memory)random_between(FFT_MEMORY_SHARED, FFT_MEMORY_LOCAL);
         given.options.mapped_arrays = random_chance(70);
     }
     given.options.skip_agreement = random_chance(30);

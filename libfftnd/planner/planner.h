@@ -69,19 +69,14 @@ struct fftnd__candidates {
     struct fftnd__grids grids;
 };
 
-/* Makes the guess: what estimating takes, and where measuring starts. */
-void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
-                            const struct fftnd__request *request, int verbose);
+/* Makes the guess: what estimating takes, and where measuring starts. Collective. */
+int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+                           const struct fftnd__request *request, int verbose);
 
 /* The next variation of the best configuration so far, which may be that one again. Returns 0 when there are
  * no more. Collective, the same on all ranks. */
 int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate);
-
-/* ---------------------------------------------------------------- cache.c */
-
-/* Bytes of the second-level cache of one core, for which tiles are cut. */
-size_t fftnd__cache_bytes(void);
 
 #endif

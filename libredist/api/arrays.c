@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays that peers can map, in any space; where the arrays of a plan live, and which of them peers can map. */
+#include "../runtime/local.h"
 #include "api.h"
 
 #include <string.h>
@@ -8,16 +9,21 @@
 
 enum { LIMIT_BITS = 47 };
 
+static int check_alloc(const char *function, size_t bytes, void *const *array) {
+    if (array == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "array = NULL");
+    if (bytes >> LIMIT_BITS != 0)
+        return redist_fail_in(function, REDIST_ERR_LIMIT,
+                              "bytes = %zu is more than any machine maps", bytes);
+    return REDIST_OK;
+}
+
 static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space, size_t bytes,
                     void **array) {
     int code = redist_check_comm_in(function, comm);
     if (code != REDIST_OK)
         return code;
-    if (array == NULL)
-        code = redist_fail_in(function, REDIST_ERR_NULL, "array = NULL");
-    else if (bytes >> LIMIT_BITS != 0)
-        code = redist_fail_in(function, REDIST_ERR_LIMIT,
-                              "bytes = %zu is more than any machine maps", bytes);
+    code = check_alloc(function, bytes, array);
     if (code == REDIST_OK)
         code = redist__space_check(function, space);
     const redist_shared_value shared = {"space", (long long)space};
@@ -41,6 +47,11 @@ int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void *
     return alloc_in(__func__, comm, space, bytes, array);
 }
 
+int redist_alloc_local(size_t bytes, void **array) {
+    int code = check_alloc(__func__, bytes, array);
+    return code == REDIST_OK ? redist__local_create(bytes, array) : code;
+}
+
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
@@ -55,6 +66,10 @@ int redist_free(void **array) {
         return redist_fail(REDIST_ERR_NULL, "array = NULL");
     if (*array == NULL)
         return REDIST_OK;
+    if (redist__local_remove(*array)) {
+        *array = NULL;
+        return REDIST_OK;
+    }
     if (!redist__mpi_is_running())
         return redist_fail(REDIST_ERR_STATE, "MPI is not running: free arrays before MPI_Finalize");
     struct redist__context *context = remove_array(*array);
@@ -91,14 +106,14 @@ static int find_own_space(const struct redist__request *request,
 static int check_own_space(const struct redist__request *request,
                            const struct redist__problem *problem,
                            const struct redist__space *space) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+    for (int side = 0; side < 2; side++)
         if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
-            code = space->check_array(request->arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
-        code = redist_fail_in(request->function, REDIST_ERR_METHOD,
+            REDIST_TRY(
+                space->check_array(request->function, request->names[side], request->arrays[side]));
+    if (space->asynchronous && problem->tiles == REDIST_GET)
+        return redist_fail_in(request->function, REDIST_ERR_METHOD,
                               "options.tiles = REDIST_GET is for arrays in host memory");
-    return code;
+    return REDIST_OK;
 }
 
 /* Ranks without elements join the others. */
@@ -125,35 +140,56 @@ static int find_space(const struct redist__request *request, struct redist__prob
     return redist_agree(context->comm, check_own_space(request, problem, problem->space));
 }
 
-/* Whether each rank of the node can reach both arrays of each other: all tell where theirs are. */
+/* Whether each rank of the node can reach both arrays of each other, and the memory of redist_alloc_local: all
+ * publish where theirs are. */
+enum { HANDLES = 3, LOCAL = 2 };
+
+static void export_arrays(const struct redist__request *request,
+                          const struct redist__problem *problem,
+                          struct redist__memory_handle handles[HANDLES]) {
+    const struct redist__space *space = problem->space;
+    const redist_options *options = &request->options;
+    for (int side = 0; side < 2; side++)
+        handles[side] =
+            space->export_memory(request->arrays[side], problem->transfer->side[side].bytes);
+    int later = options->bind_a == REDIST_BIND_AT_EXECUTION_MAPPED ||
+                options->bind_b == REDIST_BIND_AT_EXECUTION_MAPPED;
+    handles[LOCAL] = (struct redist__memory_handle){0};
+    if (later && !space->asynchronous)
+        handles[LOCAL] = redist__local_probe();
+}
+
 static int find_reachable(const struct redist__request *request,
-                          const struct redist__problem *problem, int reachable[2]) {
+                          const struct redist__problem *problem, int reachable[HANDLES]) {
     const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
     struct redist__memory_handle *handles =
-        redist_calloc(2 * (size_t)context->node_size, sizeof *handles);
+        redist_calloc(HANDLES * (size_t)context->node_size, sizeof *handles);
     int code = redist__agree_memory(context->comm, handles, "for handles of the peers' arrays");
     if (code == REDIST_OK) {
-        struct redist__memory_handle mine[2];
-        for (int side = 0; side < 2; side++)
-            mine[side] =
-                space->export_memory(request->arrays[side], problem->transfer->side[side].bytes);
+        struct redist__memory_handle mine[HANDLES];
+        export_arrays(request, problem, mine);
         code = redist_check_mpi(redist_insist(MPI_Allgather(mine, sizeof mine, MPI_BYTE, handles,
                                                             sizeof mine, MPI_BYTE, context->node)));
     }
-    for (int i = 0; i < 2 * context->node_size && code == REDIST_OK; i++)
-        if (handles[i].key != 0 && space->map(&handles[i], problem->mappings) == NULL)
-            reachable[i % 2] = 0;
+    for (int i = 0; i < HANDLES * context->node_size && code == REDIST_OK; i++)
+        if (i % HANDLES == LOCAL)
+            reachable[LOCAL] &= redist__local_reaches(&handles[i]);
+        else if (handles[i].key != 0 && space->map(&handles[i], problem->mappings) == NULL)
+            reachable[i % HANDLES] = 0;
     redist_release(handles);
     return code;
 }
+
+/* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed. */
+enum { DEVICE = HANDLES, DONE, ANSWERS };
 
 /* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
 static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
     const struct redist__context *context = problem->context;
     const redist_options *options = &request->options;
     const enum redist_binding later[2] = {options->bind_a, options->bind_b};
-    int mapped[4] = {0, 0, 1, 0}, agreed[4] = {0, 0, 0, 0};
+    int mapped[] = {0, 0, 1, 1, 0}, agreed[] = {0, 0, 0, 0, 0};
     unsigned long long bytes = 0;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->transfer->side[side].bytes;
@@ -161,38 +197,40 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
             problem->space->export_memory(request->arrays[side], own);
         mapped[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
                        (later[side] == REDIST_BIND_AT_PLAN && (own == 0 || handle.key != 0));
-        mapped[2] &= later[side] == REDIST_BIND_AT_EXECUTION || mapped[side];
+        mapped[DEVICE] &= later[side] == REDIST_BIND_AT_EXECUTION || mapped[side];
         bytes = own > bytes ? own : bytes;
     }
     int code = find_reachable(request, problem, mapped);
-    mapped[3] = code == REDIST_OK;
-    redist__note_mpi(
-        &code, redist_insist(MPI_Allreduce(mapped, agreed, 4, MPI_INT, MPI_MIN, context->comm)));
+    mapped[DONE] = code == REDIST_OK;
+    redist__note_mpi(&code, redist_insist(MPI_Allreduce(mapped, agreed, ANSWERS, MPI_INT, MPI_MIN,
+                                                        context->comm)));
     redist__note_mpi(&code,
                      redist_insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
                                                  MPI_MAX, context->comm)));
-    if (code != REDIST_OK || !agreed[3])
+    if (code != REDIST_OK || !agreed[DONE])
         return redist_agree(context->comm, code);
+    if (!agreed[LOCAL])
+        redist__local_hide();
     memcpy(problem->mapped, agreed, sizeof problem->mapped);
     problem->largest_bytes = bytes;
     /* MPI libraries have the same means to map device memory, and worse ways out */
-    if (problem->space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[2])
+    if (problem->space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[DEVICE])
         problem->staged = 1;
     return REDIST_OK;
 }
 
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem) {
-    int code = find_space(request, problem);
-    return code == REDIST_OK ? find_mapped(request, problem) : code;
+    REDIST_TRY(find_space(request, problem));
+    return find_mapped(request, problem);
 }
 
 /* The barrier orders every rank's closing before any rank's return, after which an array may be freed:
  * CUDA leaves undefined what happens if an exporter frees memory that is still open elsewhere. */
 void redist__close_mappings(const struct redist__problem *problem) {
     const struct redist__space *space = problem->space;
-    if (space == NULL || !space->asynchronous)
+    if (space == NULL)
         return;
     space->unmap(problem->mappings);
-    if (!redist__peers_gone(problem->context))
+    if (space->asynchronous && redist__peers_check(problem->context) == REDIST_OK)
         (void)redist_insist(MPI_Barrier(problem->context->node));
 }

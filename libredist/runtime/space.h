@@ -16,7 +16,7 @@ struct redist__memory_handle {
     uint64_t key;    /* names the allocation, on a device among its owner's; 0 = not mapped */
     uint64_t offset; /* bytes from the start of that rank's memory in it */
     int32_t rank;    /* host: whose memory, as counted in the allocation */
-    struct redist__process owner; /* device: the process whose allocation it is, */
+    struct redist__process owner; /* device, local: the process whose allocation it is, */
     uint64_t base, bytes;         /* where it has it, */
     unsigned char ipc[64];        /* and what lets others map it */
 };
@@ -35,10 +35,15 @@ struct redist__batch {
     struct redist__copy *copies;
     const char **sources;
     char **destinations;
+    int use;      /* of the caches, in host memory: enum redist__copy_use */
     void *device; /* what the space keeps for it */
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;
+extern const struct redist__signalling redist__signalling_cuda;
+
+/* A number that no other allocation of host memory on this machine has. */
+uint64_t redist__memory_key(void);
 
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);

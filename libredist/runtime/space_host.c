@@ -4,10 +4,11 @@
  *
  * Peers map memory of redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps
  * the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k, plus an
- * offset" can be turned into an address of its own.
+ * offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
+#include "local.h"
 #include "space.h"
 
 #include <errno.h>
@@ -102,13 +103,14 @@ static struct redist__memory_handle export_memory(const void *array, size_t byte
         handle.rank = s->context->node_rank;
     }
     pthread_mutex_unlock(&lock);
-    return handle;
+    return s != NULL ? handle : redist__local_export(array, bytes);
 }
 
-/* The ranks of a communicator map its shared memory when it is allocated, so there is nothing to unmap. */
+/* The ranks of a communicator map its shared memory when it is allocated. */
 static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
     const struct segment key = {.key = handle->key};
-    (void)mappings;
+    if (handle->owner.number != 0)
+        return redist__local_map(handle, mappings);
     pthread_mutex_lock(&lock);
     struct segment *const *found = tfind(&key, &keyed, compare_keys);
     char *address = found != NULL && handle->rank < (*found)->context->node_size
@@ -118,15 +120,11 @@ static char *map(const struct redist__memory_handle *handle, struct redist__mapp
     return address;
 }
 
-static void unmap(struct redist__mappings *mappings) {
-    (void)mappings;
-}
-
 /* ---------------------------------------------------------------- shared memory */
 
 /* A number that no other allocation of this machine has: the leader's process, also where containers
  * number theirs alike, and what it has counted. */
-static uint64_t new_key(void) {
+uint64_t redist__memory_key(void) {
     static _Atomic uint32_t counter;
     struct redist__process self = redist__process_self();
     uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
@@ -134,7 +132,7 @@ static uint64_t new_key(void) {
 }
 
 static int agree_on_key(struct segment *segment) {
-    uint64_t key = new_key();
+    uint64_t key = redist__memory_key();
     int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
     return redist_check_mpi(result);
@@ -264,10 +262,8 @@ static int settle_window(struct segment *segment) {
 }
 
 static int allocate_window(struct segment *segment) {
-    int code = create_window(segment, segment->bytes + page_bytes());
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(segment->context->node, settle_window(segment));
+    REDIST_TRY(create_window(segment, segment->bytes + page_bytes()));
+    int code = redist_agree(segment->context->node, settle_window(segment));
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
@@ -288,10 +284,10 @@ static int allocate_memory(struct segment *segment) {
     struct redist__context *context = segment->context;
     if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
         return agree_on_key(segment);
-    int code = redist_agree(context->node, allocate_plain(segment));
-    if (code == REDIST_OK && context->node_size == 1)
-        code = agree_on_key(segment);
-    return code;
+    REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
+    if (context->node_size == 1)
+        REDIST_TRY(agree_on_key(segment));
+    return REDIST_OK;
 }
 
 /* A window is freed by all ranks of the node together: it stays where one of them is gone. */
@@ -368,8 +364,8 @@ static int recognises(const void *array) {
     return 1;
 }
 
-static int check_array(const void *array) {
-    (void)array;
+static int check_array(const char *function, const char *name, const void *array) {
+    (void)function, (void)name, (void)array;
     return REDIST_OK;
 }
 
@@ -446,7 +442,9 @@ static void drain(void) {
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, void *in_stream) {
     (void)in_stream;
-    redist__copy_run(box, source, destination, copier == REDIST__NONTEMPORAL);
+    redist__copy_run(box, source, destination,
+                     copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                   : REDIST__COPY_CACHED);
     return REDIST_OK;
 }
 
@@ -457,8 +455,9 @@ static int batch_open(struct redist__batch *batch) {
 
 static int batch_run(struct redist__batch *batch, int first, int n, void *in_stream) {
     (void)in_stream;
-    for (int i = first; i < first + n; i++)
-        redist__copy_run(&batch->copies[i], batch->sources[i], batch->destinations[i], 0);
+    redist__copy_run_together(n, batch->copies + first, batch->sources + first,
+                              batch->destinations + first, (enum redist__copy_use)batch->use);
+    redist__copy_fence();
     return REDIST_OK;
 }
 
@@ -498,7 +497,7 @@ const struct redist__space redist__space_host = {
     .remove = remove_array,
     .export_memory = export_memory,
     .map = map,
-    .unmap = unmap,
+    .unmap = redist__local_unmap,
     .copy = copy,
     .batch_open = batch_open,
     .batch_run = batch_run,

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FFTW's MPI functions. What FFTW has several functions for (two, three and any number of axes) is one here; a plan
+ * that cannot be made here is FFTW's own.
+ */
+#include "names.h"
+#include "report.h"
+#include "request.h"
+
+/* ---------------------------------------------------------------- what concerns the whole program */
+
+EXPORT void XM(init)(void) {
+    FFTW_MPI(init)();
+}
+
+EXPORT void XM(cleanup)(void) {
+    FFTW_MPI(cleanup)();
+}
+
+EXPORT void XM(gather_wisdom)(MPI_Comm comm) {
+    FFTW_MPI(gather_wisdom)(comm);
+}
+
+EXPORT void XM(broadcast_wisdom)(MPI_Comm comm) {
+    FFTW_MPI(broadcast_wisdom)(comm);
+}
+
+/* The limit that the program has set. libfftnd sets limits too while it plans. */
+static double time_limit = FFTW_NO_TIMELIMIT;
+static _Thread_local int is_planning;
+
+EXPORT void X(set_timelimit)(double seconds) {
+    if (!is_planning)
+        time_limit = seconds;
+    FFTW(set_timelimit)(seconds);
+}
+
+EXPORT void X(forget_wisdom)(void) {
+    redist_forget_wisdom();
+    FFTW(forget_wisdom)();
+}
+
+/* ---------------------------------------------------------------- who has what: as FFTW says */
+
+EXPORT ptrdiff_t XM(local_size_many_transposed)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
+                                                ptrdiff_t block0, ptrdiff_t block1, MPI_Comm comm,
+                                                ptrdiff_t *local_n0, ptrdiff_t *local_0_start,
+                                                ptrdiff_t *local_n1, ptrdiff_t *local_1_start) {
+    return FFTW_MPI(local_size_many_transposed)(rank, n, howmany, block0, block1, comm, local_n0,
+                                                local_0_start, local_n1, local_1_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_many)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
+                                     ptrdiff_t block0, MPI_Comm comm, ptrdiff_t *local_n0,
+                                     ptrdiff_t *local_0_start) {
+    return FFTW_MPI(local_size_many)(rank, n, howmany, block0, comm, local_n0, local_0_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_many_1d)(ptrdiff_t n0, ptrdiff_t howmany, MPI_Comm comm, int sign,
+                                        unsigned flags, ptrdiff_t *local_ni,
+                                        ptrdiff_t *local_i_start, ptrdiff_t *local_no,
+                                        ptrdiff_t *local_o_start) {
+    return FFTW_MPI(local_size_many_1d)(n0, howmany, comm, sign, flags, local_ni, local_i_start,
+                                        local_no, local_o_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_transposed)(int rank, const ptrdiff_t *n, MPI_Comm comm,
+                                           ptrdiff_t *local_n0, ptrdiff_t *local_0_start,
+                                           ptrdiff_t *local_n1, ptrdiff_t *local_1_start) {
+    return XM(local_size_many_transposed)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK,
+                                          FFTW_MPI_DEFAULT_BLOCK, comm, local_n0, local_0_start,
+                                          local_n1, local_1_start);
+}
+
+EXPORT ptrdiff_t XM(local_size)(int rank, const ptrdiff_t *n, MPI_Comm comm, ptrdiff_t *local_n0,
+                                ptrdiff_t *local_0_start) {
+    return XM(local_size_many)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, comm, local_n0, local_0_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_1d)(ptrdiff_t n0, MPI_Comm comm, int sign, unsigned flags,
+                                   ptrdiff_t *local_ni, ptrdiff_t *local_i_start,
+                                   ptrdiff_t *local_no, ptrdiff_t *local_o_start) {
+    return XM(local_size_many_1d)(n0, 1, comm, sign, flags, local_ni, local_i_start, local_no,
+                                  local_o_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_2d)(ptrdiff_t n0, ptrdiff_t n1, MPI_Comm comm, ptrdiff_t *local_n0,
+                                   ptrdiff_t *local_0_start) {
+    const ptrdiff_t n[] = {n0, n1};
+    return XM(local_size)(2, n, comm, local_n0, local_0_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_2d_transposed)(ptrdiff_t n0, ptrdiff_t n1, MPI_Comm comm,
+                                              ptrdiff_t *local_n0, ptrdiff_t *local_0_start,
+                                              ptrdiff_t *local_n1, ptrdiff_t *local_1_start) {
+    const ptrdiff_t n[] = {n0, n1};
+    return XM(local_size_transposed)(2, n, comm, local_n0, local_0_start, local_n1, local_1_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, MPI_Comm comm,
+                                   ptrdiff_t *local_n0, ptrdiff_t *local_0_start) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    return XM(local_size)(3, n, comm, local_n0, local_0_start);
+}
+
+EXPORT ptrdiff_t XM(local_size_3d_transposed)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2,
+                                              MPI_Comm comm, ptrdiff_t *local_n0,
+                                              ptrdiff_t *local_0_start, ptrdiff_t *local_n1,
+                                              ptrdiff_t *local_1_start) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    return XM(local_size_transposed)(3, n, comm, local_n0, local_0_start, local_n1, local_1_start);
+}
+
+/* ---------------------------------------------------------------- plans */
+
+/* Without a word of it complex to real destroys its input, as in FFTW. */
+static struct fftnd_fftw__flags read_flags(unsigned flags, int destroys) {
+    struct fftnd_fftw__flags read = {
+        .transposed_in = (flags & FFTW_MPI_TRANSPOSED_IN) != 0,
+        .transposed_out = (flags & FFTW_MPI_TRANSPOSED_OUT) != 0,
+        .scrambled = (flags & (FFTW_MPI_SCRAMBLED_IN | FFTW_MPI_SCRAMBLED_OUT)) != 0,
+        .may_destroy_input =
+            (flags & FFTW_DESTROY_INPUT) != 0 || (destroys && (flags & FFTW_PRESERVE_INPUT) == 0),
+        .wisdom_only = (flags & FFTW_WISDOM_ONLY) != 0,
+        .effort = FFTND_MEASURE};
+    if (flags & FFTW_ESTIMATE)
+        read.effort = FFTND_ESTIMATE;
+    else if (flags & (FFTW_PATIENT | FFTW_EXHAUSTIVE))
+        read.effort = FFTND_PATIENT;
+    return read;
+}
+
+/* What the program has set with plan_with_nthreads. */
+static int find_threads(void) {
+    int (*threads)(void) = (int (*)(void))fftnd_fftw__find(TEXT(X(planner_nthreads)));
+    return threads != NULL ? threads() : 1;
+}
+
+static struct fftnd_fftw__request begin(const char *function, int rank, const ptrdiff_t *n,
+                                        ptrdiff_t howmany, ptrdiff_t block_in, ptrdiff_t block_out,
+                                        void *in, void *out, MPI_Comm comm, unsigned flags,
+                                        int destroys) {
+    return (struct fftnd_fftw__request){.function = function,
+                                        .comm = comm,
+                                        .precision = PRECISION,
+                                        .rank = rank,
+                                        .n = n,
+                                        .howmany = howmany,
+                                        .blocks = {block_in, block_out},
+                                        .in = in,
+                                        .out = out,
+                                        .flags = read_flags(flags, destroys),
+                                        .threads = find_threads(),
+                                        .time_limit = time_limit};
+}
+
+/* NULL where FFTW has to make the plan. */
+static X(plan)
+    make(const struct fftnd_fftw__request *request,
+         int create(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan)) {
+    struct fftnd_fftw__plan *plan = NULL;
+    double begun = MPI_Wtime();
+    is_planning = 1;
+    int code = create(request, &plan);
+    is_planning = 0;
+    FFTW(set_timelimit)(time_limit);
+    if (code == REDIST_OK)
+        fftnd_fftw__report_plan(request->function, MPI_Wtime() - begun);
+    else
+        fftnd_fftw__report_passed(request->function, redist_error_message());
+    return (X(plan))(void *)plan;
+}
+
+EXPORT X(plan)
+    XM(plan_many_transpose)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t howmany, ptrdiff_t block0,
+                            ptrdiff_t block1, real *in, real *out, MPI_Comm comm, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1};
+    struct fftnd_fftw__request request =
+        begin("plan_many_transpose", 2, n, howmany, block0, block1, in, out, comm, flags, 0);
+    X(plan) plan = make(&request, fftnd_fftw__transpose_create);
+    return plan != NULL ? plan
+                        : FFTW_MPI(plan_many_transpose)(n0, n1, howmany, block0, block1, in, out,
+                                                        comm, flags);
+}
+
+EXPORT X(plan) XM(plan_transpose)(ptrdiff_t n0, ptrdiff_t n1, real *in, real *out, MPI_Comm comm,
+                                  unsigned flags) {
+    return XM(plan_many_transpose)(n0, n1, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in,
+                                   out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_many_dft)(int rank, const ptrdiff_t *n, ptrdiff_t howmany, ptrdiff_t block,
+                                 ptrdiff_t tblock, complex_number *in, complex_number *out,
+                                 MPI_Comm comm, int sign, unsigned flags) {
+    struct fftnd_fftw__request request =
+        begin("plan_many_dft", rank, n, howmany, block, tblock, in, out, comm, flags, 0);
+    request.kind = FFTND_C2C;
+    request.backward = sign == FFTW_BACKWARD;
+    X(plan) plan = make(&request, fftnd_fftw__transform_create);
+    return plan != NULL ? plan
+                        : FFTW_MPI(plan_many_dft)(rank, n, howmany, block, tblock, in, out, comm,
+                                                  sign, flags);
+}
+
+EXPORT X(plan) XM(plan_dft)(int rank, const ptrdiff_t *n, complex_number *in, complex_number *out,
+                            MPI_Comm comm, int sign, unsigned flags) {
+    return XM(plan_many_dft)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in, out,
+                             comm, sign, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_1d)(ptrdiff_t n0, complex_number *in, complex_number *out, MPI_Comm comm,
+                               int sign, unsigned flags) {
+    return XM(plan_dft)(1, &n0, in, out, comm, sign, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_2d)(ptrdiff_t n0, ptrdiff_t n1, complex_number *in, complex_number *out,
+                               MPI_Comm comm, int sign, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1};
+    return XM(plan_dft)(2, n, in, out, comm, sign, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex_number *in,
+                               complex_number *out, MPI_Comm comm, int sign, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    return XM(plan_dft)(3, n, in, out, comm, sign, flags);
+}
+
+EXPORT X(plan) XM(plan_many_dft_r2c)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
+                                     ptrdiff_t iblock, ptrdiff_t oblock, real *in,
+                                     complex_number *out, MPI_Comm comm, unsigned flags) {
+    struct fftnd_fftw__request request =
+        begin("plan_many_dft_r2c", rank, n, howmany, iblock, oblock, in, out, comm, flags, 0);
+    request.kind = FFTND_R2C;
+    X(plan) plan = make(&request, fftnd_fftw__transform_create);
+    return plan != NULL ? plan
+                        : FFTW_MPI(plan_many_dft_r2c)(rank, n, howmany, iblock, oblock, in, out,
+                                                      comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_r2c)(int rank, const ptrdiff_t *n, real *in, complex_number *out,
+                                MPI_Comm comm, unsigned flags) {
+    return XM(plan_many_dft_r2c)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in,
+                                 out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_r2c_2d)(ptrdiff_t n0, ptrdiff_t n1, real *in, complex_number *out,
+                                   MPI_Comm comm, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1};
+    return XM(plan_dft_r2c)(2, n, in, out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_r2c_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, real *in,
+                                   complex_number *out, MPI_Comm comm, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    return XM(plan_dft_r2c)(3, n, in, out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_many_dft_c2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
+                                     ptrdiff_t iblock, ptrdiff_t oblock, complex_number *in,
+                                     real *out, MPI_Comm comm, unsigned flags) {
+    struct fftnd_fftw__request request =
+        begin("plan_many_dft_c2r", rank, n, howmany, iblock, oblock, in, out, comm, flags, 1);
+    request.kind = FFTND_R2C;
+    request.backward = 1;
+    X(plan) plan = make(&request, fftnd_fftw__transform_create);
+    return plan != NULL ? plan
+                        : FFTW_MPI(plan_many_dft_c2r)(rank, n, howmany, iblock, oblock, in, out,
+                                                      comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_c2r)(int rank, const ptrdiff_t *n, complex_number *in, real *out,
+                                MPI_Comm comm, unsigned flags) {
+    return XM(plan_many_dft_c2r)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in,
+                                 out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_c2r_2d)(ptrdiff_t n0, ptrdiff_t n1, complex_number *in, real *out,
+                                   MPI_Comm comm, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1};
+    return XM(plan_dft_c2r)(2, n, in, out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_dft_c2r_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex_number *in,
+                                   real *out, MPI_Comm comm, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    return XM(plan_dft_c2r)(3, n, in, out, comm, flags);
+}
+
+EXPORT X(plan) XM(plan_many_r2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany, ptrdiff_t iblock,
+                                 ptrdiff_t oblock, real *in, real *out, MPI_Comm comm,
+                                 const X(r2r_kind) * kind, unsigned flags) {
+    int kinds[REDIST_MAX_NDIMS];
+    struct fftnd_fftw__request request =
+        begin("plan_many_r2r", rank, n, howmany, iblock, oblock, in, out, comm, flags, 0);
+    for (int axis = 0; axis < rank && axis < REDIST_MAX_NDIMS; axis++)
+        kinds[axis] = (int)kind[axis];
+    request.kind = FFTND_R2R;
+    request.r2r = kinds;
+    X(plan) plan = make(&request, fftnd_fftw__transform_create);
+    return plan != NULL ? plan
+                        : FFTW_MPI(plan_many_r2r)(rank, n, howmany, iblock, oblock, in, out, comm,
+                                                  kind, flags);
+}
+
+EXPORT X(plan) XM(plan_r2r)(int rank, const ptrdiff_t *n, real *in, real *out, MPI_Comm comm,
+                            const X(r2r_kind) * kind, unsigned flags) {
+    return XM(plan_many_r2r)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in, out,
+                             comm, kind, flags);
+}
+
+EXPORT X(plan) XM(plan_r2r_2d)(ptrdiff_t n0, ptrdiff_t n1, real *in, real *out, MPI_Comm comm,
+                               X(r2r_kind) kind0, X(r2r_kind) kind1, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1};
+    const X(r2r_kind) kind[] = {kind0, kind1};
+    return XM(plan_r2r)(2, n, in, out, comm, kind, flags);
+}
+
+EXPORT X(plan)
+    XM(plan_r2r_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, real *in, real *out, MPI_Comm comm,
+                    X(r2r_kind) kind0, X(r2r_kind) kind1, X(r2r_kind) kind2, unsigned flags) {
+    const ptrdiff_t n[] = {n0, n1, n2};
+    const X(r2r_kind) kind[] = {kind0, kind1, kind2};
+    return XM(plan_r2r)(3, n, in, out, comm, kind, flags);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan.h"
+#include "report.h"
+
+#include <stdlib.h>
+
+static const char mark;
+
+void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fftw__kind *kind,
+                           void *in, void *out) {
+    *plan = (struct fftnd_fftw__plan){.mark = &mark, .kind = kind, .in = in, .out = out};
+}
+
+struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan) {
+    if (plan == NULL || *(const void *const *)plan != &mark)
+        return NULL;
+    return (struct fftnd_fftw__plan *)(size_t)plan;
+}
+
+/* FFTW has no way to report a failure either. */
+static void insist(const struct fftnd_fftw__plan *plan, int code) {
+    if (code == REDIST_OK)
+        return;
+    fprintf(stderr, "fftnd-fftw3-mpi: %s: %s\n", plan->kind->name, redist_error_message());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out) {
+    double begin = MPI_Wtime();
+    insist(plan, plan->kind->execute(plan, in, out));
+    fftnd_fftw__report_execution(MPI_Wtime() - begin);
+}
+
+void fftnd_fftw__plan_destroy(struct fftnd_fftw__plan *plan) {
+    plan->kind->destroy(plan);
+}

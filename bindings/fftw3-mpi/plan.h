@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plan of this library, which programs hold as a plan of FFTW's. FFTW's begin with an address in the heap, ours
+ * with that of a variable here, which tells them apart.
+ */
+#ifndef FFTND_FFTW_PLAN_H
+#define FFTND_FFTW_PLAN_H
+
+#include "fftnd.h"
+
+#include <stdio.h>
+
+struct fftnd_fftw__plan;
+
+/* The kinds of plans: one const table each. */
+struct fftnd_fftw__kind {
+    const char *name;
+    /* Collective; a failure ends the program, since FFTW's functions return none. */
+    int (*execute)(struct fftnd_fftw__plan *plan, void *in, void *out);
+    /* Frees what it has, itself included. Collective. */
+    void (*destroy)(struct fftnd_fftw__plan *plan);
+    /* One line about it, without an end. */
+    void (*describe)(const struct fftnd_fftw__plan *plan, size_t bytes, char text[]);
+};
+
+/* The first member of all plans. */
+struct fftnd_fftw__plan {
+    const void *mark;
+    const struct fftnd_fftw__kind *kind;
+    void *in, *out; /* of planning */
+    double flops;   /* floating point operations of this rank, about */
+};
+
+/* Completes a new plan. */
+void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fftw__kind *kind,
+                           void *in, void *out);
+
+/* The plan behind FFTW's type if it is one of ours, else NULL. */
+struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan);
+
+void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out);
+void fftnd_fftw__plan_destroy(struct fftnd_fftw__plan *plan);
+
+#endif

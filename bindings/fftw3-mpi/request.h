@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program asks of FFTW's MPI interface, in the same words for all precisions. */
+#ifndef FFTND_FFTW_REQUEST_H
+#define FFTND_FFTW_REQUEST_H
+
+#include "plan.h"
+
+#include <stddef.h>
+
+/* FFTW's flags, apart from those of efforts. */
+struct fftnd_fftw__flags {
+    int transposed_in,
+        transposed_out; /* axes 0 and 1 change places in memory, and axis 1 is split */
+    int scrambled;      /* one axis in an order that FFTW likes */
+    int may_destroy_input;
+    int wisdom_only;
+    enum fftnd_effort effort;
+};
+
+/* A matrix of n[0] x n[1] tuples, or a transform. */
+struct fftnd_fftw__request {
+    const char *function; /* of FFTW */
+    MPI_Comm comm;
+    enum fftnd_precision precision;
+    int rank; /* axes */
+    const ptrdiff_t *n;
+    ptrdiff_t howmany;
+    ptrdiff_t blocks[2]; /* of the split axis of the input and of the output; 0 = FFTW's own */
+    void *in, *out;
+    struct fftnd_fftw__flags flags;
+
+    /* Of a transform */
+    enum fftnd_kind kind;
+    int backward;      /* C2C: the sign is +1; R2C: complex to real */
+    const int *r2r;    /* R2R: FFTW's kind of each axis */
+    int threads;       /* of each rank */
+    double time_limit; /* of planning, in seconds; < 0 = none */
+};
+
+/* Both make a plan, or leave *plan NULL and say why not in redist_error_message. Collective, with the same result on
+ * all ranks. */
+int fftnd_fftw__transpose_create(const struct fftnd_fftw__request *request,
+                                 struct fftnd_fftw__plan **plan);
+int fftnd_fftw__transform_create(const struct fftnd_fftw__request *request,
+                                 struct fftnd_fftw__plan **plan);
+
+/* The part of an axis of n that a rank has in blocks of this size (0 = ceil(n / nranks)). */
+void fftnd_fftw__block(ptrdiff_t n, ptrdiff_t block, int nranks, int rank, redist_index *start,
+                       redist_index *count);
+
+/* Whether so many ranks have room for all blocks. */
+int fftnd_fftw__blocks_fit(ptrdiff_t n, ptrdiff_t block, int nranks);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process has one memory file, which only grows: each array is at a place of its own in it, whose pages go back to
+ * the system when the array is freed. In front of an array is a page that holds its key. It turns to zeros with all
+ * others then, by which peers see that what they still map is gone.
+ *
+ * A peer opens the file through the owner's list of open files in /proc, maps the array, and closes the file. What it
+ * has mapped is shared by all plans that use it; it goes with the last of them, or, if the array was freed, when one
+ * of them maps another one.
+ */
+#include "local.h"
+#include "../comm/comm.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A multiple of the system's pages everywhere. What is not used of it takes no memory. */
+enum { PAGE = 1 << 16 };
+
+/* ---------------------------------------------------------------- the file */
+
+/* What leads a peer to a part of a file, in the `ipc` of a memory handle. */
+struct way {
+    uint64_t begin; /* of the part in the file */
+    dev_t device;   /* what the file is, wherever it was found */
+    ino_t file;
+    int descriptor; /* of the owner */
+};
+
+_Static_assert(sizeof(struct way) <= sizeof((struct redist__memory_handle *)0)->ipc,
+               "a memory handle has room for the way to a file");
+
+static struct {
+    struct redist__process owner; /* a process that was forked needs a file of its own */
+    struct way way;
+    uint64_t end; /* of what was used, in bytes */
+    int hidden;
+} file = {.way = {.descriptor = -1}};
+
+/* 0 = the system has no memory files. Called with the lock held, as all functions that use the file. */
+static int open_file(void) {
+    struct stat status;
+    if (file.owner.number == (uint64_t)getpid())
+        return file.way.descriptor >= 0;
+    int descriptor = memfd_create("redist_alloc_local", MFD_CLOEXEC);
+    file.owner = redist__process_self();
+    file.end = 0;
+    file.way = (struct way){.descriptor = -1};
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0)
+        file.way = (struct way){0, status.st_dev, status.st_ino, descriptor};
+    else if (descriptor >= 0)
+        close(descriptor);
+    return file.way.descriptor >= 0;
+}
+
+/* Longer than this limit, and the system ends the process. */
+static int may_grow(size_t bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || file.end + bytes <= limit.rlim_cur);
+}
+
+static char *map_part(int descriptor, uint64_t begin, uint64_t bytes) {
+    void *address =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)begin);
+    return address != MAP_FAILED ? address : NULL;
+}
+
+/* A new part at the end of the file; NULL if there is none. */
+static char *grow(size_t bytes, uint64_t *begin) {
+    if (!open_file() || !may_grow(bytes) ||
+        ftruncate(file.way.descriptor, (off_t)(file.end + bytes)) != 0)
+        return NULL;
+    char *address = map_part(file.way.descriptor, file.end, bytes);
+    *begin = file.end;
+    file.end += address != NULL ? bytes : 0;
+    return address;
+}
+
+/* ---------------------------------------------------------------- arrays of this process */
+
+/* Its page and its memory; without a key it is plain memory, and has no page. */
+struct part {
+    _Atomic uint64_t *key; /* in its page, or NULL */
+    char *base;
+    size_t bytes;
+    struct redist__process owner;
+    uint64_t begin; /* of its page in the file */
+};
+
+static void *parts; /* a tree by address */
+
+/* Those that overlap count as equal: a byte finds the part that it lies in. */
+static int compare_addresses(const void *left, const void *right) {
+    const struct part *a = left, *b = right;
+    if ((uintptr_t)a->base + a->bytes <= (uintptr_t)b->base)
+        return -1;
+    return (uintptr_t)b->base + b->bytes <= (uintptr_t)a->base;
+}
+
+static struct part *find_part(const void *address) {
+    const struct part byte = {.base = (char *)(size_t)address, .bytes = 1};
+    struct part **found = tfind(&byte, &parts, compare_addresses);
+    return found != NULL ? *found : NULL;
+}
+
+static int place_in_file(struct part *part) {
+    char *address = grow(PAGE + part->bytes, &part->begin);
+    if (address == NULL)
+        return 0;
+    part->owner = file.owner;
+    part->key = (_Atomic uint64_t *)(void *)address;
+    part->base = address + PAGE;
+    atomic_store(part->key, redist__memory_key());
+    return 1;
+}
+
+static int place_in_heap(struct part *part) {
+    part->base = aligned_alloc(PAGE, part->bytes);
+    return part->base != NULL;
+}
+
+/* The pages of a part of a file that another process made, before this one was forked, stay that one's. */
+static void release_memory(const struct part *part) {
+    if (part->key == NULL) {
+        free(part->base);
+        return;
+    }
+    size_t bytes = PAGE + part->bytes;
+    char *address = part->base - PAGE;
+    if (part->owner.number == (uint64_t)getpid())
+        (void)madvise(address, bytes, MADV_REMOVE);
+    munmap(address, bytes);
+}
+
+int redist__local_create(size_t bytes, void **array) {
+    size_t pages = bytes / PAGE + (bytes % PAGE != 0 || bytes == 0);
+    struct part *part = redist_calloc(1, sizeof *part);
+    int noted = 0;
+    if (part != NULL) {
+        part->bytes = pages * PAGE;
+        pthread_mutex_lock(&lock);
+        int placed = place_in_file(part) || place_in_heap(part);
+        noted = placed && tsearch(part, &parts, compare_addresses) != NULL;
+        pthread_mutex_unlock(&lock);
+        if (placed && !noted)
+            release_memory(part);
+    }
+    if (!noted) {
+        redist_release(part);
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes", bytes);
+    }
+    *array = part->base;
+    return REDIST_OK;
+}
+
+int redist__local_remove(const void *array) {
+    pthread_mutex_lock(&lock);
+    struct part *part = find_part(array);
+    if (part != NULL && part->base == array)
+        tdelete(part, &parts, compare_addresses);
+    else
+        part = NULL;
+    pthread_mutex_unlock(&lock);
+    if (part == NULL)
+        return 0;
+    release_memory(part);
+    redist_release(part);
+    return 1;
+}
+
+/* ---------------------------------------------------------------- handles */
+
+static struct redist__memory_handle describe(const struct part *part) {
+    struct way way = file.way;
+    way.begin = part->begin;
+    struct redist__memory_handle handle = {
+        .key = part->key != NULL ? atomic_load_explicit(part->key, memory_order_relaxed) : 0,
+        .owner = file.owner,
+        .base = (uint64_t)(uintptr_t)part->base - PAGE,
+        .bytes = PAGE + part->bytes};
+    memcpy(handle.ipc, &way, sizeof way);
+    return handle;
+}
+
+struct redist__memory_handle redist__local_export(const void *array, size_t bytes) {
+    struct redist__memory_handle handle = {0};
+    pthread_mutex_lock(&lock);
+    const struct part *part = array != NULL && !file.hidden ? find_part(array) : NULL;
+    size_t offset = part != NULL ? (size_t)((const char *)array - part->base) : 0;
+    if (part != NULL && part->key != NULL && part->owner.number == file.owner.number &&
+        bytes <= part->bytes - offset) {
+        handle = describe(part);
+        handle.offset = PAGE + offset;
+    }
+    pthread_mutex_unlock(&lock);
+    return handle;
+}
+
+struct redist__memory_handle redist__local_probe(void) {
+    const struct part nothing = {0};
+    struct redist__memory_handle handle = {0};
+    pthread_mutex_lock(&lock);
+    if (open_file() && !file.hidden) {
+        handle = describe(&nothing);
+        handle.key = 1;
+    }
+    pthread_mutex_unlock(&lock);
+    return handle;
+}
+
+void redist__local_hide(void) {
+    pthread_mutex_lock(&lock);
+    file.hidden = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- arrays of peers */
+
+/* An array of a peer, as this process sees it. */
+struct import {
+    struct redist__memory_handle handle; /* that led to it */
+    char *address;                       /* of its page */
+    int references;                      /* by mappings */
+    struct import *next;
+};
+
+/* A plan's reference to an import. */
+struct redist__mapping {
+    struct import *import;
+    struct redist__mapping *next;
+};
+
+static struct import *imports;
+
+static int is_same_process(const struct redist__process *a, const struct redist__process *b) {
+    return a->space == b->space && a->number == b->number && a->start == b->start;
+}
+
+static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
+    return import->handle.key == handle->key &&
+           is_same_process(&import->handle.owner, &handle->owner);
+}
+
+static struct way way_of(const struct redist__memory_handle *handle) {
+    struct way way;
+    memcpy(&way, handle->ipc, sizeof way);
+    return way;
+}
+
+/* -1 if it is not there, or another file is. */
+static int open_way(const struct redist__memory_handle *handle) {
+    char name[64];
+    struct stat status;
+    struct way way = way_of(handle);
+    snprintf(name, sizeof name, "/proc/%llu/fd/%d", (unsigned long long)handle->owner.number,
+             way.descriptor);
+    int descriptor = open(name, O_RDWR | O_CLOEXEC);
+    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || status.st_dev != way.device ||
+                            status.st_ino != way.file)) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+int redist__local_reaches(const struct redist__memory_handle *probe) {
+    if (probe->key == 0 || is_same_process(&probe->owner, &file.owner))
+        return 1;
+    int descriptor = open_way(probe);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor >= 0;
+}
+
+static struct import *add_import(const struct redist__memory_handle *handle) {
+    struct import *import = redist_calloc(1, sizeof *import);
+    int descriptor = import != NULL ? open_way(handle) : -1;
+    char *address =
+        descriptor >= 0 ? map_part(descriptor, way_of(handle).begin, handle->bytes) : NULL;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (address == NULL) {
+        redist_release(import);
+        return NULL;
+    }
+    *import = (struct import){.handle = *handle, .address = address, .next = imports};
+    imports = import;
+    return import;
+}
+
+static void drop_reference(struct import *import) {
+    if (--import->references > 0)
+        return;
+    struct import **link = &imports;
+    while (*link != import)
+        link = &(*link)->next;
+    *link = import->next;
+    munmap(import->address, (size_t)import->handle.bytes);
+    redist_release(import);
+}
+
+static void drop_mapping(struct redist__mapping **link) {
+    struct redist__mapping *mapping = *link;
+    *link = mapping->next;
+    drop_reference(mapping->import);
+    redist_release(mapping);
+}
+
+/* To look at the page of an array that was freed takes a new one in the owner's file, which is given back. */
+static int is_freed(const struct import *import) {
+    if (atomic_load((_Atomic uint64_t *)(void *)import->address) == import->handle.key)
+        return 0;
+    (void)madvise(import->address, PAGE, MADV_REMOVE);
+    return 1;
+}
+
+static void drop_freed(struct redist__mappings *mappings) {
+    for (struct redist__mapping **link = &mappings->first; *link != NULL;)
+        if (is_freed((*link)->import))
+            drop_mapping(link);
+        else
+            link = &(*link)->next;
+}
+
+static struct import *find_mapping(const struct redist__mappings *mappings,
+                                   const struct redist__memory_handle *handle) {
+    const struct redist__mapping *mapping = mappings->first;
+    while (mapping != NULL && !is_of(mapping->import, handle))
+        mapping = mapping->next;
+    return mapping != NULL ? mapping->import : NULL;
+}
+
+static struct import *add_mapping(struct redist__mappings *mappings,
+                                  const struct redist__memory_handle *handle) {
+    struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
+    drop_freed(mappings);
+    struct import *import = imports;
+    while (import != NULL && !is_of(import, handle))
+        import = import->next;
+    if (mapping != NULL && import == NULL)
+        import = add_import(handle);
+    if (mapping == NULL || import == NULL) {
+        redist_release(mapping);
+        return NULL;
+    }
+    import->references++;
+    *mapping = (struct redist__mapping){.import = import, .next = mappings->first};
+    mappings->first = mapping;
+    return import;
+}
+
+char *redist__local_map(const struct redist__memory_handle *handle,
+                        struct redist__mappings *mappings) {
+    pthread_mutex_lock(&lock);
+    char *page = NULL;
+    if (is_same_process(&handle->owner, &file.owner)) {
+        page = (char *)(uintptr_t)handle->base;
+    } else {
+        const struct import *import = find_mapping(mappings, handle);
+        if (import == NULL)
+            import = add_mapping(mappings, handle);
+        page = import != NULL ? import->address : NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return page != NULL ? page + handle->offset : NULL;
+}
+
+void redist__local_unmap(struct redist__mappings *mappings) {
+    pthread_mutex_lock(&lock);
+    while (mappings->first != NULL)
+        drop_mapping(&mappings->first);
+    pthread_mutex_unlock(&lock);
+}

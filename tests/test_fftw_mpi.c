@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FFTW's MPI functions of this project against FFTW's own, in one program: the names are those of bindings/fftw3-mpi,
+ * and FFTW's functions are looked up in its library. Random plans of all kinds, compared element by element.
+ */
+#include <dlfcn.h>
+#include <fftw3-mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fftnd.h"
+#include "harness.h"
+
+#ifdef FFTND_FFTW_FLOAT
+#define X(name)      fftwf_##name
+#define XM(name)     fftwf_mpi_##name
+#define FFTW_LIBRARY "libfftw3f_mpi.so.3"
+typedef float real;
+static const double tolerance = 2e-5;
+#else
+#define X(name)      fftw_##name
+#define XM(name)     fftw_mpi_##name
+#define FFTW_LIBRARY "libfftw3_mpi.so.3"
+typedef double real;
+static const double tolerance = 1e-12;
+#endif
+
+/* ---------------------------------------------------------------- FFTW's own functions */
+
+static void *fftw_library;
+
+static void *find(const char *name) {
+    if (fftw_library == NULL)
+        fftw_library = dlopen(FFTW_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = fftw_library != NULL ? dlsym(fftw_library, name) : NULL;
+    if (symbol == NULL) {
+        fprintf(stderr, "no %s in " FFTW_LIBRARY "\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return symbol;
+}
+
+#define TEXT_OF(name)  #name
+#define TEXT(name)     TEXT_OF(name)
+#define FFTW(name)     ((__typeof__(&X(name)))(size_t)find(TEXT(X(name))))
+#define FFTW_MPI(name) ((__typeof__(&XM(name)))(size_t)find(TEXT(XM(name))))
+
+/* ---------------------------------------------------------------- problems */
+
+enum kind { TRANSPOSE, C2C, R2C, C2R, R2R, KINDS };
+enum { MOST_AXES = 4 };
+
+static const char *const names[] = {"transpose", "c2c", "r2c", "c2r", "r2r"};
+
+struct problem {
+    enum kind kind;
+    int rank;
+    ptrdiff_t n[MOST_AXES];
+    ptrdiff_t howmany, blocks[2];
+    int sign;
+    X(r2r_kind) r2r[MOST_AXES];
+    unsigned flags;
+    int in_place;
+    int plain[2];  /* arrays of malloc, not FFTW's */
+    int new_array; /* executed on other arrays than planned for */
+};
+
+static int is_complex(const struct problem *problem, int side) {
+    return problem->kind == C2C || problem->kind == (side == 0 ? C2R : R2C);
+}
+
+/* Extents as local_size wants them. */
+static void size_extents(const struct problem *problem, ptrdiff_t n[]) {
+    memcpy(n, problem->n, sizeof problem->n);
+    if (problem->kind == R2C || problem->kind == C2R)
+        n[problem->rank - 1] = n[problem->rank - 1] / 2 + 1;
+}
+
+/* Which axis is split on a side. */
+static int split_axis(const struct problem *problem, int side) {
+    if (problem->kind == TRANSPOSE)
+        return side;
+    return (problem->flags & (side == 0 ? FFTW_MPI_TRANSPOSED_IN : FFTW_MPI_TRANSPOSED_OUT)) != 0;
+}
+
+/* Reals to allocate, and what this rank has of the axis that is split on each side. */
+struct sizes {
+    ptrdiff_t all, count[2];
+};
+
+static struct sizes find_sizes(const struct problem *problem, int own) {
+    struct sizes sizes = {0};
+    ptrdiff_t n[MOST_AXES];
+    size_extents(problem, n);
+    __typeof__(&XM(local_size_many_transposed)) query =
+        own ? XM(local_size_many_transposed) : FFTW_MPI(local_size_many_transposed);
+    for (int side = 0; side < 2; side++) {
+        ptrdiff_t blocks[2] = {FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK}, count[2], start[2];
+        blocks[split_axis(problem, !side)] = problem->blocks[!side];
+        blocks[split_axis(problem, side)] = problem->blocks[side];
+        ptrdiff_t all = query(problem->rank, n, problem->howmany, blocks[0], blocks[1],
+                              MPI_COMM_WORLD, &count[0], &start[0], &count[1], &start[1]);
+        sizes.all = all > sizes.all ? all : sizes.all;
+        sizes.count[side] = count[split_axis(problem, side)];
+    }
+    if (is_complex(problem, 0) || is_complex(problem, 1))
+        sizes.all *= 2;
+    return sizes;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+typedef X(complex) complex_number;
+
+#define PLAN(function, ...) (own ? XM(function)(__VA_ARGS__) : FFTW_MPI(function)(__VA_ARGS__))
+
+static X(plan) make(const struct problem *p, int own, real *in, real *out, unsigned flags) {
+    MPI_Comm comm = MPI_COMM_WORLD;
+    complex_number *cin = (complex_number *)in, *cout = (complex_number *)out;
+    switch (p->kind) {
+    case TRANSPOSE:
+        return PLAN(plan_many_transpose, p->n[0], p->n[1], p->howmany, p->blocks[0], p->blocks[1],
+                    in, out, comm, flags);
+    case C2C:
+        return PLAN(plan_many_dft, p->rank, p->n, p->howmany, p->blocks[0], p->blocks[1], cin, cout,
+                    comm, p->sign, flags);
+    case R2C:
+        return PLAN(plan_many_dft_r2c, p->rank, p->n, p->howmany, p->blocks[0], p->blocks[1], in,
+                    cout, comm, flags);
+    case C2R:
+        return PLAN(plan_many_dft_c2r, p->rank, p->n, p->howmany, p->blocks[0], p->blocks[1], cin,
+                    out, comm, flags);
+    default:
+        return PLAN(plan_many_r2r, p->rank, p->n, p->howmany, p->blocks[0], p->blocks[1], in, out,
+                    comm, p->r2r, flags);
+    }
+}
+
+/* Whether a plan was made here: nonzero, or 0 for FFTW's own. */
+static int is_here(X(plan) plan) {
+    char *text = plan != NULL ? X(sprint_plan)(plan) : NULL;
+    int here = text != NULL && strncmp(text, "(fftnd-", 7) == 0;
+    free(text);
+    return here;
+}
+
+/* FFTW's core functions take plans that were made here too. */
+static void execute_new(const struct problem *p, X(plan) plan, real *in, real *out, int core) {
+    complex_number *cin = (complex_number *)in, *cout = (complex_number *)out;
+    core &= is_here(plan);
+    switch (p->kind) {
+    case C2C:
+        core ? X(execute_dft)(plan, cin, cout) : XM(execute_dft)(plan, cin, cout);
+        break;
+    case R2C:
+        core ? X(execute_dft_r2c)(plan, in, cout) : XM(execute_dft_r2c)(plan, in, cout);
+        break;
+    case C2R:
+        core ? X(execute_dft_c2r)(plan, cin, out) : XM(execute_dft_c2r)(plan, cin, out);
+        break;
+    default:
+        core ? X(execute_r2r)(plan, in, out) : XM(execute_r2r)(plan, in, out);
+    }
+}
+
+/* ---------------------------------------------------------------- arrays */
+
+enum { GUARD = 16 };
+
+struct array {
+    real *memory;
+    ptrdiff_t n;
+    int plain;
+};
+
+static struct array array_make(ptrdiff_t n, int plain) {
+    struct array array = {.n = n, .plain = plain};
+    size_t all = (size_t)n + GUARD;
+    array.memory = plain ? malloc(all * sizeof(real)) : X(alloc_real)(all);
+    for (size_t i = 0; i < all; i++)
+        array.memory[i] = (real)-777.5;
+    return array;
+}
+
+static void array_free(struct array *array) {
+    if (array->plain)
+        free(array->memory);
+    else
+        X(free)(array->memory);
+}
+
+static int guard_holds(const struct array *array) {
+    for (ptrdiff_t i = array->n; i < array->n + GUARD; i++)
+        if (array->memory[i] != (real)-777.5)
+            return 0;
+    return 1;
+}
+
+/* The rows of an array in memory: so many reals each, of which the first `used` count. */
+struct rows {
+    ptrdiff_t count, used, length;
+};
+
+static struct rows rows_of(const struct problem *problem, const struct sizes *sizes, int side) {
+    int last = problem->rank - 1, padded = problem->kind == R2C || problem->kind == C2R;
+    struct rows rows = {.count = 1};
+    ptrdiff_t n[MOST_AXES];
+    size_extents(problem, n);
+    n[split_axis(problem, side)] = sizes->count[side];
+    for (int axis = 0; axis < problem->rank; axis++)
+        rows.count *= axis < last ? n[axis] : 1;
+    rows.used = rows.length = n[last] * problem->howmany * (is_complex(problem, side) ? 2 : 1);
+    if (padded && !is_complex(problem, side)) {
+        rows.used = problem->n[last] * problem->howmany;
+        rows.length = 2 * (problem->n[last] / 2 + 1) * problem->howmany;
+    }
+    return rows;
+}
+
+/* The same numbers for both libraries. */
+static void fill(real *memory, ptrdiff_t n, uint64_t seed) {
+    uint64_t state = seed + 77 * (uint64_t)harness_rank;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        memory[i] = (real)((double)(state >> 11) / 9007199254740992.0 - 0.5);
+    }
+}
+
+/* The largest difference between two arrays where they count. */
+static double difference(const struct rows *rows, const real *a, const real *b) {
+    double most = 0;
+    for (ptrdiff_t row = 0; row < rows->count; row++)
+        for (ptrdiff_t i = row * rows->length; i < row * rows->length + rows->used; i++) {
+            double d = fabs((double)a[i] - (double)b[i]);
+            most = d > most || isnan(d) ? d : most;
+        }
+    return most;
+}
+
+static double largest(const struct rows *rows, const real *a) {
+    double most = 0;
+    for (ptrdiff_t row = 0; row < rows->count; row++)
+        for (ptrdiff_t i = row * rows->length; i < row * rows->length + rows->used; i++)
+            most = fabs((double)a[i]) > most ? fabs((double)a[i]) : most;
+    return most;
+}
+
+/* ---------------------------------------------------------------- one problem */
+
+static int here_count[KINDS], count[KINDS]; /* plans that were made here, and all */
+
+/* The arrays of one library, planned on and executed on. */
+struct side_by_side {
+    struct array arrays[2][2]; /* of planning, of execution; input and output */
+    X(plan) plan;
+};
+
+static void run(const struct problem *problem, int own, const struct sizes *sizes, uint64_t seed,
+                struct side_by_side *it) {
+    for (int set = 0; set < 2; set++)
+        for (int side = 0; side < 2; side++)
+            it->arrays[set][side] = array_make(sizes->all, own && problem->plain[side]);
+    real *in = it->arrays[0][0].memory;
+    real *out = problem->in_place ? in : it->arrays[0][1].memory;
+    it->plan = make(problem, own, in, out, problem->flags | FFTW_ESTIMATE * !own);
+    int new = own && problem->new_array && problem->kind != TRANSPOSE;
+    if (new)
+        in = it->arrays[1][0].memory, out = problem->in_place ? in : it->arrays[1][1].memory;
+    for (int i = 0; i < 2 && it->plan != NULL; i++) {
+        fill(in, sizes->all, seed);
+        if (new)
+            execute_new(problem, it->plan, in, out, i);
+        else
+            X(execute)(it->plan);
+    }
+    if (new) {
+        struct array kept = it->arrays[0][0];
+        it->arrays[0][0] = it->arrays[1][0];
+        it->arrays[1][0] = kept;
+        kept = it->arrays[0][1];
+        it->arrays[0][1] = it->arrays[1][1];
+        it->arrays[1][1] = kept;
+    }
+}
+
+static void clean(struct side_by_side *it) {
+    if (it->plan != NULL)
+        X(destroy_plan)(it->plan);
+    for (int i = 0; i < 4; i++)
+        array_free(&it->arrays[i / 2][i % 2]);
+}
+
+static int preserves_input(const struct problem *problem) {
+    return !problem->in_place && !(problem->flags & FFTW_DESTROY_INPUT) &&
+           (problem->kind != C2R || problem->flags & FFTW_PRESERVE_INPUT);
+}
+
+static void compare(const struct problem *problem) {
+    struct side_by_side here, there;
+    struct sizes sizes = find_sizes(problem, 0), own_sizes = find_sizes(problem, 1);
+    uint64_t seed = random_bits();
+    check_all(memcmp(&sizes, &own_sizes, sizeof sizes) == 0, "local sizes");
+    run(problem, 0, &sizes, seed, &there);
+    run(problem, 1, &sizes, seed, &here);
+    int made = here.plan != NULL;
+    check_all(made || there.plan == NULL, "no plan");
+    count[problem->kind] += made;
+    here_count[problem->kind] += is_here(here.plan);
+    if (made && there.plan != NULL) {
+        struct rows rows = rows_of(problem, &sizes, 1), input = rows_of(problem, &sizes, 0);
+        const real *a = here.arrays[0][!problem->in_place].memory;
+        const real *b = there.arrays[0][!problem->in_place].memory;
+        double wrong = difference(&rows, a, b), scale = largest(&rows, b) + 1;
+        check_all(wrong <= tolerance * scale, "wrong by %g of %g (%s)", wrong, scale,
+                  is_here(here.plan) ? "here" : "FFTW's");
+        int guards = guard_holds(&here.arrays[0][0]) && guard_holds(&here.arrays[0][1]);
+        check_all(guards, "written behind an array");
+        fill(there.arrays[0][0].memory, sizes.all, seed);
+        check_all(!preserves_input(problem) ||
+                      difference(&input, here.arrays[0][0].memory, there.arrays[0][0].memory) == 0,
+                  "the input was not preserved");
+    }
+    clean(&here);
+    clean(&there);
+}
+
+/* ---------------------------------------------------------------- random problems */
+
+/* FFTW's own, or one that is large enough, but smaller than the axis: where one block holds all of axis 1, FFTW's
+ * local_size says that several ranks have it. */
+static ptrdiff_t random_block(ptrdiff_t n) {
+    ptrdiff_t least = (n + harness_nranks - 1) / harness_nranks;
+    ptrdiff_t block = least + random_between(0, 3);
+    return block >= n || random_chance(60) ? FFTW_MPI_DEFAULT_BLOCK : block;
+}
+
+static void choose_flags(struct problem *problem) {
+    static const unsigned efforts[] = {FFTW_ESTIMATE, FFTW_ESTIMATE, FFTW_ESTIMATE, FFTW_MEASURE};
+    problem->flags = efforts[random_between(0, 3)];
+    if (random_chance(30))
+        problem->flags |= random_chance(50) ? FFTW_DESTROY_INPUT : FFTW_PRESERVE_INPUT;
+    if (random_chance(40))
+        problem->flags |= FFTW_MPI_TRANSPOSED_OUT;
+    if (random_chance(40))
+        problem->flags |= FFTW_MPI_TRANSPOSED_IN;
+}
+
+static struct problem random_problem(enum kind kind) {
+    static const X(r2r_kind)
+        r2r[] = {FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT10,
+                 FFTW_RODFT01, FFTW_RODFT11, FFTW_R2HC,    FFTW_HC2R,    FFTW_DHT};
+    struct problem problem = {.kind = kind, .rank = random_between(2, MOST_AXES)};
+    static const int most[] = {0, 0, 60, 24, 10};
+    if (kind == TRANSPOSE)
+        problem.rank = 2;
+    for (int axis = 0; axis < problem.rank; axis++) {
+        problem.n[axis] = random_between(kind == R2R ? 2 : 1, most[problem.rank]);
+        problem.r2r[axis] = r2r[random_between(0, 10)];
+    }
+    problem.howmany = random_chance(60) ? 1 : random_between(2, 5);
+    problem.sign = random_chance(50) ? FFTW_FORWARD : FFTW_BACKWARD;
+    choose_flags(&problem);
+    ptrdiff_t n[MOST_AXES];
+    size_extents(&problem, n);
+    for (int side = 0; side < 2; side++)
+        problem.blocks[side] = random_block(n[split_axis(&problem, side)]);
+    if (split_axis(&problem, 0) == split_axis(&problem, 1)) /* FFTW crashes where they differ */
+        problem.blocks[1] = problem.blocks[0];
+    problem.in_place = random_chance(50);
+    problem.plain[0] = random_chance(30);
+    problem.plain[1] = random_chance(30);
+    problem.new_array = random_chance(30);
+    return problem;
+}
+
+static void describe(const struct problem *p) {
+    char n[80] = "";
+    for (int axis = 0; axis < p->rank; axis++)
+        snprintf(n + strlen(n), sizeof n - strlen(n), "%s%td", axis > 0 ? "x" : "", p->n[axis]);
+    harness_case("%s %s x %td, blocks %td %td, sign %d, flags %#x, %s, memory %d %d, new arrays %d",
+                 names[p->kind], n, p->howmany, p->blocks[0], p->blocks[1], p->sign, p->flags,
+                 p->in_place ? "in place" : "out of place", p->plain[0], p->plain[1], p->new_array);
+}
+
+static void try_kind(enum kind kind) {
+    for (int i = 0; harness_another(i, 40); i++) {
+        struct problem problem = random_problem(kind);
+        describe(&problem);
+        compare(&problem);
+    }
+}
+
+START_TEST(transpositions) {
+    try_kind(TRANSPOSE);
+    check_all(here_count[TRANSPOSE] == count[TRANSPOSE], "FFTW made %d of %d plans",
+              count[TRANSPOSE] - here_count[TRANSPOSE], count[TRANSPOSE]);
+}
+END_TEST
+
+START_TEST(complex_transforms) {
+    try_kind(C2C);
+}
+END_TEST
+
+START_TEST(real_transforms) {
+    try_kind(R2C);
+    try_kind(C2R);
+}
+END_TEST
+
+START_TEST(real_to_real_transforms) {
+    try_kind(R2R);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {transpositions, complex_transforms, real_transforms,
+                                  real_to_real_transforms, NULL};
+    MPI_Init(&argc, &argv);
+    XM(init)();
+    int status = harness_run(argc, argv, "test_fftw_mpi", tests);
+    return status;
+}
