@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { USUAL_SEGMENTS = 4 };
+enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8 };
 
 static int is_on_device(const struct fftnd__request *request) {
     return request->options.space != REDIST_SPACE_HOST;
@@ -32,10 +32,20 @@ static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, i
     size_t bytes = fftnd__item_bytes(request->precision, 0);
     options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.wisdom_file = request->options.wisdom_file;
-    for (int i = 0; i < request->ndims; i++)
+    for (int i = 0; i < request->shape.ndims; i++)
         bytes *= (size_t)fftnd__request_extent(request, i);
     bytes = is_on_device(request) ? 0 : bytes / (size_t)nranks;
     return redist_choose_loops(comm, &options, bytes, nontemporal_bytes);
+}
+
+/* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
+static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
+    const struct fftnd__shape *shape = &request->shape;
+    redist_index longest =
+        shape->points[0] > shape->points[1] ? shape->points[0] : shape->points[1];
+    size_t bytes = FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0);
+    if (shape->twiddles && request->options.tile_bytes == 0 && guess->tile_bytes < bytes)
+        guess->tile_bytes = bytes;
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
@@ -64,6 +74,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         guess->tiled = 1;
         guess->group_bytes = redist_find_caches()->second / 2;
     }
+    widen_tiles(request, guess);
     fftnd__grids_guess(request, candidates->nranks, guess);
     return code;
 }
