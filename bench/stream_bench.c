@@ -20,11 +20,13 @@ enum { ENQUEUED = 10, MOST = 16 };
 static const char notes[] =
     "Every round runs each way once behind a barrier; times are medians of the slowest rank.\n"
     "  sync       a pair of transforms that are complete on return\n"
-    "  waited     asynchronous, the host waits for each pair; host_us is the time of the first call\n"
+    "  waited     asynchronous, the host waits for each pair; host_us is the time of the first "
+    "call\n"
     "  enqueued   ten pairs, then the host waits; time of one\n"
     "  graph      a pair as a CUDA graph, the host waits for each\n"
     "  graph-ten  ten launches, then the host waits; time of one\n"
-    "  exchange-* one direction of the exchange of the first two axes alone, by method signals; ten\n"
+    "  exchange-* one direction of the exchange of the first two axes alone, by method signals; "
+    "ten\n"
     "             back and forth, then the host waits; time of one\n"
     "  cufft-*    on one device: cuFFT's plan of all axes, waited for or ten enqueued\n";
 
@@ -178,10 +180,9 @@ static redist_plan *plan_exchange(const struct work *work, const char *method) {
     options.space = REDIST_SPACE_CUDA;
     options.stream = work->stream;
     options.asynchronous = 1;
-    if (redist_plan_exchange(MPI_COMM_WORLD,
-                             request->precision ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX, ndims,
-                             a, work->arrays[0], 1, b, work->arrays[1], 0, &options,
-                             &plan) != REDIST_OK)
+    if (redist_plan_exchange(
+            MPI_COMM_WORLD, request->precision ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX, ndims,
+            a, work->arrays[0], 1, b, work->arrays[1], 0, &options, &plan) != REDIST_OK)
         fprintf(stderr, "fftnd-stream-bench: %s\n", redist_error_message());
     return plan;
 }
@@ -245,8 +246,9 @@ static int list_ways(struct work *work, struct way ways[]) {
     n = add(ways, n, (struct way){"graph", work, 1, run_graph, 1, NULL});
     n = add(ways, n, (struct way){"graph-ten", work, ENQUEUED, run_graph, 1, NULL});
     for (int i = 0; i < 2 && size > 1; i++)
-        n = add(ways, n, (struct way){names[i], work, ENQUEUED / 2, run_exchange, 2,
-                                      plan_exchange(work, exchanges[i])});
+        n = add(ways, n,
+                (struct way){names[i], work, ENQUEUED / 2, run_exchange, 2,
+                             plan_exchange(work, exchanges[i])});
     if (size == 1) {
         plan_whole(work);
         n = add(ways, n, (struct way){"cufft-waited", work, 1, run_whole, 1, NULL});

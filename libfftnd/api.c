@@ -109,13 +109,14 @@ static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__
 
 /* The user's arrays may go now. */
 static void forget_arrays(fftnd_options *options) {
-    options->grid = options->order = options->spectral_split = NULL;
+    options->grid = options->order = NULL;
     options->r2r = NULL;
     options->axes = NULL;
     options->retained_modes = NULL;
     for (int side = 0; side < 2; side++) {
         options->memory_order[side] = NULL;
         options->padding[side] = NULL;
+        options->split[side] = NULL;
         options->bounds[side] = NULL;
         options->box[side] = NULL;
     }

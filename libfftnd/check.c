@@ -317,7 +317,7 @@ static int agree(const struct fftnd__request *request, int code) {
          {"kind", request->kind},
          {"precision", request->precision},
          {"the hash of options->method", redist_hash_text(options->method)},
-         {"the hash of options->axes, memory_order, padding, blocks, bounds, spectral_split and of "
+         {"the hash of options->axes, memory_order, padding, blocks, bounds, split and of "
           "which sides have a box",
           fftnd__hash_sides(request, code == REDIST_OK)}},
         {{0}}};

@@ -113,8 +113,8 @@ static int split_axis(const struct fftnd__request *request, int side, int dim) {
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     for (int axis = 0; axis < request->ndims; axis++)
         axes[axis] = fftnd__user_axis_kind(request, axis);
-    if (side == FFTND_SPECTRAL && options->spectral_split != NULL)
-        return options->spectral_split[dim];
+    if (options->split[side] != NULL)
+        return options->split[side][dim];
     int stays = side == FFTND_PHYSICAL || options->alignment == FFTND_ALIGN_INPUT ||
                 fftnd__stays_split(axes, options->order[dim]);
     return options
@@ -167,16 +167,17 @@ static int check_bounds(const struct fftnd__request *request, int side) {
     return code;
 }
 
-static int check_split(const struct fftnd__request *request) {
-    const int *split = request->options.spectral_split;
+static int check_split(const struct fftnd__request *request, int side) {
+    const int *split = request->options.split[side];
     int seen[REDIST_MAX_NDIMS] = {0};
     if (split != NULL && request->options.grid_ndims == 0)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->spectral_split needs options->grid_ndims: it has as many values");
+                    "options->split[%s] needs options->grid_ndims: it has as many values",
+                    side_names[side]);
     for (int i = 0; split != NULL && i < request->options.grid_ndims; i++) {
         if (split[i] < 0 || split[i] >= request->ndims || seen[split[i]])
-            return FAIL(REDIST_ERR_AXIS,
-                        "options->spectral_split[%d] = %d is no axis, or there twice", i, split[i]);
+            return FAIL(REDIST_ERR_AXIS, "options->split[%s][%d] = %d is no axis, or there twice",
+                        side_names[side], i, split[i]);
         seen[split[i]] = 1;
     }
     return REDIST_OK;
@@ -216,9 +217,11 @@ static int check_box(const struct fftnd__request *request, int side) {
 }
 
 int fftnd__check_sides(const struct fftnd__request *request) {
-    int code = check_split(request);
+    int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        code = check_memory_order(request, side);
+        code = check_split(request, side);
+        if (code == REDIST_OK)
+            code = check_memory_order(request, side);
         if (code == REDIST_OK)
             code = check_padding(request, side);
         if (code == REDIST_OK)
@@ -310,6 +313,7 @@ static long long hash_side(const struct fftnd__request *request, int side, long 
     hash = mix(mix(hash, options->blocks[side]), options->box[side] != NULL);
     hash = mix_ints(hash, request->ndims, options->memory_order[side]);
     hash = mix_list(hash, request->ndims, options->padding[side]);
+    hash = mix_ints(hash, options->grid_ndims, options->split[side]);
     for (int i = 0; i < options->grid_ndims && options->bounds[side] != NULL; i++)
         hash = mix_list(mix(hash, i), options->grid[i] + 1, options->bounds[side][i]);
     return hash;
@@ -322,16 +326,16 @@ long long fftnd__hash_sides(const struct fftnd__request *request, int checked) {
         hash = mix(hash, options->axes[axis]);
     for (int side = 0; side < 2 && checked; side++)
         hash = hash_side(request, side, hash);
-    return checked ? mix_ints(hash, options->grid_ndims, options->spectral_split) : 0;
+    return hash;
 }
 
 int fftnd__sides_are_usual(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int usual = request->kind != FFTND_MIXED && options->spectral_split == NULL;
+    int usual = request->kind != FFTND_MIXED;
     for (int side = 0; side < 2; side++)
         usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
                  options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
-                 options->box[side] == NULL;
+                 options->split[side] == NULL && options->box[side] == NULL;
     return usual;
 }
 
@@ -362,6 +366,9 @@ static void number_side(struct fftnd__request *request, int side, const int own_
                                        ? options->bounds[side][i]
                                        : NULL};
     }
+    request->shape.has_split[side] = options->split[side] != NULL;
+    for (int i = 0; i < options->grid_ndims && options->split[side] != NULL; i++)
+        request->shape.split[side][i] = own_axis[options->split[side][i]];
     number_box(request, side);
 }
 
@@ -389,7 +396,4 @@ void fftnd__number_axes(struct fftnd__request *request) {
     for (int i = 0; i < shape->ndims && request->has_order; i++)
         request->order[i] = own_axis[options->order[i]];
     shape->aligns_input = options->alignment == FFTND_ALIGN_INPUT;
-    shape->has_split = options->spectral_split != NULL;
-    for (int i = 0; i < options->grid_ndims && shape->has_split; i++)
-        shape->split[i] = own_axis[options->spectral_split[i]];
 }

@@ -45,7 +45,7 @@ struct graph {
         void (*run)(void *data);
         size_t bytes;
         void *data;
-    } *list;
+    } * list;
     int count, room;
 };
 
@@ -290,10 +290,10 @@ static int recognises(const void *array) {
     return 0;
 }
 
-static int check_array(const void *array) {
+static int check_array(const char *function, const char *name, const void *array) {
     return recognises(array) ? REDIST_OK
-                             : redist_fail(REDIST_ERR_ARGUMENT, "%p is no memory of the stand-in",
-                                           array);
+                             : redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                                              "%s = %p is no memory of the stand-in", name, array);
 }
 
 static int check_call(int error, const char *what) {
@@ -439,9 +439,12 @@ static uint64_t redist__word_clock(void) {
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static void redist__word_pause(void) {
+static void redist__word_pause(unsigned poll) {
     const struct timespec nap = {0, 20000};
-    nanosleep(&nap, NULL);
+    if (poll % 16 == 0)
+        nanosleep(&nap, NULL);
+    else
+        sched_yield();
 }
 
 static int shares_device;
@@ -498,7 +501,7 @@ static void run_exchange(void *data) {
     }
     for (int i = 0; i < signals->size; i++)
         redist__signal_await_arrived(signals, given->direction, counted, i);
-    redist__signal_end(signals);
+    redist__signal_end(signals, execution);
 }
 
 static int exchange(const struct redist__signals *signals, int direction, const void *boxes,
@@ -524,7 +527,7 @@ static void run_gate(void *data) {
     for (int i = 0; i < signals->size; i++)
         redist__gate_await(signals, &given->gate, execution, i);
     if (given->gate.actions & REDIST__END)
-        redist__signal_end(signals);
+        redist__signal_end(signals, execution);
 }
 
 static int gate(const struct redist__signals *signals, const struct redist__gate *at,

@@ -25,17 +25,29 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->before_exchange = guess->partitions == 1;
 }
 
-/* Which stores bypass the caches. Collective; the size is a rank's share of the larger array, about. */
+/* A rank's share of the array on the spectral side, about; the same on all ranks. */
+static size_t share_bytes(const struct fftnd__request *request, int nranks) {
+    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    for (int i = 0; i < request->ndims; i++)
+        bytes *= (size_t)fftnd__request_extent(request, i);
+    return bytes / (size_t)nranks;
+}
+
+/* Which stores bypass the caches. Collective. */
 static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, int nranks,
                           size_t *nontemporal_bytes) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    size_t bytes = is_on_device(request) ? 0 : share_bytes(request, nranks);
     options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.wisdom_file = request->options.wisdom_file;
-    for (int i = 0; i < request->ndims; i++)
-        bytes *= (size_t)fftnd__request_extent(request, i);
-    bytes = is_on_device(request) ? 0 : bytes / (size_t)nranks;
     return redist_choose_loops(comm, &options, bytes, nontemporal_bytes);
+}
+
+/* An array that is not much larger than a cache passes through it in few parts: the library does as well by itself as
+ * tiles do, which have to be copied. Where ranks have other caches this may differ between them. */
+static int is_small(const struct fftnd__request *request, int nranks) {
+    enum { PARTS = 4 };
+    return share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
@@ -52,6 +64,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
         .tiled = candidates->nranks > 1 && !transposed,
         .transposed = transposed,
+        .untiled = !transposed && is_small(request, candidates->nranks),
         .tile_bytes =
             options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
         .group_bytes = SIZE_MAX,

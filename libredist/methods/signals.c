@@ -118,8 +118,8 @@ static int describe_place(const struct redist__signalled *state, struct place *m
     mine->block = problem->space->export_memory(state->block, state->block_bytes);
     for (int side = 0; side < 2; side++)
         if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
-            mine->arrays[side] = problem->space->export_memory(
-                problem->arrays[side], problem->transfer->side[side].bytes);
+            mine->arrays[side] = problem->space->export_memory(problem->arrays[side],
+                                                               problem->transfer->side[side].bytes);
     return state->signalling->find_device(&mine->device);
 }
 
@@ -192,8 +192,8 @@ static int prepare_copy(struct redist__signalled *state, int direction, int peer
     char *base = state->problem->arrays[!direction];
     if (near->parts[peer].elements == 0)
         return REDIST_OK;
-    int code = peer == transfer->rank ? REDIST_OK
-                                      : map(state, &place->arrays[!direction], peer, &base);
+    int code =
+        peer == transfer->rank ? REDIST_OK : map(state, &place->arrays[!direction], peer, &base);
     if (code != REDIST_OK)
         return code;
     for (int i = 0; i < transfer->ndims; i++)
@@ -229,6 +229,15 @@ static int upload(const struct redist__signalled *state, const char *table, size
     return code == REDIST_OK ? space->stream_wait(stream) : code;
 }
 
+static unsigned char find_partner(const struct redist__transfer *transfer, int direction,
+                                  int peer) {
+    int sends = transfer->side[direction].parts[peer].elements != 0,
+        receives = transfer->side[!direction].parts[peer].elements != 0;
+    if (peer == transfer->rank)
+        return 0;
+    return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
+}
+
 static int make_table(const struct redist__signalled *state, const struct place places[],
                       char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
@@ -236,17 +245,26 @@ static int make_table(const struct redist__signalled *state, const struct place 
     unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
     for (int peer = 0; peer < transfer->nranks; peer++) {
         char *block = state->block;
-        int code = peer == transfer->rank ? REDIST_OK
-                                          : map(state, &places[peer].block, peer, &block);
+        int code =
+            peer == transfer->rank ? REDIST_OK : map(state, &places[peer].block, peer, &block);
         if (code != REDIST_OK)
             return code;
         blocks[peer] = (void *)block;
-        for (int direction = 0; direction < 2 && peer != transfer->rank; direction++)
-            partners[direction * transfer->nranks + peer] = (unsigned char)(
-                (transfer->side[direction].parts[peer].elements != 0 ? REDIST__SENDS : 0) |
-                (transfer->side[!direction].parts[peer].elements != 0 ? REDIST__RECEIVES : 0));
+        for (int direction = 0; direction < 2; direction++)
+            partners[direction * transfer->nranks + peer] = find_partner(transfer, direction, peer);
     }
     return REDIST_OK;
+}
+
+/* The same of the first ranks, to be handed over with each call. */
+static void note_near(struct redist__signals *signals, const char *table) {
+    struct redist__signal_block *const *blocks = (const void *)table;
+    const unsigned char *partners = (const unsigned char *)(blocks + signals->size);
+    for (int peer = 0; peer < signals->size && peer < REDIST__FIRST_RANKS; peer++) {
+        signals->near[peer] = blocks[peer];
+        for (int direction = 0; direction < 2; direction++)
+            signals->near_partners[direction][peer] = partners[direction * signals->size + peer];
+    }
 }
 
 static int prepare_signals(struct redist__signalled *state, const struct place places[]) {
@@ -260,7 +278,6 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     int code = make_table(state, places, table);
     if (code == REDIST_OK)
         code = upload(state, table, bytes, behind);
-    redist_release(table);
     state->signals = (struct redist__signals){.own = state->block,
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
@@ -268,6 +285,8 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
                                               .patience = (uint64_t)(1e9 * problem->wait_seconds),
                                               .rank = problem->context->rank,
                                               .size = problem->context->size};
+    note_near(&state->signals, table);
+    redist_release(table);
     return code;
 }
 
@@ -276,8 +295,7 @@ static int connect_places(struct redist__signalled *state, struct place places[]
                           struct redist__far_box own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    int code =
-        redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
+    int code = redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
     if (code == REDIST_OK)
         code = tell_all(state, places, own);
     if (code != REDIST_OK)
@@ -340,9 +358,8 @@ void redist__signals_query(void *data) {
         return;
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
         redist__note(state->problem,
-                     redist__fail(REDIST_ERR_PEER,
-                                  "rank %d of the plan did not come within %g s", rank,
-                                  state->problem->wait_seconds));
+                     redist__fail(REDIST_ERR_PEER, "rank %d of the plan did not come within %g s",
+                                  rank, state->problem->wait_seconds));
     else
         redist__failure_note_peer(state->problem->failure, rank, 0);
 }
@@ -416,11 +433,11 @@ static void start(void *data, int direction, const void *source, void *destinati
     (void)destination; /* the one of the plan */
     redist__signals_query(state);
     if (!redist__has_failed(problem))
-        redist__note(problem, state->by_kernel ? state->signalling->exchange(
-                                                     &state->signals, direction,
-                                                     state->paths[direction].boxes, source,
-                                                     problem->stream)
-                                               : run_engines(state, direction, source));
+        redist__note(problem, state->by_kernel
+                                  ? state->signalling->exchange(&state->signals, direction,
+                                                                state->paths[direction].boxes,
+                                                                source, problem->stream)
+                                  : run_engines(state, direction, source));
     if (redist__has_failed(problem))
         redist__signals_fail(state);
 }

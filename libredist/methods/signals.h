@@ -49,7 +49,8 @@ int redist__signals_gate(const struct redist__signalled *state, void *stream,
 
 /* Ends a step of a sweep in a stream, and waits until whoever served the next receiver has done so. Steps have one
  * sender for each receiver: senders that meet there slow each other down. `distance` is that of the step. */
-int redist__signals_step(struct redist__signalled *state, void *stream, int direction, int distance);
+int redist__signals_step(struct redist__signalled *state, void *stream, int direction,
+                         int distance);
 
 /* Notes what the device has published; what fails on this rank, others learn by their devices. */
 void redist__signals_query(void *state);

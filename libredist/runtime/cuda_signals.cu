@@ -22,8 +22,10 @@ REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
     return now;
 }
 
-REDIST__SIGNALS_INLINE void redist__word_pause(void) {
-    __nanosleep(20);
+/* Most signals come soon; polling for long should not slow down what the device does besides. */
+REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll) {
+    if (poll > 4096)
+        __nanosleep(200);
 }
 
 namespace {
@@ -53,8 +55,8 @@ __global__ void __launch_bounds__(threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
-        may_copy = blockIdx.y == 0 ||
-                   redist__signal_await_ready(&signals, direction, execution, peer);
+        may_copy =
+            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
     }
     __syncthreads();
     if (may_copy && part.units != 0)
@@ -63,8 +65,8 @@ __global__ void __launch_bounds__(threads)
     if (first == 0) {
         __threadfence_system();
         ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
-        __threadfence_system();
         if (ends) {
+            __threadfence_system();
             redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
                                         peer);
             ends = is_last(&signals.own->served, gridDim.y);
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(threads)
         redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 1), i);
     __syncthreads();
     if (first == 0)
-        redist__signal_end(&signals);
+        redist__signal_end(&signals, execution);
 }
 
 __global__ void __launch_bounds__(most_gate_threads)
@@ -95,14 +97,18 @@ __global__ void __launch_bounds__(most_gate_threads)
         redist__gate_await(&signals, &gate, execution, i);
     __syncthreads();
     if (first == 0 && gate.actions & REDIST__END)
-        redist__signal_end(&signals);
+        redist__signal_end(&signals, execution);
 }
 
 } // namespace
 
+/* For two ranks one on each processor: more only slow each other down on the link. */
 unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
-    unsigned blocks = blocks_for(parts, units);
-    return blocks != 0 ? blocks : 1;
+    const unsigned least = 16;
+    unsigned most = blocks_for(parts, units), share = 2 * count_processors() / parts;
+    share = share < least ? least : share;
+    most = most < share ? most : share;
+    return most != 0 ? most : 1;
 }
 
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,

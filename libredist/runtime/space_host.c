@@ -379,6 +379,11 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
     return REDIST_OK;
 }
 
+static int find_address(int device, size_t bytes, char text[]) {
+    (void)device, (void)bytes, (void)text;
+    return 0;
+}
+
 static int allocate(size_t bytes, void **memory) {
     *memory = redist_calloc(1, bytes);
     return *memory != NULL ? REDIST_OK
@@ -473,6 +478,7 @@ const struct redist__space redist__space_host = {
     .check_array = check_array,
     .check_call = check_call,
     .find_free = find_free,
+    .find_address = find_address,
     .allocate = allocate,
     .release = redist_release,
     .allocate_pinned = allocate,
