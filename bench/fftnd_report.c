@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fftnd_report.h"
 #include "json.h"
+#include "redist_support.h"
+#include <fftw3.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -17,6 +19,8 @@ static void describe_json(const bench_report *report, const bench_transform *tra
     int nranks;
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     bench_json_text("benchmark", "fftnd-bench");
+    bench_json_machine();
+    bench_json_text("fftw", fftw_version);
     bench_json_text("library", transform->library);
     bench_json_text("method", transform->method);
     bench_json_text("chosen", transform->chosen);
@@ -74,6 +78,9 @@ static void print_heading(const bench_report *report) {
     printf("%s, %s memory (%s), %d rounds after %d to warm up\n",
            report->transforms[0].grid_ndims == 0 ? "none" : "", problem->space->name,
            bench_memories[settings->memory], settings->iterations, settings->warmup);
+    const redist_caches *caches = redist_find_caches();
+    printf("%s, caches of %zu and %zu KiB, %s\n", caches->processor, caches->second >> 10,
+           caches->last_whole >> 10, fftw_version);
     printf("serial transforms of a pair alone, all ranks at once: min %.3f, median %.3f ms\n\n",
            bench_min_ms(serial, BENCH_WHOLE), bench_median_ms(serial, BENCH_WHOLE));
     printf("%-10s %-18s %-10s %10s %10s %10s %10s %10s %9s %10s %8s %9s  %s\n", "library", "method",

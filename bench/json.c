@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
+#include "redist_support.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -30,6 +31,13 @@ void bench_json_number(const char *key, double value) {
         printf("%.6g", value);
     else
         printf("null"); /* JSON has no other word for it */
+}
+
+void bench_json_machine(void) {
+    const redist_caches *caches = redist_find_caches();
+    bench_json_text("processor", caches->processor);
+    bench_json_integer("second_cache_bytes", (long long)caches->second);
+    bench_json_integer("last_cache_bytes", (long long)caches->last_whole);
 }
 
 void bench_json_integers(const char *key, const int values[], int count) {

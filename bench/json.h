@@ -12,6 +12,8 @@ void bench_json_number(const char *key, double value);
 void bench_json_integers(const char *key, const int values[], int count);
 void bench_json_samples(const char *key, const bench_candidate *candidate,
                         enum bench_series series);
+/* The processor of this machine and its caches, in bytes. */
+void bench_json_machine(void);
 void bench_json_end(void);
 
 #endif

@@ -318,6 +318,7 @@ static void print_json(const struct exchange *exchange, const struct entry *entr
     const bench_settings *settings = &exchange->settings;
     bench_json_begin();
     bench_json_text("benchmark", "redist-bench");
+    bench_json_machine();
     bench_json_text("method", entry->name);
     bench_json_text("chosen", chosen(entry));
     bench_json_integers("shape", settings->shape.values, settings->shape.count);

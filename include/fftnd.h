@@ -72,7 +72,21 @@ enum fftnd_kind {
     /** forward real to complex, backward complex to real; the halved axis has n/2 + 1 elements on
      * the complex side */
     FFTND_R2C = 1,
-    FFTND_R2R = 2 /**< real to real: a DCT or DST along each axis */
+    FFTND_R2R = 2,  /**< real to real: a transform of enum fftnd_r2r along each axis */
+    FFTND_MIXED = 3 /**< each axis as fftnd_options.axes says */
+};
+
+/**
+ * What a transform does along an axis, where each has a kind of its own (FFTND_MIXED). With a halved axis the physical
+ * side is real, with complex axes alone both sides are complex, with neither both are real. Real-to-real axes of complex
+ * elements transform real and imaginary parts. The order in which axes are transformed changes no result.
+ */
+enum fftnd_axis {
+    FFTND_AXIS_NONE = 0,    /**< not transformed: as long on the spectral side */
+    FFTND_AXIS_COMPLEX = 1, /**< complex to complex */
+    FFTND_AXIS_HALVED =
+        2, /**< real to complex, at most one axis: n/2 + 1 elements on the spectral side */
+    FFTND_AXIS_R2R = 3 /**< real to real, as fftnd_options.r2r says */
 };
 
 enum fftnd_precision { FFTND_DOUBLE = 0, FFTND_FLOAT = 1 };
@@ -86,7 +100,17 @@ enum fftnd_r2r {
     FFTND_DST1 = 4, /**< RODFT00, its own inverse, logical size 2(n+1) */
     FFTND_DST2 = 5, /**< RODFT10, inverse DST3 */
     FFTND_DST3 = 6, /**< RODFT01, inverse DST2 */
-    FFTND_DST4 = 7  /**< RODFT11, its own inverse */
+    FFTND_DST4 = 7, /**< RODFT11, its own inverse */
+    FFTND_R2HC =
+        8, /**< real to halfcomplex: r0, r1, .., r(n/2), i((n+1)/2 - 1), .., i1; inverse HC2R */
+    FFTND_HC2R = 9, /**< halfcomplex to real, inverse R2HC; logical sizes of these and DHT: n */
+    FFTND_DHT = 10  /**< discrete Hartley transform, its own inverse */
+};
+
+/** How an axis is split among the processes along a grid dimension. */
+enum fftnd_blocks {
+    FFTND_BLOCKS_BALANCED = 0, /**< as redist_decompose: block sizes differ by 1 at most */
+    FFTND_BLOCKS_CEILING = 1   /**< as FFTW: ceil(n/P) elements each, the last ones fewer or none */
 };
 
 /** Which direction divides by the product of the logical sizes. */
@@ -212,6 +236,35 @@ typedef struct fftnd_options {
     int skip_agreement;
     int verbose; /**< nonzero: rank 0 prints to stderr what was measured; need not agree */
     int phases;  /**< nonzero: fftnd_plan_get_phases says where the time goes; need not agree */
+
+    /* The axes, and how each side lies: [FFTND_PHYSICAL], [FFTND_SPECTRAL] */
+    /** FFTND_MIXED: the kind of each axis (d values). Then `r2r` is for those of FFTND_AXIS_R2R, the halved axis is the
+     * one of that kind, and with `order` NULL the chain is the one that sends the fewest bytes: an axis that is split
+     * and not transformed stays split */
+    const enum fftnd_axis *axes;
+    /** the axes of a side from the slowest in memory to the fastest (d values); NULL = 0..d-1, C order. With `order`
+     * NULL the chain takes the axes as they lie in memory on the physical side */
+    const int *memory_order[2];
+    /** elements that the local array of a side has room for beyond its own along each axis (d values); NULL = none */
+    const redist_index *padding[2];
+    enum fftnd_blocks blocks[2]; /**< how grid dimensions split the axes of a side */
+    /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent there:
+     * grid[i] + 1 values that do not fall, or NULL = as `blocks` says. With `grid` and `order` only; NULL = none */
+    const redist_index *const *bounds[2];
+    /** the axis that each grid dimension splits on the spectral side (grid_ndims values, no axis twice), if need be by
+     * one exchange more; NULL = as the chain ends, or as `alignment` says */
+    const int *spectral_split;
+    /** this rank's box of a side, in place of a part of the process grid; boxes cover all elements of the side once.
+     * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more. NULL on all ranks = none */
+    const redist_box *box[2];
+
+    /** nonzero, with arrays of a device: fftnd_forward and fftnd_backward only enqueue their work in
+     * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
+     * call with the plan and fftnd_plan_query report. What redist.h says under "Work that stays on
+     * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
+     * Times in fftnd_plan_info and fftnd_phases are then those of the host */
+    int asynchronous;
+    double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;
 
 #define FFTND_OPTIONS_DEFAULT                                                                      \
@@ -224,7 +277,10 @@ typedef struct fftnd_options {
         .device = REDIST_SPACE_AUTO, .pin_arrays = 0, .device_bytes = 0, .effort = FFTND_MEASURE,  \
         .fusion = FFTND_FUSION_AUTO, .local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO,                \
         .staging = REDIST_STAGING_AUTO, .method = NULL, .wisdom_file = NULL, .plan_seconds = 0.0,  \
-        .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0              \
+        .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
+        .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
+        .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
+        .spectral_split = NULL, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0        \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -318,6 +374,12 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 
 /** Transforms `spectral` to `physical`; as fftnd_forward with the roles exchanged. */
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
+
+/**
+ * Whether transforms have failed, as far as the device has come with them; as redist_plan_query.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ */
+REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 
 /**
  * Starts a transform that fftnd_wait completes; in between neither array may be touched, and the communicator with

@@ -25,6 +25,20 @@
  *   - A wrong handle, state or direction in an execution concerns the calling rank only, which takes no part.
  *   - Where a process of the node has ended, executions return REDIST_ERR_PEER.
  *
+ * Work that stays on the stream: with options.asynchronous, executions of arrays on a device enqueue all their work
+ * in options.stream and return; a stream that is captured makes them part of a CUDA graph, which can be replayed on
+ * all ranks together. No host takes part in the exchange, so that
+ *   - peers have to know where they write: the destination of a direction is the array that the plan was made with
+ *     (REDIST_BIND_AT_PLAN), in memory that peers can map; with the other binding that direction is unavailable;
+ *   - each rank has a device of its own, all on one node, and only method `signals` serves such plans;
+ *   - arguments are not agreed on, as with options.skip_agreement; a failure of the device or of a peer shows in
+ *     the next call with the plan or in redist_plan_query, on all ranks. A rank waits for a peer on its device for
+ *     at most options.wait_seconds; then the execution has failed on all ranks. Copy engines cannot be called off:
+ *     what they were given may still be written into the destination of the peer that did not come;
+ *   - the stream, and arrays of executions under way, live until redist_plan_free, which waits for the device.
+ * All ranks enqueue executions of plans with common ranks in the same order. Host memory has no streams: there,
+ * executions are complete on return all the same.
+ *
  * Threads (in full in docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different
  * communicators, with the plans, grids and arrays made from them, at the same time; one communicator is used
  * by one thread at a time. The library calls MPI from the calling thread only.
@@ -289,6 +303,13 @@ typedef struct redist_options {
      * valid, which saves one reduction; must agree */
     int skip_agreement;
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
+    /** nonzero, with arrays of a device: executions only enqueue work in `stream`, and return; what
+     * fails later, the next call with the plan and redist_plan_query report. See "Work that stays
+     * on the stream" above; must agree */
+    int asynchronous;
+    /** seconds for which the device waits for a peer, after which an asynchronous execution has
+     * failed; <= 0 = the default (600 s) */
+    double wait_seconds;
 } redist_options;
 
 #define REDIST_OPTIONS_DEFAULT                                                                     \
@@ -297,7 +318,8 @@ typedef struct redist_options {
         .tune_seconds = 0.0, .wisdom_file = NULL, .nontemporal_bytes = 0,                          \
         .space = REDIST_SPACE_AUTO, .staging = REDIST_STAGING_AUTO, .stream = NULL,                \
         .bind_a = REDIST_BIND_AT_PLAN, .bind_b = REDIST_BIND_AT_PLAN, .tiles = REDIST_WHOLE,       \
-        .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0    \
+        .concurrent = 0, .partitions = 0, .partition_axis = 0, .skip_agreement = 0, .phases = 0,   \
+        .asynchronous = 0, .wait_seconds = 0.0                                                     \
     }
 
 /** REDIST_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -445,6 +467,16 @@ REDIST_API int redist_plan_put_progress(redist_plan *plan);
 REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
 
 /**
+ * Waits until partitions of array B have arrived, in an execution of redist_plan_put_begin of a plan made with
+ * options.partitions > 1. With options.asynchronous the stream waits, not the host: work that is enqueued later finds
+ * these partitions complete, and this rank has put all its tiles before.
+ *   partitions  how many, counted from the first, 0..options.partitions
+ * Not collective; what it waits for comes when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
+ * ERR_DEVICE, ERR_PEER.
+ */
+REDIST_API int redist_plan_put_wait(redist_plan *plan, int partitions);
+
+/**
  * Closes what redist_plan_put_begin opened; array B is complete if it returns REDIST_OK. Collective.
  * Errors: ERR_STATE, and those of redist_plan_execute that come on all ranks.
  */
@@ -518,6 +550,14 @@ REDIST_API int redist_plan_get_info(const redist_plan *plan, redist_plan_info *i
  * Not collective. Errors: ERR_NULL, ERR_STATE.
  */
 REDIST_API int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm);
+
+/**
+ * Whether executions have failed, as far as the device has come with them: with options.asynchronous a call that
+ * returned REDIST_OK has only enqueued its work. After the program has waited for the stream, REDIST_OK says that
+ * all its executions so far are complete, also those of a graph.
+ * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ */
+REDIST_API int redist_plan_query(redist_plan *plan);
 
 /** The plan's method, as redist_plan_info.method. Not collective. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int redist_plan_get_method(const redist_plan *plan, const char **method);

@@ -28,6 +28,14 @@ REDIST_API void redist_set_message(const char *text);
 #define redist_check_mpi(result) redist_check_mpi_in(__func__, result)
 REDIST_API int redist_check_mpi_in(const char *function, int result);
 
+/** Makes the calling function return the code of a call that fails. */
+#define REDIST_TRY(call)                                                                           \
+    do {                                                                                           \
+        int redist_code_ = (call);                                                                 \
+        if (redist_code_ != REDIST_OK)                                                             \
+            return redist_code_;                                                                   \
+    } while (0)
+
 /** Makes an MPI call that peers depend on once more if it fails: else they would wait for this rank for ever. */
 #define redist_insist(call) ((call) == MPI_SUCCESS ? MPI_SUCCESS : (call))
 
@@ -134,20 +142,48 @@ REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
  */
 REDIST_API int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of);
 
+/** The caches of this machine, in bytes: those of one core where cores differ. */
+typedef struct redist_caches {
+    char processor[96]; /**< its name and numbers */
+    size_t second;      /**< the second-level cache of a core */
+    size_t last;        /**< a core's share of the last-level cache; at least `second` */
+    size_t last_whole;  /**< all of it, which cores that others leave alone may fill */
+} redist_caches;
+
+/** They do not change. From hwloc, without that from the operating system. Not collective. */
+REDIST_API const redist_caches *redist_find_caches(void);
+
+/**
+ * Finds the loops that copy best on this machine, unless that is done: remembered, or, if the effort is not
+ * REDIST_ESTIMATE and arrays are larger than any second-level cache, measured in some tenths of a second.
+ *   options            effort and wisdom_file; must agree
+ *   largest_bytes      of the largest array of any rank; must agree
+ *   nontemporal_bytes  out: arrays of more bytes are best stored past the caches; the same on all ranks
+ * Collective on comm. Errors: ERR_COMM, ERR_STATE, ERR_MEMORY, ERR_MPI.
+ */
+REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
+                                   size_t largest_bytes, size_t *nontemporal_bytes);
+
+/** What a copy of a box has to do with the caches. */
+enum redist_copy_use {
+    REDIST_COPY_LOAD, /**< out of an array into a tile that stays in the caches */
+    REDIST_COPY_NONTEMPORAL, /**< out of such a tile into an array, past the caches: for one that is larger than
+                                  these and not read soon */
+    REDIST_COPY_STORE /**< out of such a tile into an array, through the caches */
+};
+
 /**
  * Copies a box between two arrays of this process.
  *   ndims               axes, 1..REDIST_MAX_NDIMS
  *   count               elements along each axis; any 0 = nothing
  *   item                bytes of one element
  *   source_stride       bytes between neighbours along each axis; the same for the destination
- *   nontemporal         nonzero: with stores that bypass the caches, for a destination that is larger
- *                       than these and not read soon
+ *   use                 of enum redist_copy_use
  * Not collective.
  */
 REDIST_API void redist_copy_box(int ndims, const redist_index count[], size_t item,
                                 const void *source, const ptrdiff_t source_stride[],
-                                void *destination, const ptrdiff_t destination_stride[],
-                                int nontemporal);
+                                void *destination, const ptrdiff_t destination_stride[], int use);
 
 /* ---------------------------------------------------------------- memory spaces */
 
@@ -156,6 +192,7 @@ struct redist__copy;
 struct redist__batch;
 struct redist__mappings;
 struct redist__memory_handle;
+struct redist__signalling;
 
 /** Who copies: in host memory stores that go through the caches or past them, on a device a kernel or its copy
  * engines; these also for copies between host and device. */
@@ -182,9 +219,10 @@ typedef struct redist__space {
 
     /** Why there is no such memory on this machine; NULL = there is. */
     const char *(*absent)(void);
-    /** Whether an address lies in this space, and whether this rank may use it now. */
+    /** Whether an address lies in this space; and whether this rank may use it now, REDIST_ERR_ARGUMENT if not, with
+     * a message that names the function and its argument. */
     int (*recognises)(const void *array);
-    int (*check_array)(const void *array);
+    int (*check_array)(const char *function, const char *name, const void *array);
     /** Translates an error of the space's library, in a message that names `what`, and clears it. */
     int (*check_call)(int error, const char *what);
 
@@ -230,6 +268,9 @@ typedef struct redist__space {
     int (*batch_open)(struct redist__batch *batch);
     int (*batch_run)(struct redist__batch *batch, int first, int count, void *stream);
     void (*batch_close)(struct redist__batch *batch);
+
+    /** Signals between ranks in streams (runtime/signalling.h); NULL = there are none. */
+    const struct redist__signalling *signalling;
 } redist__space;
 
 /** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */

@@ -107,6 +107,20 @@ static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__
     }
 }
 
+/* The user's arrays may go now. */
+static void forget_arrays(fftnd_options *options) {
+    options->grid = options->order = options->spectral_split = NULL;
+    options->r2r = NULL;
+    options->axes = NULL;
+    options->retained_modes = NULL;
+    for (int side = 0; side < 2; side++) {
+        options->memory_order[side] = NULL;
+        options->padding[side] = NULL;
+        options->bounds[side] = NULL;
+        options->box[side] = NULL;
+    }
+}
+
 int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
@@ -133,10 +147,7 @@ int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum
         destroy_plan(plan);
         return code;
     }
-    plan->engine.transform.options.grid = NULL; /* the user's arrays may go now */
-    plan->engine.transform.options.r2r = NULL;
-    plan->engine.transform.options.retained_modes = NULL;
-    plan->engine.transform.options.order = NULL;
+    forget_arrays(&plan->engine.transform.options);
     *result = plan;
     return REDIST_OK;
 }
@@ -189,33 +200,51 @@ int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
     return code;
 }
 
-/* Of element `n` of an axis of the spectral side. */
-static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
+/* Of element `n` of an axis of the spectral side that is transformed from real to real. */
+static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
     static const double lowest[] = {
         [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
-        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5};
-    if (transform->kind == FFTND_R2R)
-        return lowest[transform->r2r[REDIST_FORWARD][axis]] + (double)n;
-    redist_index modes = transform->chain.modes[axis];
-    int is_negative = axis != transform->chain.halved && n >= (modes + 1) / 2;
+        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5,
+        [FFTND_R2HC] = 0, [FFTND_HC2R] = 0, [FFTND_DHT] = 0};
+    int is_negative =
+        (r2r == FFTND_R2HC && n > modes / 2) || (r2r == FFTND_DHT && n >= (modes + 1) / 2);
+    return lowest[r2r] + (double)(is_negative ? n - modes : n);
+}
+
+static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
+    const struct fftnd__chain *chain = &transform->chain;
+    redist_index modes = chain->modes[axis];
+    if (fftnd__is_r2r(transform, axis))
+        return wavenumber_r2r(transform->r2r[REDIST_FORWARD][axis], n, modes);
+    int is_negative = chain->axes[axis] == FFTND_AXIS_COMPLEX && n >= (modes + 1) / 2;
     return (double)(is_negative ? n - modes : n);
+}
+
+/* The library's number of a user's axis. */
+static int own_axis(const struct fftnd__transform *transform, int axis) {
+    int own = 0;
+    while (transform->user_axis[own] != axis)
+        own++;
+    return own;
 }
 
 int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int code = check_plan(__func__, plan);
     if (code != REDIST_OK)
         return code;
-    int ndims = plan->engine.transform.chain.ndims;
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    int ndims = transform->chain.ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
     const struct fftnd__alignment *part =
         &fftnd__engine_input(&plan->engine, REDIST_BACKWARD)->alignment;
-    if (k == NULL && part->count[axis] > 0)
+    int own = own_axis(transform, axis);
+    if (k == NULL && part->count[own] > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
-                           (long long)part->count[axis], axis);
-    for (redist_index i = 0; i < part->count[axis]; i++)
-        k[i] = wavenumber(&plan->engine.transform, axis, part->start[axis] + i);
+                           (long long)part->count[own], axis);
+    for (redist_index i = 0; i < part->count[own]; i++)
+        k[i] = wavenumber(transform, own, part->start[own] + i);
     return REDIST_OK;
 }
 
@@ -231,11 +260,12 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     const struct fftnd__step *step = fftnd__engine_input(&plan->engine, direction);
     const struct fftnd__batch *batch = &transform->batch;
     fftnd_layout own = {.ndims = transform->chain.ndims};
-    for (int axis = 0; axis < own.ndims; axis++) {
-        own.sizes[axis] = step->alignment.size[axis];
-        own.start[axis] = step->alignment.start[axis];
-        own.count[axis] = step->alignment.count[axis];
-        own.stride[axis] = step->local.stride[axis + batch->shift];
+    for (int i = 0; i < own.ndims; i++) {
+        int axis = transform->user_axis[i];
+        own.sizes[axis] = step->alignment.size[i];
+        own.start[axis] = step->alignment.start[i];
+        own.count[axis] = step->alignment.count[i];
+        own.stride[axis] = step->local.stride[i + batch->shift];
     }
     own.batch_stride =
         batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
@@ -259,12 +289,16 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .fused = plan->engine.is_fused,
                            .tiled = plan->engine.is_fused || configuration->tiled,
                            .threads = plan->engine.transform.options.threads,
-                           .halved_axis = plan->engine.transform.chain.halved,
+                           .halved_axis = -1,
                            .segments = plan->engine.is_fused ? 1 : configuration->segments,
                            .partitions = fftnd__engine_partitions(&plan->engine),
                            .locally_transposed = plan->engine.directions[0].program.transposed &&
                                                  !plan->engine.is_fused};
-    memcpy(own.order, configuration->order, sizeof own.order);
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    for (int i = 0; i < transform->chain.ndims; i++)
+        own.order[i] = transform->user_axis[configuration->order[i]];
+    if (transform->chain.halved >= 0)
+        own.halved_axis = transform->user_axis[transform->chain.halved];
     if (plan->engine.transform.offload != NULL) {
         own.device_bytes = plan->engine.transform.offload->bytes;
         own.buffered = plan->engine.transform.offload->buffered;
@@ -385,6 +419,11 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
     return execute(__func__, plan, REDIST_BACKWARD, spectral, physical);
 }
 
+int fftnd_plan_query(fftnd_plan *plan) {
+    int code = check_idle(__func__, plan);
+    return code == REDIST_OK ? fftnd__engine_query(&plan->engine) : code;
+}
+
 /* ---------------------------------------------------------------- started and waited for */
 
 static void *run_in_thread(void *data) {
@@ -457,7 +496,7 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist
     redist_model own = REDIST_MODEL_DEFAULT;
     struct fftnd__request request = {
         .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
-    int usual[REDIST_MAX_NDIMS];
+    struct fftnd__configuration guess = {0};
     int code = redist_struct_read(__func__, "model", model, &own, sizeof own);
     if (code == REDIST_OK && (options == NULL || seconds == NULL))
         code = redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
@@ -465,10 +504,12 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist
         code = fftnd__check_prediction(&request, options);
     if (code != REDIST_OK)
         return code;
-    fftnd__usual_order(ndims, request.halved, usual);
-    const int *order = request.options.order != NULL ? request.options.order : usual;
-    *seconds = fftnd__predict(&own, nranks, &request, order, request.options.grid_ndims,
-                              request.options.grid);
+    guess.grid_ndims = request.options.grid_ndims;
+    for (int i = 0; i < guess.grid_ndims; i++)
+        guess.grid[i] = request.options.grid[i];
+    fftnd__usual_order(&request.shape, guess.order);
+    fftnd__order_guess(&request, &guess);
+    *seconds = fftnd__predict(&own, nranks, &request, guess.order, guess.grid_ndims, guess.grid);
     return REDIST_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "offload.h"
+#include "sides.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ static const struct option {
     ANY(pin_arrays, FLAG),
     ANY(mapped_arrays, FLAG),
     ANY(skip_agreement, FLAG),
+    ANY(asynchronous, FLAG),
     ANY(tile_bytes, BYTES),
     ANY(device_bytes, BYTES),
 };
@@ -95,7 +97,7 @@ static int check_array(const struct fftnd__request *request) {
             code = FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
                         (long long)request->sizes[i]);
     if (code == REDIST_OK)
-        code = check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_R2R);
+        code = check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED);
     if (code == REDIST_OK)
         code =
             check_range(request, "precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
@@ -107,23 +109,6 @@ static int check_halved(const struct fftnd__request *request) {
     if (request->kind == FFTND_R2C && (halved < -1 || halved >= request->ndims))
         return FAIL(REDIST_ERR_AXIS, "options->halved_axis = %d is not in -1..%d", halved,
                     request->ndims - 1);
-    return REDIST_OK;
-}
-
-static int check_r2r(const struct fftnd__request *request) {
-    const enum fftnd_r2r *r2r = request->options.r2r;
-    if (request->kind != FFTND_R2R)
-        return REDIST_OK;
-    if (r2r == NULL)
-        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but kind is FFTND_R2R");
-    for (int i = 0; i < request->ndims; i++) {
-        if ((int)r2r[i] < FFTND_DCT1 || r2r[i] > FFTND_DST4)
-            return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", i,
-                        (int)r2r[i]);
-        if (r2r[i] == FFTND_DCT1 && request->sizes[i] < 2)
-            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", i,
-                        (long long)request->sizes[i]);
-    }
     return REDIST_OK;
 }
 
@@ -182,27 +167,34 @@ static int check_given_grid(const struct fftnd__request *request) {
     return REDIST_OK;
 }
 
-static int find_halved(const struct fftnd__request *request) {
-    int given = request->options.halved_axis;
-    return request->kind != FFTND_R2C ? -1 : given >= 0 ? given : request->ndims - 1;
+/* Nonzero if a complex axis would be transformed before the halved one, which is at a place of the order. */
+static int comes_too_late(const struct fftnd__request *request, int place) {
+    const int *order = request->options.order;
+    for (int i = place + 1; i < request->ndims; i++)
+        if (fftnd__user_axis_kind(request, order[i]) == FFTND_AXIS_COMPLEX)
+            return 1;
+    return 0;
 }
 
-/* A permutation of the axes, and the halved one is not split first. NULL is the usual order. */
+/* A permutation of the axes, and the halved one is not split first, unless complex axes are transformed after it
+ * all the same. NULL is the usual order. */
 static int check_order(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int seen[REDIST_MAX_NDIMS] = {0}, halved = find_halved(request);
+    int seen[REDIST_MAX_NDIMS] = {0}, halved = -1;
     int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
     for (int i = 0; options->order != NULL && i < request->ndims; i++) {
         int axis = options->order[i];
         if (axis < 0 || axis >= request->ndims || seen[axis])
             return FAIL(REDIST_ERR_AXIS, "options->order[%d] = %d is no axis, or there twice", i,
                         axis);
-        if (axis == halved && i < split)
-            return FAIL(REDIST_ERR_AXIS,
-                        "options->order[%d] = %d is the halved axis, and would be split first", i,
-                        axis);
+        if (fftnd__user_axis_kind(request, axis) == FFTND_AXIS_HALVED)
+            halved = i;
         seen[axis] = 1;
     }
+    if (halved >= 0 && halved < split && comes_too_late(request, halved))
+        return FAIL(REDIST_ERR_AXIS,
+                    "options->order[%d] = %d is the halved axis, and would be split first", halved,
+                    options->order[halved]);
     return REDIST_OK;
 }
 
@@ -233,11 +225,18 @@ static int drops_modes(const struct fftnd__request *request) {
     return 0;
 }
 
+static int has_r2r(const struct fftnd__request *request) {
+    for (int i = 0; i < request->ndims; i++)
+        if (fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R)
+            return 1;
+    return 0;
+}
+
 static int check_pairs(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int there = fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST;
     int sent = fftnd__serial_for(options->device)->space != REDIST_SPACE_HOST;
-    int offloads = fftnd__offload_wanted(options), is_r2r = request->kind == FFTND_R2R;
+    int offloads = fftnd__offload_wanted(options), is_r2r = has_r2r(request);
     int truncates = options->retained_modes != NULL;
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
     int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
@@ -245,7 +244,7 @@ static int check_pairs(const struct fftnd__request *request) {
         int is_refused, code;
         const char *reason;
     } pairs[] = {
-        {there && is_r2r, REDIST_ERR_ARGUMENT, "kind = FFTND_R2R is not for arrays of a device"},
+        {there && is_r2r, REDIST_ERR_ARGUMENT, "real-to-real axes are not for arrays of a device"},
         {there && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},
         {there && fuses, REDIST_ERR_METHOD,
@@ -261,7 +260,7 @@ static int check_pairs(const struct fftnd__request *request) {
          "options->retained_modes is not for options->device_bytes or a device: modes are dropped "
          "in the caches"},
         {offloads && sent && is_r2r, REDIST_ERR_ARGUMENT,
-         "kind = FFTND_R2R is not for options->device = REDIST_SPACE_CUDA"},
+         "real-to-real axes are not for options->device = REDIST_SPACE_CUDA"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
          "FFTND_FUSION_ALWAYS: there are no whole arrays in tiles"},
@@ -296,32 +295,38 @@ static int check_all(struct fftnd__request *request, const fftnd_options *option
     return code;
 }
 
+enum { FIRST = 5 }; /* values that are no options in the table */
+
 struct shared {
     int n;
-    redist_shared_value values[4 + NOPTIONS + 5 * REDIST_MAX_NDIMS];
+    redist_shared_value values[FIRST + NOPTIONS + 5 * REDIST_MAX_NDIMS];
     char names[5 * REDIST_MAX_NDIMS][32];
 };
 
 static void share(struct shared *shared, const char *list, int i, long long value) {
-    char *name = shared->names[shared->n - 4 - NOPTIONS];
+    char *name = shared->names[shared->n - FIRST - NOPTIONS];
     snprintf(name, sizeof *shared->names, "%s[%d]", list, i);
     shared->values[shared->n++] = (redist_shared_value){name, value};
 }
 
 static int agree(const struct fftnd__request *request, int code) {
     const fftnd_options *options = &request->options;
-    struct shared shared = {4,
-                            {{"ndims", request->ndims},
-                             {"kind", request->kind},
-                             {"precision", request->precision},
-                             {"the hash of options->method", redist_hash_text(options->method)}},
-                            {{0}}};
+    struct shared shared = {
+        FIRST,
+        {{"ndims", request->ndims},
+         {"kind", request->kind},
+         {"precision", request->precision},
+         {"the hash of options->method", redist_hash_text(options->method)},
+         {"the hash of options->axes, memory_order, padding, blocks, bounds, spectral_split and of "
+          "which sides have a box",
+          fftnd__hash_sides(request, code == REDIST_OK)}},
+        {{0}}};
     for (int i = 0; i < NOPTIONS; i++)
         shared.values[shared.n++] = (redist_shared_value){table[i].name, get(options, &table[i])};
     for (int i = 0; i < REDIST_MAX_NDIMS; i++) {
         int in_array = code == REDIST_OK && i < request->ndims;
         int in_grid = in_array && options->grid != NULL && i < options->grid_ndims;
-        int is_r2r = in_array && request->kind == FFTND_R2R;
+        int is_r2r = in_array && fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R;
         int in_order = in_array && options->order != NULL;
         const redist_index *modes =
             options->retained_modes != NULL ? options->retained_modes : request->sizes;
@@ -336,19 +341,22 @@ static int agree(const struct fftnd__request *request, int code) {
 
 static void fill_in(struct fftnd__request *request) {
     fftnd_options *options = &request->options;
-    request->halved = find_halved(request);
-    request->modes = options->retained_modes != NULL ? options->retained_modes : request->sizes;
     if (options->space == REDIST_SPACE_AUTO)
         options->space = REDIST_SPACE_HOST;
     if (options->plan_seconds == 0)
         options->plan_seconds = options->effort == FFTND_PATIENT ? 30 : 3;
+    fftnd__number_axes(request);
+    if (options->space == REDIST_SPACE_HOST) /* which has no streams */
+        options->asynchronous = 0;
+    if (options->asynchronous)
+        options->skip_agreement = 1;
 }
 
 int fftnd__check_request(struct fftnd__request *request, const fftnd_options *options,
                          const void *plan) {
-    static check *const checks[] = {check_options, check_grid,   check_method,
-                                    check_halved,  check_r2r,    check_order,
-                                    check_modes,   check_spaces, NULL};
+    static check *const checks[] = {
+        check_options, check_grid,  check_method,       check_halved, fftnd__check_axes,
+        check_order,   check_modes, fftnd__check_sides, check_spaces, NULL};
     request->function = "fftnd_plan_create";
     MPI_Comm_size(request->comm, &request->nranks);
     int code = check_all(request, options, checks);
@@ -356,13 +364,16 @@ int fftnd__check_request(struct fftnd__request *request, const fftnd_options *op
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
     code = agree(request, code);
     if (code == REDIST_OK)
+        code = fftnd__check_boxes(request);
+    if (code == REDIST_OK)
         fill_in(request);
     return code;
 }
 
 int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options) {
-    static check *const checks[] = {
-        check_options, check_grid, check_given_grid, check_halved, check_order, check_modes, NULL};
+    static check *const checks[] = {check_options, check_grid,         check_given_grid,
+                                    check_halved,  fftnd__check_axes,  check_order,
+                                    check_modes,   fftnd__check_sides, NULL};
     request->function = "fftnd_predict";
     int code = check_all(request, options, checks);
     if (code == REDIST_OK)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "configuration.h"
-#include "layout.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -111,25 +110,25 @@ static int is_grid(int grid_ndims, const int grid[], int nranks) {
     return product == nranks;
 }
 
-static int is_order(int ndims, const int order[], int halved, int grid_ndims) {
+static int is_order(const struct fftnd__shape *shape, const int order[], int grid_ndims) {
     int seen[REDIST_MAX_NDIMS] = {0};
-    for (int i = 0; i < ndims; i++) {
-        if (order[i] < 0 || order[i] >= ndims || seen[order[i]])
+    for (int i = 0; i < shape->ndims; i++) {
+        if (order[i] < 0 || order[i] >= shape->ndims || seen[order[i]])
             return 0;
         seen[order[i]] = 1;
     }
-    return grid_ndims <= fftnd__most_grid_ndims(ndims, halved, order);
+    return grid_ndims <= fftnd__most_grid_ndims(shape, order);
 }
 
 int fftnd__configuration_scan(const char *text, const struct fftnd__request *request,
                               struct fftnd__configuration *configuration) {
-    int ndims = request->ndims;
+    int ndims = request->shape.ndims;
     int n = scan_list(&text, "grid", 'x', REDIST_MAX_NDIMS, configuration->grid);
     if (n > 0)
         configuration->grid_ndims = n;
     int norder = scan_list(&text, "order", ',', ndims, configuration->order);
     return n >= 0 && (n == 0 || is_grid(n, configuration->grid, request->nranks)) &&
            (norder == 0 || norder == ndims) &&
-           is_order(ndims, configuration->order, request->halved, configuration->grid_ndims) &&
+           is_order(&request->shape, configuration->order, configuration->grid_ndims) &&
            scan_numbers(text, configuration);
 }

@@ -3,25 +3,35 @@
 #ifndef FFTND__CONFIGURATION_H
 #define FFTND__CONFIGURATION_H
 
-#include "fftnd.h"
+#include "layout.h"
 #include "redist_support.h"
 
 /* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
 struct fftnd__request {
     const char *function; /* of the user, for messages */
     MPI_Comm comm;
-    int nranks, ndims;
+    int nranks;
+
+    /* As the user passed them. */
+    int ndims;
     const redist_index *sizes;
     enum fftnd_kind kind;
     enum fftnd_precision precision;
-    int halved;                /* axis of a real transform, -1 = none */
-    const redist_index *modes; /* of each axis on the spectral side */
-    fftnd_options options;     /* `space` is never REDIST_SPACE_AUTO */
+    fftnd_options options; /* `space` is never REDIST_SPACE_AUTO */
+
+    /* The same with the library's numbers of the axes. */
+    struct fftnd__shape shape;
+    int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];
+    int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
+    redist_index padding[2][REDIST_MAX_NDIMS];
+    int has_order, order[REDIST_MAX_NDIMS];
 };
 
 /* Elements of an axis on the spectral side. */
 static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
-    return axis == request->halved ? request->modes[axis] / 2 + 1 : request->modes[axis];
+    const struct fftnd__shape *shape = &request->shape;
+    return axis == shape->halved ? shape->modes[axis] / 2 + 1 : shape->modes[axis];
 }
 
 struct fftnd__configuration {

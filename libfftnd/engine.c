@@ -21,26 +21,33 @@ enum { SHORT_ROW = 4 << 10 };
 static const enum fftnd_r2r inverse_r2r[] = {
     [FFTND_DCT1] = FFTND_DCT1, [FFTND_DCT2] = FFTND_DCT3, [FFTND_DCT3] = FFTND_DCT2,
     [FFTND_DCT4] = FFTND_DCT4, [FFTND_DST1] = FFTND_DST1, [FFTND_DST2] = FFTND_DST3,
-    [FFTND_DST3] = FFTND_DST2, [FFTND_DST4] = FFTND_DST4};
+    [FFTND_DST3] = FFTND_DST2, [FFTND_DST4] = FFTND_DST4, [FFTND_R2HC] = FFTND_HC2R,
+    [FFTND_HC2R] = FFTND_R2HC, [FFTND_DHT] = FFTND_DHT};
 
 static void set_r2r(struct fftnd__transform *transform, const struct fftnd__request *request) {
-    for (int i = 0; i < request->ndims && request->kind == FFTND_R2R; i++) {
-        transform->r2r[REDIST_FORWARD][i] = request->options.r2r[i];
-        transform->r2r[REDIST_BACKWARD][i] = inverse_r2r[request->options.r2r[i]];
-    }
+    for (int i = 0; i < request->shape.ndims; i++)
+        if (request->shape.axes[i] == FFTND_AXIS_R2R) {
+            transform->r2r[REDIST_FORWARD][i] = request->r2r[i];
+            transform->r2r[REDIST_BACKWARD][i] = inverse_r2r[request->r2r[i]];
+        }
 }
 
-/* The factor of a forward and backward transform without scaling (FFTW's manual, section 4.8). */
+/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
+static double logical_extent(const struct fftnd__request *request, int axis) {
+    double n = (double)request->shape.points[axis];
+    if (request->shape.axes[axis] == FFTND_AXIS_NONE)
+        return 1;
+    if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
+        return n;
+    return 2 * (request->r2r[axis] == FFTND_DCT1   ? n - 1
+                : request->r2r[axis] == FFTND_DST1 ? n + 1
+                                                   : n);
+}
+
 static double logical_size(const struct fftnd__request *request) {
     double product = 1;
-    for (int i = 0; i < request->ndims; i++) {
-        double n = (double)request->sizes[i];
-        if (request->kind == FFTND_R2R) {
-            enum fftnd_r2r r2r = request->options.r2r[i];
-            n = 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
-        }
-        product *= n;
-    }
+    for (int i = 0; i < request->shape.ndims; i++)
+        product *= logical_extent(request, i);
     return product;
 }
 
@@ -55,7 +62,7 @@ static void set_scale(struct fftnd__engine *engine, const struct fftnd__request 
 
 /* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
-    if (request->ndims == 1)
+    if (request->shape.ndims == 1)
         return redist_private_comm(request->comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->configuration.grid, sizeof dims);
@@ -106,8 +113,8 @@ static int create_transform(struct fftnd__transform *transform,
         return code;
     code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
-        code = fftnd__chain_build(&transform->chain, request->ndims, request->sizes, request->modes,
-                                  request->halved, transform->configuration.order, transform->grid);
+        code = fftnd__chain_build(&transform->chain, &request->shape,
+                                  transform->configuration.order, transform->grid);
     return redist_agree(transform->comm, code);
 }
 
@@ -410,13 +417,15 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
                          const struct fftnd__configuration *configuration) {
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){0};
-    transform->kind = request->kind;
     transform->precision = request->precision;
     transform->options = request->options;
     transform->configuration = *configuration;
     transform->library = fftnd__serial_for(request->options.space);
     transform->space = redist_space_at(transform->library->space);
-    transform->batch = fftnd__batch_of(&request->options, request->ndims);
+    transform->batch = fftnd__batch_of(&request->options, request->shape.ndims);
+    memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
+    memcpy(transform->memory, request->memory, sizeof transform->memory);
+    memcpy(transform->padding, request->padding, sizeof transform->padding);
     set_r2r(transform, request);
     set_scale(engine, request);
     find_method(engine);
@@ -538,5 +547,11 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
     fftnd__execute(&way->program, &engine->transform, buffers, way->scale, engine->seconds,
                    &engine->failure);
+    return fftnd__failure_report(&engine->failure);
+}
+
+int fftnd__engine_query(struct fftnd__engine *engine) {
+    for (int direction = 0; direction < 2; direction++)
+        fftnd__query(&engine->directions[direction].program, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }

@@ -60,6 +60,9 @@ void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phas
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 
+/* The first failure that is known by now. */
+int fftnd__engine_query(struct fftnd__engine *engine);
+
 /* Partitions with which a transform begins as they arrive, 1 = none does. */
 int fftnd__engine_partitions(const struct fftnd__engine *engine);
 

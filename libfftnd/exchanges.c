@@ -36,32 +36,55 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.concurrent = transform->options.threads > 1;
     options.staging = transform->options.staging;
     options.phases = transform->options.phases;
+    options.asynchronous = transform->options.asynchronous;
+    options.wait_seconds = transform->options.wait_seconds;
     return options;
 }
 
-/* The box of an array with its batch. */
-static redist_box batched_box(const struct fftnd__alignment *alignment,
-                              const struct fftnd__transform *transform, redist_index sizes[]) {
-    const struct fftnd__batch *batch = &transform->batch;
+/* Of an array axis, without padding. */
+static redist_index count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis) {
+    return axis == transform->batch.axis ? transform->batch.count
+                                         : step->alignment.count[axis - transform->batch.shift];
+}
+
+/* The box of the array after a step among those that take part in its exchange, its axes as they lie in memory:
+ * along an axis on which these do not differ all of them have the whole. */
+static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                         const int differs[], redist_index sizes[]) {
     redist_box box = REDIST_BOX_DEFAULT;
-    for (int axis = 0; axis < transform->chain.ndims; axis++) {
-        box.start[axis + batch->shift] = alignment->start[axis];
-        box.count[axis + batch->shift] = alignment->count[axis];
-        sizes[axis + batch->shift] = alignment->size[axis];
+    for (int i = 0; i < step->local.ndims; i++) {
+        int axis = step->local.order[i];
+        box.count[i] = sizes[i] = count_of(transform, step, axis);
+        box.extent[i] = step->local.extent[axis];
+        if (differs[axis]) {
+            box.start[i] = step->alignment.start[axis - transform->batch.shift];
+            sizes[i] = step->alignment.size[axis - transform->batch.shift];
+        }
     }
-    if (batch->axis >= 0)
-        sizes[batch->axis] = box.count[batch->axis] = batch->count;
     return box;
 }
 
-static int plan_boxes(struct fftnd__step *step, const struct fftnd__transform *transform,
-                      void *source, void *destination, const redist_options *options) {
+/* The axes along which those who take part have different elements; an empty box of one of them is no reason for
+ * empty sizes. */
+static void find_differing(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           int differs[]) {
+    for (int axis = 0; axis < step->local.ndims; axis++)
+        differs[axis] =
+            axis != transform->batch.axis &&
+            (step->grid_dim < 0 || axis == step->axis_source || axis == step->axis_destination);
+}
+
+static int plan_boxes(MPI_Comm comm, struct fftnd__step *step,
+                      const struct fftnd__transform *transform, void *source, void *destination,
+                      const redist_options *options) {
     redist_index sizes[REDIST_MAX_NDIMS];
-    redist_box box_a = batched_box(&step[-1].alignment, transform, sizes);
-    redist_box box_b = batched_box(&step->alignment, transform, sizes);
-    return redist_plan_boxes(transform->comm, element_type(transform, step->real),
-                             step->local.ndims, sizes, &box_a, source, &box_b, destination, options,
-                             &step->exchange);
+    int differs[REDIST_MAX_NDIMS];
+    find_differing(transform, step, differs);
+    redist_box box_a = box_of(transform, step - 1, differs, sizes);
+    redist_box box_b = box_of(transform, step, differs, sizes);
+    return redist_plan_boxes(comm, element_type(transform, step->real), step->local.ndims, sizes,
+                             &box_a, source, &box_b, destination, options, &step->exchange);
 }
 
 /* An exchange takes the axes as they lie in memory: extents in that order. */
@@ -76,6 +99,19 @@ static int find_position(const struct fftnd__local *local, int axis) {
     while (local->order[position] != axis)
         position++;
     return position;
+}
+
+static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int axis = 0; axis < step->local.ndims; axis++)
+        if (step->local.extent[axis] != count_of(transform, step, axis))
+            return 1;
+    return 0;
+}
+
+/* Balanced blocks of arrays that are not padded. */
+static int is_regular(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->chain.balanced && !is_padded(transform, step - 1) &&
+           !is_padded(transform, step);
 }
 
 /* Collective on the ranks that take part in it. */
@@ -94,11 +130,14 @@ static int plan_exchange(struct fftnd__step *step, const struct fftnd__transform
         options.partition_axis = find_position(after, step[1].cut);
     }
     if (step->grid_dim < 0)
-        return plan_boxes(step, transform, source->data, destination->data, &options);
+        return plan_boxes(transform->comm, step, transform, source->data, destination->data,
+                          &options);
     MPI_Comm subcomm;
     int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
     if (code != REDIST_OK)
         return code;
+    if (!is_regular(transform, step))
+        return plan_boxes(subcomm, step, transform, source->data, destination->data, &options);
     redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
     list_extents(before, extents_a);
     list_extents(after, extents_b);

@@ -27,6 +27,13 @@ static void note(struct run *run, int code) {
             redist_plan_break(run->program->steps[i].exchange, code);
 }
 
+void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure) {
+    struct run run = {.program = program, .failure = failure};
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].exchange != NULL)
+            note(&run, redist_plan_query(program->steps[i].exchange));
+}
+
 int fftnd__failure_report(const struct fftnd__failure *failure) {
     if (failure->code != REDIST_OK)
         redist_set_message(failure->message);
@@ -88,7 +95,7 @@ static int finish_array(const struct run *run, const struct fftnd__step *step, d
     if (scale != 1.0)
         code = transform->library->scale(array_of(run, step), fftnd__step_bytes(transform, step),
                                          transform->precision, scale, transform->options.stream);
-    return code == REDIST_OK ? finish(transform) : code;
+    return code == REDIST_OK && !transform->options.asynchronous ? finish(transform) : code;
 }
 
 /* The pieces of a step, which were begun already if they arrived by partitions. */

@@ -20,6 +20,9 @@ struct fftnd__failure {
 /* The code, whose message becomes this thread's. */
 int fftnd__failure_report(const struct fftnd__failure *failure);
 
+/* Notes failures that the exchanges of a program know of by now. */
+void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure);
+
 /* Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
  * are added to seconds: serial transforms, exchanges. Collective. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,

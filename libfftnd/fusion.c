@@ -195,14 +195,18 @@ static void compare_runs(const struct fftnd__program *program,
     *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
 }
 
-/* The first and the last exchange may touch the user's array; the others are between two transforms. Collective. */
+static int is_serial(const struct fftnd__program *program, int i) {
+    return i >= 1 && i <= program->nsteps && !is_exchange(&program->steps[i]);
+}
+
+/* Exchanges between two transforms; the first and the last one may touch the user's array. Collective. */
 static int fuse_exchanges(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
     int code = REDIST_OK;
     for (int i = 2; i < program->nsteps && code == REDIST_OK; i++) {
         struct fftnd__step *step = &program->steps[i];
         long long runs[2];
-        if (!is_exchange(step))
+        if (!is_exchange(step) || !is_serial(program, i - 1) || !is_serial(program, i + 1))
             continue;
         compare_runs(program, transform, step, &runs[0], &runs[1]);
         code = redist_check_mpi(redist_insist(

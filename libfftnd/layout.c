@@ -4,27 +4,52 @@
 
 #include <string.h>
 
-void fftnd__usual_order(int ndims, int halved, int order[]) {
+void fftnd__usual_order(const struct fftnd__shape *shape, int order[]) {
     int n = 0;
-    for (int axis = 0; axis < ndims; axis++)
-        if (axis != halved)
-            order[n++] = axis;
-    if (halved >= 0)
-        order[n] = halved;
+    for (int pass = 0; pass < 2; pass++)
+        for (int axis = 0; axis < shape->ndims; axis++)
+            if (axis != shape->halved && (shape->axes[axis] != FFTND_AXIS_NONE) == pass)
+                order[n++] = axis;
+    if (shape->halved >= 0)
+        order[n] = shape->halved;
 }
 
-/* This rank's place in a grid, and which axes that splits. */
+void fftnd__find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
+                       int part, redist_index *count, redist_index *start) {
+    if (blocks->bounds != NULL) {
+        *start = blocks->bounds[part];
+        *count = blocks->bounds[part + 1] - *start;
+    } else if (blocks->rule == FFTND_BLOCKS_CEILING) {
+        redist_index block = (extent + nparts - 1) / nparts, begin = block * part;
+        *start = begin < extent ? begin : extent;
+        *count = extent - *start < block ? extent - *start : block;
+    } else
+        redist_decompose(extent, nparts, part, count, start);
+}
+
+static int same_blocks(const struct fftnd__blocks *a, const struct fftnd__blocks *b, int nparts) {
+    if (a->bounds == NULL || b->bounds == NULL)
+        return a->bounds == b->bounds && a->rule == b->rule;
+    return memcmp(a->bounds, b->bounds, (size_t)(nparts + 1) * sizeof *a->bounds) == 0;
+}
+
+/* ---------------------------------------------------------------- the chain */
+
+/* This rank's place in a grid, and which axes that splits, in which blocks. */
 struct split {
     int ndims, dims[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS], axes[REDIST_MAX_NDIMS];
+    const struct fftnd__blocks *blocks[REDIST_MAX_NDIMS];
 };
 
 static struct fftnd__alignment align(const struct split *split, const redist_index sizes[]) {
     struct fftnd__alignment alignment = {{0}, {0}, {0}};
     memcpy(alignment.size, sizes, sizeof alignment.size);
     memcpy(alignment.count, sizes, sizeof alignment.count);
-    for (int i = 0; i < split->ndims; i++)
-        redist_decompose(sizes[split->axes[i]], split->dims[i], split->coords[i],
-                         &alignment.count[split->axes[i]], &alignment.start[split->axes[i]]);
+    for (int i = 0; i < split->ndims; i++) {
+        int axis = split->axes[i];
+        fftnd__find_block(split->blocks[i], sizes[axis], split->dims[i], split->coords[i],
+                          &alignment.count[axis], &alignment.start[axis]);
+    }
     return alignment;
 }
 
@@ -34,24 +59,34 @@ static void transform_axis(const struct fftnd__chain *chain, struct fftnd__align
     fftnd__set_whole(alignment, axis, fftnd__spectral_extent(chain, axis, chain->modes[axis]));
 }
 
-/* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
-static void list_first_axes(struct fftnd__chain *chain, const int order[], int grid_ndims) {
-    struct fftnd__stage *stage = &chain->stages[0];
-    for (int i = grid_ndims; i < chain->ndims; i++)
-        if (order[i] != chain->halved)
-            stage->axes[stage->naxes++] = order[i];
-    if (chain->halved >= 0)
-        stage->axes[stage->naxes++] = chain->halved;
+/* A stage transforms the halved axis first, and it is the last of its list. */
+static void add_to_stage(const struct fftnd__chain *chain, struct fftnd__stage *stage, int axis) {
+    if (chain->axes[axis] == FFTND_AXIS_NONE)
+        return;
+    int at = axis == chain->halved ? stage->naxes : 0;
+    memmove(stage->axes + at + 1, stage->axes + at,
+            (size_t)(stage->naxes - at) * sizeof *stage->axes);
+    stage->axes[at] = axis;
+    stage->naxes++;
+    transform_axis(chain, &stage->spectral, axis);
 }
 
+/* Stage 0: the axes that no grid dimension splits are whole and transformed at once. */
 static void build_first(struct fftnd__chain *chain, const int order[], const struct split *split) {
     struct fftnd__stage *stage = &chain->stages[0];
     stage->grid_dim = -1;
     chain->nstages = 1;
     stage->physical = stage->spectral = align(split, chain->points);
-    list_first_axes(chain, order, split->ndims);
-    for (int i = 0; i < stage->naxes; i++)
-        transform_axis(chain, &stage->spectral, stage->axes[i]);
+    for (int i = chain->ndims - 1; i >= split->ndims; i--)
+        add_to_stage(chain, stage, order[i]);
+}
+
+int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
+                            int dim) {
+    int place = dim + 1;
+    while (place < grid_ndims && fftnd__stays_split(axes, order[place]))
+        place++;
+    return place;
 }
 
 /* The exchange among grid dimension `dim` makes the axis that it split whole, and splits the next
@@ -59,42 +94,119 @@ static void build_first(struct fftnd__chain *chain, const int order[], const str
  * axis joins the transforms of the stage before. */
 static void add_axis(struct fftnd__chain *chain, const int order[], struct split *split, int dim) {
     struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
-    split->axes[dim] = order[dim + 1];
     if (split->dims[dim] == 1) {
-        memmove(last->axes + 1, last->axes, (size_t)last->naxes * sizeof *last->axes);
-        last->axes[0] = order[dim];
-        last->naxes++;
-        transform_axis(chain, &last->spectral, order[dim]);
+        add_to_stage(chain, last, order[dim]);
         return;
     }
     struct fftnd__stage *stage = &chain->stages[chain->nstages++];
-    stage->naxes = 1;
-    stage->axes[0] = order[dim];
+    stage->naxes = 0;
     stage->grid_dim = dim;
-    stage->axis_before = order[dim + 1];
+    stage->axis_before = split->axes[dim];
     stage->axis_after = order[dim];
     stage->physical = stage->spectral = align(split, last->spectral.size);
-    transform_axis(chain, &stage->spectral, order[dim]);
+    add_to_stage(chain, stage, order[dim]);
 }
 
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const redist_index sizes[],
-                       const redist_index modes[], int halved, const int order[],
-                       const redist_grid *grid) {
+/* The axes that grid dimensions split at the end of the chain, and in the end. */
+static void find_ends(const struct fftnd__shape *shape, const int order[], int grid_ndims,
+                      int chain_end[], int end[]) {
+    for (int i = grid_ndims - 1; i >= 0; i--) {
+        int stays = fftnd__stays_split(shape->axes, order[i]);
+        int place = fftnd__place_split_next(shape->axes, order, grid_ndims, i);
+        chain_end[i] = order[stays ? i : place];
+        end[i] = shape->has_split ? shape->split[i] : shape->aligns_input ? order[i] : chain_end[i];
+    }
+}
+
+/* Whether that takes one more exchange; the same on all ranks. */
+static int must_move(const struct fftnd__shape *shape, const struct split *split,
+                     const int chain_end[], const int end[]) {
+    for (int i = 0; i < split->ndims; i++) {
+        const struct fftnd__blocks *before = &shape->blocks[FFTND_PHYSICAL][i],
+                                   *after = &shape->blocks[FFTND_SPECTRAL][i];
+        int stays = split->axes[i] == chain_end[i] && chain_end[i] == end[i];
+        if (split->dims[i] > 1 &&
+            (chain_end[i] != end[i] || (stays && !same_blocks(before, after, split->dims[i]))))
+            return 1;
+    }
+    return 0;
+}
+
+static void set_blocks(struct split *split, const struct fftnd__blocks blocks[]) {
+    for (int i = 0; i < split->ndims; i++)
+        split->blocks[i] = &blocks[i];
+}
+
+/* How a side lies: in its box, or as an alignment. */
+static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                    enum fftnd_side side, const struct fftnd__alignment *alignment) {
+    struct fftnd__alignment *end = &chain->ends[side];
+    *end = *alignment;
+    for (int axis = 0; axis < chain->ndims && shape->has_box[side]; axis++) {
+        end->start[axis] = shape->box[side].start[axis];
+        end->count[axis] = shape->box[side].count[axis];
+    }
+}
+
+/* Real axes alone leave the elements of both sides real. */
+static void find_real(struct fftnd__chain *chain) {
+    int has_complex = 0;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        has_complex |= chain->axes[axis] == FFTND_AXIS_COMPLEX;
+    chain->real[FFTND_PHYSICAL] = chain->halved >= 0 || !has_complex;
+    chain->real[FFTND_SPECTRAL] = chain->halved < 0 && !has_complex;
+}
+
+static int is_balanced(const struct fftnd__shape *shape) {
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < shape->ndims; i++)
+            if (shape->blocks[side][i].bounds != NULL ||
+                shape->blocks[side][i].rule != FFTND_BLOCKS_BALANCED)
+                return 0;
+    return 1;
+}
+
+static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, const int order[],
+                  struct split *split) {
+    static const struct fftnd__blocks balanced = {FFTND_BLOCKS_BALANCED, NULL};
+    int chain_end[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS];
+    memcpy(split->axes, order, (size_t)chain->ndims * sizeof *order);
+    set_blocks(split, shape->blocks[FFTND_PHYSICAL]);
+    find_ends(shape, order, split->ndims, chain_end, end);
+    chain->moves[FFTND_PHYSICAL] = shape->has_box[FFTND_PHYSICAL];
+    chain->moves[FFTND_SPECTRAL] =
+        shape->has_box[FFTND_SPECTRAL] || must_move(shape, split, chain_end, end);
+    build_first(chain, order, split);
+    for (int dim = split->ndims - 1; dim >= 0; dim--)
+        if (!fftnd__stays_split(chain->axes, order[dim])) {
+            split->axes[dim] = chain_end[dim];
+            split->blocks[dim] = chain->moves[1] ? &balanced : &shape->blocks[FFTND_SPECTRAL][dim];
+            add_axis(chain, order, split, dim);
+        }
+    memcpy(split->axes, end, (size_t)split->ndims * sizeof *end);
+    set_blocks(split, shape->blocks[FFTND_SPECTRAL]);
+    const struct fftnd__stage *first = &chain->stages[0],
+                              *last = &chain->stages[chain->nstages - 1];
+    const struct fftnd__alignment moved = align(split, last->spectral.size);
+    set_end(chain, shape, FFTND_PHYSICAL, &first->physical);
+    set_end(chain, shape, FFTND_SPECTRAL, chain->moves[FFTND_SPECTRAL] ? &moved : &last->spectral);
+}
+
+int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                       const int order[], const redist_grid *grid) {
     struct split split = {0};
     int code = REDIST_OK;
     if (grid != NULL)
         code = redist_grid_get(grid, &split.ndims, split.dims, split.coords);
     if (code != REDIST_OK)
         return code;
-    *chain = (struct fftnd__chain){.ndims = ndims, .halved = halved};
-    memcpy(chain->points, sizes, (size_t)ndims * sizeof *sizes);
-    memcpy(chain->modes, modes, (size_t)ndims * sizeof *modes);
-    memcpy(split.axes, order, (size_t)ndims * sizeof *order);
-    build_first(chain, order, &split);
-    for (int dim = split.ndims - 1; dim >= 0; dim--)
-        add_axis(chain, order, &split, dim);
-    memcpy(split.axes, order, (size_t)ndims * sizeof *order);
-    chain->returned = align(&split, chain->stages[chain->nstages - 1].spectral.size);
+    *chain = (struct fftnd__chain){.ndims = shape->ndims, .halved = shape->halved};
+    memcpy(chain->points, shape->points, sizeof chain->points);
+    memcpy(chain->modes, shape->modes, sizeof chain->modes);
+    memcpy(chain->axes, shape->axes, sizeof chain->axes);
+    find_real(chain);
+    chain->balanced = is_balanced(shape);
+    build(chain, shape, order, &split);
     return REDIST_OK;
 }
 
@@ -109,12 +221,11 @@ struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
 
 struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
                                     const int memory[], const struct fftnd__batch *batch,
-                                    int padded_axis) {
+                                    const redist_index padding[]) {
     struct fftnd__local local = {.ndims = ndims + (batch->axis >= 0), .elements = 1};
     for (int axis = 0; axis < ndims; axis++) {
-        redist_index count = alignment->count[axis];
         int at = axis + batch->shift;
-        local.extent[at] = axis == padded_axis ? 2 * (count / 2 + 1) : count;
+        local.extent[at] = alignment->count[axis] + (padding != NULL ? padding[axis] : 0);
         local.order[at] = (memory != NULL ? memory[axis] : axis) + batch->shift;
     }
     if (batch->axis >= 0) {
@@ -131,9 +242,13 @@ struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, in
     return local;
 }
 
-int fftnd__most_grid_ndims(int ndims, int halved, const int order[]) {
-    for (int i = 0; i < ndims - 1; i++)
-        if (order[i] == halved)
-            return i;
-    return ndims - 1;
+int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]) {
+    int most = shape->ndims - 1, behind = shape->ndims;
+    for (int i = shape->ndims - 1; i >= 0; i--) {
+        if (shape->axes[order[i]] == FFTND_AXIS_COMPLEX)
+            behind = i;
+        if (order[i] == shape->halved && behind < shape->ndims)
+            most = i < most ? i : most;
+    }
+    return most;
 }

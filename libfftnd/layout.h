@@ -25,15 +25,40 @@ struct fftnd__stage {
     int axis_after;             /* split before, whole after */
 };
 
-/* The whole transform. Stage 0 is where forward begins. */
-struct fftnd__chain {
+/* Which elements of the axis that it splits each process along a grid dimension has. */
+struct fftnd__blocks {
+    enum fftnd_blocks rule;
+    const redist_index *bounds; /* where each block begins, and the end; NULL = by the rule */
+};
+
+/* What the chain is built for. Axes are numbered as they lie in memory on the physical side. */
+struct fftnd__shape {
     int ndims;
     int halved;                            /* axis, or -1 */
     redist_index points[REDIST_MAX_NDIMS]; /* of the transforms along each axis */
     redist_index modes[REDIST_MAX_NDIMS];  /* that are retained on the spectral side */
+    enum fftnd_axis axes[REDIST_MAX_NDIMS];
+    struct fftnd__blocks blocks[2][REDIST_MAX_NDIMS]; /* of each side and grid dimension */
+    int has_box[2];                                   /* a side is in boxes: this rank has */
+    redist_box box[2];
+    int aligns_input; /* the spectral side splits the axes that the physical one does */
+    int has_split;    /* or those that are listed for the grid dimensions */
+    int split[REDIST_MAX_NDIMS];
+};
+
+/* The whole transform. Stage 0 is where forward begins. */
+struct fftnd__chain {
+    int ndims;
+    int halved;
+    redist_index points[REDIST_MAX_NDIMS];
+    redist_index modes[REDIST_MAX_NDIMS];
+    enum fftnd_axis axes[REDIST_MAX_NDIMS];
+    int real[2];  /* whether the elements of each side are real */
+    int balanced; /* all blocks are */
     int nstages;
-    struct fftnd__stage stages[REDIST_MAX_NDIMS];
-    struct fftnd__alignment returned; /* the end of the chain, aligned as its beginning */
+    struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
+    int moves[2]; /* a side lies otherwise than the stage at its end, one more exchange away: */
+    struct fftnd__alignment ends[2]; /* each side */
 };
 
 /* Extent of an axis with this number of modes. */
@@ -68,26 +93,39 @@ struct fftnd__batch {
     int shift; /* array axis of transform axis 0 */
 };
 
-/* All axes in their order, but the halved one at the end: it has to be transformed first, so it must be
- * whole at the start. */
-void fftnd__usual_order(int ndims, int halved, int order[]);
+/* Axes that are not transformed come first, and the halved one last: it has to be transformed before complex ones, so
+ * it is whole at the start. The others keep their order. */
+void fftnd__usual_order(const struct fftnd__shape *shape, int order[]);
 
-/* Grid dimension i splits axis order[i] first; one stage for each exchange that is needed. The halved
- * axis is not among those that are split first. `grid` may be NULL when it has no dimensions. */
-int fftnd__chain_build(struct fftnd__chain *chain, int ndims, const redist_index sizes[],
-                       const redist_index modes[], int halved, const int order[],
-                       const redist_grid *grid);
+/* Block `part` of `nparts`. */
+void fftnd__find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
+                       int part, redist_index *count, redist_index *start);
+
+/* Whether an axis of the order that is split first stays so: it is not transformed. */
+static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
+    return axes[axis] == FFTND_AXIS_NONE;
+}
+
+/* The place in the order of the axis that grid dimension `dim` splits instead of order[dim], which becomes
+ * whole: the next one that is whole then. */
+int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int grid_ndims,
+                            int dim);
+
+/* Grid dimension i splits axis order[i] first; one stage for each exchange that is needed. No complex axis is
+ * transformed before the halved one. `grid` may be NULL when it has no dimensions. */
+int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                       const int order[], const redist_grid *grid);
 
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
 /* The local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the
- * slowest to the fastest; the batch keeps its place. `padded_axis` is made even and two longer as an
- * in-place r2c needs it, -1 = none. */
+ * slowest to the fastest; the batch keeps its place. `padding`, if not NULL, is how many elements longer than the
+ * alignment each axis is. */
 struct fftnd__local fftnd__local_of(const struct fftnd__alignment *alignment, int ndims,
                                     const int memory[], const struct fftnd__batch *batch,
-                                    int padded_axis);
+                                    const redist_index padding[]);
 
-/* With a grid of more dimensions the halved axis would be split first. */
-int fftnd__most_grid_ndims(int ndims, int halved, const int order[]);
+/* With a grid of more dimensions the halved axis would be transformed after a complex one. */
+int fftnd__most_grid_ndims(const struct fftnd__shape *shape, const int order[]);
 
 #endif

@@ -200,24 +200,25 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
     struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
     int ndims = pass->partition.ndims = step->local.ndims, code = REDIST_OK;
     for (int i = 0; i < ndims; i++) {
-        pass->partition.before[i] = step[-1].local.extent[i];
-        pass->partition.after[i] = step->local.extent[i];
+        pass->partition.before[i] = extent_of(transform, step - 1, i);
+        pass->partition.after[i] = extent_of(transform, step, i);
     }
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
     pass->in.in_array = pass->out.in_array = 1;
     pass->in.memory = scratch[0];
     pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
+    problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
+                         !options->in_place && !options->overwrite_input;
     if (setting == SEGMENTS) {
         cut_segments(&pass->partition, transform, step);
-        pass->window = 2;
-        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous)
+        pass->window = options->asynchronous ? 1 : 2;
+        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
+            !options->asynchronous)
             code = create_events(pass, transform->space);
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
-        problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
-                             !options->in_place && !options->overwrite_input;
     }
     return code == REDIST_OK ? fftnd__kernel_create(&pass->kernel, &problem) : code;
 }
@@ -312,11 +313,13 @@ static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transfor
                                     FFTND__OFFLOAD_ALIGNMENT, pass->in.stride);
     pass->out.bytes = fftnd__lay_out(last + 1, first.after, pass->out.item, 0,
                                      FFTND__OFFLOAD_ALIGNMENT, pass->out.stride);
-    if (transform->options.in_place && changes && halved == last) {
+    redist_index padded = (step[-1].real ? step - 1 : step)->local.extent[last];
+    redist_index complex_count = (step[-1].real ? first.after : first.before)[last];
+    if (transform->options.in_place && changes && halved == last && padded == 2 * complex_count) {
         for (int i = 0; i < last; i++)
             real->stride[i] = other->stride[i];
         real->bytes = other->bytes;
-        real->padded = (step[-1].real ? step - 1 : step)->local.extent[last];
+        real->padded = padded;
     }
     pass->share = changes ? pass->in.bytes + pass->out.bytes : pass->out.bytes;
 }

@@ -16,35 +16,37 @@
 typedef int move_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
                      const redist_index start[], const redist_index count[]);
 
-static int load_box(const struct fftnd__terminal *source, const struct fftnd__block *block,
-                    const redist_index start[], const redist_index count[]) {
-    if (source->exchange != NULL)
-        return redist_plan_get(source->exchange, start, count, block->memory, block->stride);
-    redist_copy_box(block->ndims, count, block->item,
-                    source->array + fftnd__offset(block->ndims, start, source->stride),
-                    source->stride, block->memory, block->stride, 0);
-    return REDIST_OK;
-}
-
-static int put_box(const struct fftnd__terminal *sink, const struct fftnd__block *block,
-                   const redist_index start[], const redist_index count[]) {
+/* An exchange takes the axes as they lie in memory. */
+static int exchange_box(const struct fftnd__terminal *terminal, const struct fftnd__block *block,
+                        const redist_index start[], const redist_index count[], int puts) {
     redist_index starts[REDIST_MAX_NDIMS], counts[REDIST_MAX_NDIMS];
     ptrdiff_t strides[REDIST_MAX_NDIMS];
     for (int i = 0; i < block->ndims; i++) {
-        starts[i] = start[sink->order[i]];
-        counts[i] = count[sink->order[i]];
-        strides[i] = block->stride[sink->order[i]];
+        starts[i] = start[terminal->order[i]];
+        counts[i] = count[terminal->order[i]];
+        strides[i] = block->stride[terminal->order[i]];
     }
-    return redist_plan_put(sink->exchange, starts, counts, block->memory, strides);
+    return puts ? redist_plan_put(terminal->exchange, starts, counts, block->memory, strides)
+                : redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
+}
+
+static int load_box(const struct fftnd__terminal *source, const struct fftnd__block *block,
+                    const redist_index start[], const redist_index count[]) {
+    if (source->exchange != NULL)
+        return exchange_box(source, block, start, count, 0);
+    redist_copy_box(block->ndims, count, block->item,
+                    source->array + fftnd__offset(block->ndims, start, source->stride),
+                    source->stride, block->memory, block->stride, REDIST_COPY_LOAD);
+    return REDIST_OK;
 }
 
 static int store_box(const struct fftnd__terminal *sink, const struct fftnd__block *block,
                      const redist_index start[], const redist_index count[]) {
     if (sink->exchange != NULL)
-        return put_box(sink, block, start, count);
+        return exchange_box(sink, block, start, count, 1);
     redist_copy_box(block->ndims, count, block->item, block->memory, block->stride,
                     sink->array + fftnd__offset(block->ndims, start, sink->stride), sink->stride,
-                    sink->nontemporal);
+                    sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 
@@ -259,6 +261,8 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
 
 static int wait_for_partition(struct fftnd__execution *execution, long long number) {
     int code = REDIST_OK;
+    if (execution->arriving != NULL && execution->transform->options.asynchronous)
+        return redist_plan_put_wait(execution->arriving, (int)number + 1);
     while (execution->arriving != NULL && execution->arrived <= number && code == REDIST_OK)
         code = redist_plan_put_arrived(execution->arriving, &execution->arrived);
     return code;

@@ -21,14 +21,33 @@ void fftnd__byte_strides(const struct fftnd__transform *transform, const struct 
         stride[i] = step->local.stride[i] * item;
 }
 
-/* The real side of an in-place transform is padded to the bytes of the complex side. */
 static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       const struct fftnd__alignment *alignment, int real) {
-    int padded = real && transform->kind == FFTND_R2C && transform->options.in_place;
     step->alignment = *alignment;
     step->real = real;
-    step->local = fftnd__local_of(alignment, transform->chain.ndims, step->memory,
-                                  &transform->batch, padded ? transform->chain.halved : -1);
+    step->local =
+        fftnd__local_of(alignment, transform->chain.ndims, step->memory, &transform->batch, NULL);
+}
+
+static int has_halved(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
+    return chain->halved >= 0 && stage->naxes > 0 && stage->axes[stage->naxes - 1] == chain->halved;
+}
+
+/* An array of the user has padding; in place the real side has that of r2c besides, which gives it the bytes of
+ * the complex side, where the halved axis is transformed right there. */
+static void pad_array(const struct fftnd__transform *transform, struct fftnd__step *step,
+                      enum fftnd_side side) {
+    const struct fftnd__chain *chain = &transform->chain;
+    redist_index padding[REDIST_MAX_NDIMS];
+    memcpy(padding, transform->padding[side], sizeof padding);
+    if (side == FFTND_PHYSICAL && transform->options.in_place && !chain->moves[side] &&
+        has_halved(chain, &chain->stages[0])) {
+        redist_index n = step->alignment.count[chain->halved], least = 2 * (n / 2 + 1) - n;
+        redist_index *own = &padding[chain->halved];
+        *own = *own < least ? least : *own;
+    }
+    step->local =
+        fftnd__local_of(&step->alignment, chain->ndims, step->memory, &transform->batch, padding);
 }
 
 /* ---------------------------------------------------------------- listing steps */
@@ -38,10 +57,6 @@ static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__
     step->type = type;
     memcpy(step->memory, step[-1].memory, sizeof step->memory);
     return step;
-}
-
-static int has_halved(const struct fftnd__transform *transform, const struct fftnd__stage *stage) {
-    return transform->chain.halved >= 0 && stage->axes[stage->naxes - 1] == transform->chain.halved;
 }
 
 static int is_truncated(const struct fftnd__chain *chain, int naxes, const int axes[]) {
@@ -77,15 +92,16 @@ static void move_axes(int ndims, int list[], const struct fftnd__stage *stage, i
     memcpy(list, moved, (size_t)ndims * sizeof *list);
 }
 
-/* How the array lies in memory after the last transform of a stage. */
+/* How the array lies in memory after the last transform of a stage: between the sides in C order. */
 static void turn_memory(const struct fftnd__program *program,
                         const struct fftnd__transform *transform, const struct fftnd__stage *stage,
-                        int is_last_stage, int memory[]) {
-    int ndims = transform->chain.ndims;
-    for (int axis = 0; axis < ndims && is_last_stage; axis++)
-        memory[axis] = axis;
-    if (!is_last_stage && program->transposed)
-        move_axes(ndims, memory, stage, program->direction == REDIST_BACKWARD);
+                        int is_first, int is_last, int memory[]) {
+    int ndims = transform->chain.ndims, backward = program->direction == REDIST_BACKWARD;
+    if (is_first || is_last)
+        memcpy(memory, transform->memory[is_last ? !backward : FFTND_PHYSICAL],
+               sizeof transform->memory[0]);
+    if (!is_last && program->transposed)
+        move_axes(ndims, memory, stage, backward);
 }
 
 /* Whether each line of the padded real side has the bytes of a line of the complex side, where tiles may take
@@ -107,7 +123,7 @@ static int lines_lie_alike(const struct fftnd__transform *transform,
 static void add_serial(struct fftnd__program *program, const struct fftnd__transform *transform,
                        const struct fftnd__stage *stage, int first, int last, const int memory[]) {
     int backward = program->direction == REDIST_BACKWARD;
-    int changes = has_halved(transform, stage) && last == stage->naxes;
+    int changes = has_halved(&transform->chain, stage) && last == stage->naxes;
     int truncates = is_truncated(&transform->chain, last - first, stage->axes + first);
     struct fftnd__step *step =
         add_step(program, changes || truncates ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
@@ -121,18 +137,16 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     step->ruins_source =
         changes && backward && step->naxes > 1 && !truncates && transform->offload == NULL;
     struct fftnd__alignment after = transformed(&transform->chain, step, backward);
-    set_array(transform, step, &after, transform->kind == FFTND_R2R || (changes && backward));
-    if (changes && lines_lie_alike(transform, step))
-        step->type = FFTND__KEEPS_LAYOUT;
+    set_array(transform, step, &after, changes ? backward : step[-1].real);
 }
 
-/* Leaves the array as it is, but elsewhere. */
-static void add_copy(struct fftnd__program *program) {
+/* Leaves the array as it is, but elsewhere, or in another memory order. */
+static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     const int memory[]) {
     const struct fftnd__step *before = &program->steps[program->nsteps];
     struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
-    step->alignment = before->alignment;
-    step->real = before->real;
-    step->local = before->local;
+    memcpy(step->memory, memory, sizeof step->memory);
+    set_array(transform, step, &before->alignment, before->real);
 }
 
 /* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
@@ -160,27 +174,39 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
     return n;
 }
 
+/* Whether the array of a side lies otherwise in memory than those between the sides; the same on all ranks. */
+static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_side side) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (transform->memory[side][axis] != axis || transform->padding[side][axis] != 0)
+            return 1;
+    return 0;
+}
+
 static void add_stage(struct fftnd__program *program, const struct fftnd__transform *transform,
-                      const struct fftnd__stage *stage, int is_last_stage,
+                      const struct fftnd__stage *stage, int is_first, int is_last,
                       enum fftnd__split split) {
     int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS],
-        halved = has_halved(transform, stage);
+        halved = has_halved(&transform->chain, stage);
     int backward = program->direction == REDIST_BACKWARD;
     int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
-    int copies = (halved || truncated) && split == FFTND__WITH_COPY;
+    int otherwise =
+        lies_otherwise(transform, FFTND_PHYSICAL) || lies_otherwise(transform, FFTND_SPECTRAL);
+    int copies = (halved || truncated || otherwise) && split == FFTND__WITH_COPY;
     int apart = halved && split > FFTND__COPY_FIRST;
     int n = find_groups(transform, stage, apart, bounds);
-    memcpy(memory, program->steps[program->nsteps].memory, sizeof memory);
-    turn_memory(program, transform, stage, is_last_stage, memory);
+    const int *before = program->steps[program->nsteps].memory;
+    memcpy(memory, before, sizeof memory);
+    turn_memory(program, transform, stage, is_first, is_last, memory);
     if (backward && (copies || (halved && split == FFTND__COPY_FIRST)))
-        add_copy(program);
+        add_copy(program, transform, before);
     for (int i = 0; i < n; i++) {
         int group = backward ? n - 1 - i : i;
         add_serial(program, transform, stage, bounds[group + 1], bounds[group],
                    i == n - 1 ? memory : NULL);
     }
     if (copies && !backward)
-        add_copy(program);
+        add_copy(program, transform, memory);
 }
 
 static void add_exchange(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -190,28 +216,32 @@ static void add_exchange(struct fftnd__program *program, const struct fftnd__tra
     step->grid_dim = after->grid_dim;
     step->axis_source = shift + (backward ? after->axis_after : after->axis_before);
     step->axis_destination = shift + (backward ? after->axis_before : after->axis_after);
-    set_array(transform, step, backward ? &before->spectral : &after->physical,
-              transform->kind == FFTND_R2R);
+    set_array(transform, step, backward ? &before->spectral : &after->physical, step[-1].real);
 }
 
-/* Between the end of the chain and the alignment of its beginning, in one exchange of all ranks. */
-static void add_return(struct fftnd__program *program, const struct fftnd__transform *transform) {
+/* Between a side and the end of the chain, where these lie differently, in one exchange of all ranks. */
+static void add_move(struct fftnd__program *program, const struct fftnd__transform *transform,
+                     enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
-    if (transform->options.alignment != FFTND_ALIGN_INPUT || chain->nstages == 1)
+    const struct fftnd__stage *last = &chain->stages[chain->nstages - 1];
+    int begins = (int)side == program->direction;
+    if (!chain->moves[side])
         return;
     struct fftnd__step *step = add_step(program, FFTND__EXCHANGE);
     step->grid_dim = -1;
     set_array(transform, step,
-              program->direction == REDIST_BACKWARD ? &chain->stages[chain->nstages - 1].spectral
-                                                    : &chain->returned,
-              transform->kind == FFTND_R2R);
+              !begins                  ? &chain->ends[side]
+              : side == FFTND_PHYSICAL ? &chain->stages[0].physical
+                                       : &last->spectral,
+              step[-1].real);
 }
 
-static const struct fftnd__alignment *spectral_side(const struct fftnd__transform *transform) {
-    const struct fftnd__chain *chain = &transform->chain;
-    return transform->options.alignment == FFTND_ALIGN_INPUT
-               ? &chain->returned
-               : &chain->stages[chain->nstages - 1].spectral;
+static enum fftnd_side from_side(const struct fftnd__program *program) {
+    return program->direction == REDIST_FORWARD ? FFTND_PHYSICAL : FFTND_SPECTRAL;
+}
+
+static enum fftnd_side to_side(const struct fftnd__program *program) {
+    return program->direction == REDIST_FORWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
 }
 
 /* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
@@ -237,37 +267,85 @@ static struct fftnd__stage early_stage(const struct fftnd__chain *chain, int sta
     find_last_whole(chain, last);
     early.naxes = 0;
     for (int axis = 0; axis < chain->ndims; axis++)
-        if (last[axis] == stage && axis != chain->halved)
+        if (last[axis] == stage && axis != chain->halved && chain->axes[axis] != FFTND_AXIS_NONE)
             early.axes[early.naxes++] = axis;
-    if (chain->halved >= 0 && stage == 0)
+    if (has_halved(chain, &chain->stages[stage]))
         early.axes[early.naxes++] = chain->halved;
     return early;
+}
+
+/* The stages from first to last in a direction that transform anything. */
+struct used {
+    int n, begin, end; /* of them, by number in the chain */
+};
+
+static struct used find_used(const struct fftnd__stage stages[], int nstages, int backward) {
+    struct used used = {0, -1, -1};
+    for (int i = 0; i < nstages; i++) {
+        int stage = backward ? nstages - 1 - i : i;
+        if (stages[stage].naxes == 0)
+            continue;
+        used.begin = used.n++ == 0 ? stage : used.begin;
+        used.end = stage;
+    }
+    return used;
+}
+
+/* The stages of a direction, each with the axes that it transforms there. */
+static void list_stages(const struct fftnd__transform *transform, int backward,
+                        struct fftnd__stage stages[]) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int i = 0; i < chain->nstages; i++)
+        stages[i] = backward && transform->configuration.before_exchange ? early_stage(chain, i)
+                                                                         : chain->stages[i];
+}
+
+static void add_stages(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       enum fftnd__split split) {
+    const struct fftnd__chain *chain = &transform->chain;
+    int backward = program->direction == REDIST_BACKWARD;
+    struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
+    list_stages(transform, backward, stages);
+    const struct used used = find_used(stages, chain->nstages, backward);
+    for (int i = 0; i < chain->nstages; i++) {
+        int stage = backward ? chain->nstages - 1 - i : i, late = backward ? stage + 1 : stage;
+        if (i > 0)
+            add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
+        if (stages[stage].naxes > 0)
+            add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
+                      split);
+    }
+    if (used.n == 0)
+        add_copy(program, transform, transform->memory[!backward]);
+}
+
+/* Arrays of which one is padded, or lies in another order, do not take the place of each other; but lines of
+ * tiles may, where all of them have the same bytes. */
+static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    for (int i = 1; i <= program->nsteps; i++) {
+        struct fftnd__step *step = &program->steps[i];
+        int outside = (i == 1 && lies_otherwise(transform, from_side(program))) ||
+                      (i == program->nsteps && lies_otherwise(transform, to_side(program)));
+        if (step->type == FFTND__KEEPS_LAYOUT && outside)
+            step->type = FFTND__CHANGES_LAYOUT;
+        if (step->type == FFTND__CHANGES_LAYOUT && step->real != step[-1].real &&
+            lines_lie_alike(transform, step))
+            step->type = FFTND__KEEPS_LAYOUT;
+    }
 }
 
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
-    int backward = program->direction == REDIST_BACKWARD;
-    for (int axis = 0; axis < chain->ndims; axis++)
-        program->steps[0].memory[axis] = axis;
-    set_array(transform, &program->steps[0],
-              backward ? spectral_side(transform) : &chain->stages[0].physical,
-              transform->kind == FFTND_R2R || (transform->kind == FFTND_R2C && !backward));
-    if (backward)
-        add_return(program, transform);
-    for (int i = 0; i < chain->nstages; i++) {
-        int stage = backward ? chain->nstages - 1 - i : i;
-        if (i > 0) {
-            int late = backward ? stage + 1 : stage;
-            add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
-        }
-        const struct fftnd__stage at = backward && transform->configuration.before_exchange
-                                           ? early_stage(chain, stage)
-                                           : chain->stages[stage];
-        add_stage(program, transform, &at, i == chain->nstages - 1, split);
-    }
-    if (!backward)
-        add_return(program, transform);
+    enum fftnd_side from = from_side(program), to = to_side(program);
+    memcpy(program->steps[0].memory, transform->memory[from], sizeof transform->memory[0]);
+    set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
+    pad_array(transform, &program->steps[0], from);
+    add_move(program, transform, from);
+    add_stages(program, transform, split);
+    add_move(program, transform, to);
+    pad_array(transform, &program->steps[program->nsteps], to);
+    find_types(program, transform);
 }
 
 static int check_bytes(const struct fftnd__program *program) {
@@ -299,6 +377,10 @@ int fftnd__last_serial(const struct fftnd__program *program) {
 
 /* ---------------------------------------------------------------- serial transforms */
 
+int fftnd__is_r2r(const struct fftnd__transform *transform, int axis) {
+    return transform->chain.axes[axis] == FFTND_AXIS_R2R;
+}
+
 int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
     for (int i = 0; i < step->naxes; i++)
         if (step->axes[i] == axis)
@@ -317,16 +399,21 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                                               .stream = transform->options.stream};
     double share = transform->options.plan_seconds / 4;
     problem->seconds = share > 1 ? share : 1;
-    problem->kind = changes ? FFTND_R2C : step->real ? FFTND_R2R : FFTND_C2C;
+    int is_r2r = step->naxes > 0 ? fftnd__is_r2r(transform, step->axes[0]) : step->real;
+    int numbers = is_r2r && !step->real ? 2 : 1; /* real and imaginary parts are lines of reals */
+    problem->kind = changes ? FFTND_R2C : is_r2r ? FFTND_R2R : FFTND_C2C;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         problem->r2r[problem->naxes] = transform->r2r[direction][axis];
-        problem->axes[problem->naxes++] =
-            (struct fftnd__loop){transform->chain.points[axis], in[at], out[at]};
+        problem->axes[problem->naxes++] = (struct fftnd__loop){transform->chain.points[axis],
+                                                               numbers * in[at], numbers * out[at]};
     }
     for (int at = 0; at < step->local.ndims; at++)
         if (at == transform->batch.axis || !fftnd__is_transformed(step, at - shift))
-            problem->loops[problem->nloops++] = (struct fftnd__loop){extent[at], in[at], out[at]};
+            problem->loops[problem->nloops++] =
+                (struct fftnd__loop){extent[at], numbers * in[at], numbers * out[at]};
+    if (numbers == 2)
+        problem->loops[problem->nloops++] = (struct fftnd__loop){2, 1, 1};
 }
 
 /* ---------------------------------------------------------------- arrays of the steps */
@@ -378,6 +465,8 @@ static int edge_cost(const fftnd_options *options, const struct edge *edge, int 
         return IMPOSSIBLE;
     if (edge->apart && same_memory(options, before, destination))
         return IMPOSSIBLE;
+    if (edge->type == FFTND__EXCHANGE && options->asynchronous && destination < FFTND__WORK0)
+        return IMPOSSIBLE; /* peers have to know it when the plan is made */
     if (edge->ruins_source && source == FFTND__INPUT && !free_use)
         return IMPOSSIBLE;
     int cost = destination == FFTND__WORK1   ? SECOND_WORK

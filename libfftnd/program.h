@@ -74,7 +74,6 @@ struct fftnd__program {
 
 /* What both directions of a plan share. */
 struct fftnd__transform {
-    enum fftnd_kind kind;
     enum fftnd_precision precision;
     fftnd_options options;
     struct fftnd__configuration configuration;
@@ -83,6 +82,9 @@ struct fftnd__transform {
     MPI_Comm comm;
     struct fftnd__chain chain;
     struct fftnd__batch batch;
+    int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
+    int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
+    redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer */
     const struct fftnd__serial *library;
     const redist__space *space;     /* of the arrays */
     void *event;                    /* of the space */
@@ -111,6 +113,9 @@ enum fftnd__split {
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split);
 
+/* Whether an axis is transformed from real to real, of complex elements both parts. */
+int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
+
 /* Whether a serial step transforms along an axis. */
 int fftnd__is_transformed(const struct fftnd__step *step, int axis);
 
@@ -118,7 +123,7 @@ int fftnd__is_transformed(const struct fftnd__step *step, int axis);
 int fftnd__last_serial(const struct fftnd__program *program);
 
 /* What a serial library has to do to get from one array to the next, with strides in elements, and `extent`
- * elements along the axes that are not transformed. */
+ * elements along the axes that are not transformed. All axes of the step are Fourier axes, or none is. */
 void fftnd__describe_serial(const struct fftnd__transform *transform,
                             const struct fftnd__step *before, const struct fftnd__step *step,
                             int direction, const ptrdiff_t in[], const ptrdiff_t out[],

@@ -20,9 +20,9 @@ static int active_requests;
 /* ---------------------------------------------------------------- arming */
 
 const char *faults_name(enum fault fault) {
-    static const char *const names[] = {"nothing",          "MPI call",         "poll",
-                                        "allocation",       "serial transform", "device call",
-                                        "death in MPI call"};
+    static const char *const names[] = {"nothing",           "MPI call",         "poll",
+                                        "allocation",        "serial transform", "device call",
+                                        "death in MPI call", "all MPI calls"};
     return names[fault];
 }
 
@@ -60,7 +60,9 @@ static int fails(enum fault fault, const char *function) {
     int number = atomic_fetch_add(&counts[fault], 1) + 1;
     if (armed_fault == FAULT_DEATH && fault == FAULT_CALL && number == armed_number)
         raise(SIGKILL);
-    if (fault != armed_fault || number != armed_number)
+    int refused = armed_fault == FAULT_SILENCE && (fault == FAULT_CALL || fault == FAULT_POLL) &&
+                  atomic_load(&counts[FAULT_CALL]) >= armed_number;
+    if (!refused && (fault != armed_fault || number != armed_number))
         return 0;
     atomic_store(&struck, function);
     return 1;

@@ -13,10 +13,11 @@ enum fault {
     FAULT_NONE, /**< nothing: calls are counted only */
     FAULT_CALL, /**< an MPI call that communicates or completes, but those of FAULT_POLL */
     FAULT_POLL, /**< MPI_Test and its kin, MPI_Iprobe: how often they are called is up to chance */
-    FAULT_MEMORY, /**< an allocation of the libraries' own heap memory */
-    FAULT_SERIAL, /**< a serial transform, or the scaling of an array */
-    FAULT_DEVICE, /**< a call of CUDA's runtime, cuFFT or NCCL (tests/gpu/device_faults.c) */
-    FAULT_DEATH,  /**< the process ends by SIGKILL in an MPI call, numbered as for FAULT_CALL */
+    FAULT_MEMORY,  /**< an allocation of the libraries' own heap memory */
+    FAULT_SERIAL,  /**< a serial transform, or the scaling of an array */
+    FAULT_DEVICE,  /**< a call of CUDA's runtime, cuFFT or NCCL (tests/gpu/device_faults.c) */
+    FAULT_DEATH,   /**< the process ends by SIGKILL in an MPI call, numbered as for FAULT_CALL */
+    FAULT_SILENCE, /**< that MPI call and all later ones, and polls, for as long as the rank lives */
     FAULTS
 };
 

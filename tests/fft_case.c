@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is to be transformed, and what must come of it: see fft_case.h. */
 #include "fft_case.h"
+#include "fft_sides.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -68,7 +69,7 @@ static void say_options(const fftnd_options *options) {
 }
 
 const char *fft_case_text(const fft_case *given) {
-    static const char *const kinds[] = {"c2c", "r2c", "r2r"};
+    static const char *const kinds[] = {"c2c", "r2c", "r2r", "mixed"};
     static const char *const memories[] = {"heap", "unaligned", "shared"};
     text[0] = '\0';
     say_numbers("", given->ndims, given->sizes);
@@ -76,8 +77,10 @@ const char *fft_case_text(const fft_case *given) {
     if (given->kind == FFTND_R2C) {
         say(" halved %d", given->options.halved_axis);
     }
-    for (int axis = 0; given->kind == FFTND_R2R && axis < given->ndims; axis++) {
-        say("%s%d", axis == 0 ? " kinds " : ",", (int)given->r2r[axis]);
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (fft_case_r2r(given, axis) >= 0) {
+            say(" r2r[%d] %d", axis, fft_case_r2r(given, axis));
+        }
     }
     if (given->drops_modes) {
         say_numbers(" retained ", given->ndims, given->retained);
@@ -86,6 +89,7 @@ const char *fft_case_text(const fft_case *given) {
     if (given->has_order) {
         say_numbers(" order ", given->ndims, given->order);
     }
+    fft_sides_say(given, text, sizeof(text));
     say_options(&given->options);
     say(" memory %s/%s/%s", memories[given->memory[0]], memories[given->memory[1]],
         memories[given->workspace]);
@@ -102,7 +106,8 @@ int fft_case_plan(MPI_Comm comm, const fft_case *given, fftnd_plan **plan) {
         retained[axis] = given->retained[axis];
     }
     options.grid = options.grid_ndims == 0 ? NULL : given->grid;
-    options.r2r = given->kind == FFTND_R2R ? given->r2r : NULL;
+    options.r2r = given->kind >= FFTND_R2R ? given->r2r : NULL;
+    fft_sides_fill(comm, given, &options);
     options.retained_modes = given->drops_modes ? retained : NULL;
     options.order = given->has_order ? given->order : NULL;
     return fftnd_plan_create(comm, given->ndims, sizes, given->kind, given->precision, &options,
@@ -116,10 +121,21 @@ enum fftnd_side fft_case_opposite(enum fftnd_side side) {
 }
 
 int fft_case_halved_axis(const fft_case *given) {
+    for (int axis = 0; given->kind == FFTND_MIXED && axis < given->ndims; axis++) {
+        if (given->axes[axis] == FFTND_AXIS_HALVED) {
+            return axis;
+        }
+    }
     if (given->kind != FFTND_R2C) {
         return -1;
     }
     return given->options.halved_axis == -1 ? given->ndims - 1 : given->options.halved_axis;
+}
+
+int fft_case_r2r(const fft_case *given, int axis) {
+    const int is_r2r =
+        given->kind == FFTND_MIXED ? given->axes[axis] == FFTND_AXIS_R2R : given->kind == FFTND_R2R;
+    return is_r2r ? (int)given->r2r[axis] : -1;
 }
 
 int fft_case_retained(const fft_case *given, int axis) {
@@ -139,14 +155,17 @@ void fft_case_sizes(const fft_case *given, enum fftnd_side side, int sizes[]) {
 
 void fft_case_chain(const fft_case *given, const fftnd_plan_info *info, int axes[]) {
     const int halved = fft_case_halved_axis(given);
-    const int is_free = given->options.space == REDIST_SPACE_CUDA && given->options.grid_ndims == 0;
+    const int is_free = given->kind == FFTND_MIXED || (given->options.space == REDIST_SPACE_CUDA &&
+                                                       given->options.grid_ndims == 0);
     int place = 0;
     if (given->has_order || is_free) {
         memcpy(axes, given->has_order ? given->order : info->order,
                sizeof(axes[0]) * (size_t)given->ndims);
         return;
     }
-    for (int axis = 0; axis < given->ndims; axis++) {
+    for (int i = 0; i < given->ndims; i++) {
+        const int axis =
+            given->has_memory_order[FFTND_PHYSICAL] ? given->memory_order[FFTND_PHYSICAL][i] : i;
         if (axis != halved) {
             axes[place++] = axis;
         }
@@ -159,7 +178,20 @@ void fft_case_chain(const fft_case *given, const fftnd_plan_info *info, int axes
 int fft_case_components(const fft_case *given, enum fftnd_side side) {
     static const int components[][2] = {
         [FFTND_C2C] = {2, 2}, [FFTND_R2C] = {1, 2}, [FFTND_R2R] = {1, 1}};
-    return components[given->kind][side];
+    if (given->kind != FFTND_MIXED) {
+        return components[given->kind][side];
+    }
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (given->axes[axis] == FFTND_AXIS_HALVED) {
+            return components[FFTND_R2C][side];
+        }
+    }
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (given->axes[axis] == FFTND_AXIS_COMPLEX) {
+            return 2;
+        }
+    }
+    return 1;
 }
 
 size_t fft_case_number_bytes(const fft_case *given) {
@@ -168,13 +200,14 @@ size_t fft_case_number_bytes(const fft_case *given) {
 
 static double logical_extent(const fft_case *given, int axis) {
     const double n = given->sizes[axis];
-    if (given->kind != FFTND_R2R) {
+    const int r2r = fft_case_r2r(given, axis);
+    if (given->kind == FFTND_MIXED && given->axes[axis] == FFTND_AXIS_NONE) {
+        return 1;
+    }
+    if (r2r < 0 || r2r >= FFTND_R2HC) {
         return n;
     }
-    if (given->r2r[axis] == FFTND_DCT1) {
-        return 2 * (n - 1);
-    }
-    return given->r2r[axis] == FFTND_DST1 ? 2 * (n + 1) : 2 * n;
+    return 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
 }
 
 double fft_case_logical_size(const fft_case *given) {

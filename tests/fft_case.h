@@ -8,6 +8,8 @@
 
 #include "fftnd.h"
 
+#include <stdint.h>
+
 /** Where an array that is handed to the library lies. */
 enum fft_memory {
     FFT_MEMORY_HEAP,      /**< aligned memory of the C library; NULL when it has no elements */
@@ -16,19 +18,32 @@ enum fft_memory {
     FFT_MEMORY_LOCAL      /**< from redist_alloc_local; on a device as FFT_MEMORY_SHARED */
 };
 
+enum { FFT_MOST_BLOCKS = 12 };
+
 typedef struct fft_case {
     int ndims;
     int sizes[REDIST_MAX_NDIMS];
     enum fftnd_kind kind;
     enum fftnd_precision precision;
-    int grid[REDIST_MAX_NDIMS];           /**< used when options.grid_ndims is not 0 */
-    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /**< used for FFTND_R2R */
-    int has_order;                        /**< nonzero: `order` is used */
-    int order[REDIST_MAX_NDIMS];          /**< the axis at each place of the chain */
-    int drops_modes;                      /**< nonzero: `retained` is used */
-    int retained[REDIST_MAX_NDIMS];       /**< modes along each axis */
-    enum fft_memory memory[2];            /**< of the arrays of each side */
-    enum fft_memory workspace;            /**< used with options.user_workspace */
+    int grid[REDIST_MAX_NDIMS];             /**< used when options.grid_ndims is not 0 */
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];   /**< used for FFTND_R2R */
+    int has_order;                          /**< nonzero: `order` is used */
+    int order[REDIST_MAX_NDIMS];            /**< the axis at each place of the chain */
+    int drops_modes;                        /**< nonzero: `retained` is used */
+    int retained[REDIST_MAX_NDIMS];         /**< modes along each axis */
+    enum fftnd_axis axes[REDIST_MAX_NDIMS]; /**< used for FFTND_MIXED */
+    int has_memory_order[2];                /**< nonzero: `memory_order` is used, by side */
+    int memory_order[2][REDIST_MAX_NDIMS];
+    int padding[2][REDIST_MAX_NDIMS];
+    enum fftnd_blocks blocks[2];
+    int has_bounds[2]; /**< nonzero: `bounds` are used, by side */
+    redist_index bounds[2][REDIST_MAX_NDIMS][FFT_MOST_BLOCKS + 1];
+    int has_split; /**< nonzero: `split` is the spectral side's */
+    int split[REDIST_MAX_NDIMS];
+    int has_box[2]; /**< nonzero: a side is in boxes, which the seed decides */
+    uint64_t box_seed;
+    enum fft_memory memory[2]; /**< of the arrays of each side */
+    enum fft_memory workspace; /**< used with options.user_workspace */
     fftnd_options
         options; /**< grid, r2r, order and retained_modes are filled in by fft_case_plan */
 } fft_case;
@@ -60,6 +75,9 @@ enum fftnd_side fft_case_opposite(enum fftnd_side side);
 
 /** The halved axis, or -1 if there is none. */
 int fft_case_halved_axis(const fft_case *given);
+
+/** The real-to-real transform of an axis, or -1 if it has another one. */
+int fft_case_r2r(const fft_case *given, int axis);
 
 /** Modes that are retained along an axis. */
 int fft_case_retained(const fft_case *given, int axis);

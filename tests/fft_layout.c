@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fft_array.h"
+#include "fft_sides.h"
 
 static const char *REDIST_PRINTF(1, 2) fault(const char *format, ...) {
     static char text[512];
@@ -65,13 +66,14 @@ static const char *order_fault(const fft_case *given, const fftnd_plan_info *inf
 
 /* Subgroups of one rank need no exchange, all others do. */
 static const char *exchanges_fault(const fft_case *given, const fftnd_plan_info *info) {
-    const int back = given->options.alignment == FFTND_ALIGN_INPUT;
-    int fewest = 0;
-    for (int i = 0; i < info->grid_ndims; i++) {
-        fewest += info->grid[i] > 1;
-    }
+    const int back = given->options.alignment == FFTND_ALIGN_INPUT && !given->has_split &&
+                     !given->has_box[FFTND_SPECTRAL];
+    int fewest = fft_sides_chain_exchanges(given, info);
     fewest += back && fewest > 0;
-    if (info->nexchanges < fewest || info->nexchanges > info->grid_ndims + back) {
+    const int moves =
+        given->has_box[0] + (given->has_box[1] || given->has_split || !fft_sides_are_usual(given));
+    if (info->nexchanges < fewest + given->has_box[0] ||
+        info->nexchanges > info->grid_ndims + back + moves) {
         return fault("nexchanges is %d", info->nexchanges);
     }
     return NULL;
@@ -119,7 +121,7 @@ static const char *workspace_fault(const fft_case *given, MPI_Comm comm,
     if (given->options.space == REDIST_SPACE_CUDA) {
         return NULL; /* scratch of cuFFT is not known here */
     }
-    if (info->workspace_bytes > most) {
+    if (info->workspace_bytes > most && fft_sides_are_usual(given)) {
         return fault("workspace_bytes is %zu, more than %zu", info->workspace_bytes, most);
     }
     return NULL;
@@ -159,15 +161,22 @@ const char *fft_info_fault(const fft_case *given, MPI_Comm comm, const fftnd_pla
 
 /* ---------------------------------------------------------------- layout */
 
+static int own_rank(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
 static const char *part_fault(const fft_case *given, MPI_Comm comm, const fftnd_plan_info *info,
                               enum fftnd_side side, const fftnd_layout *layout) {
     int size[REDIST_MAX_NDIMS];
     int start[REDIST_MAX_NDIMS];
     int count[REDIST_MAX_NDIMS];
-    const int rank = place_in_grid(given, comm);
-    const int is_end = side == FFTND_SPECTRAL && given->options.alignment == FFTND_ALIGN_CHAIN;
+    const int rank = given->has_box[side] ? own_rank(comm) : place_in_grid(given, comm);
+    int nranks;
+    MPI_Comm_size(comm, &nranks);
     fft_case_sizes(given, side, size);
-    fft_case_part(given, side, info, rank, is_end ? info->grid_ndims : 0, start, count);
+    fft_sides_part(given, side, info, nranks, rank, start, count);
     if (layout->ndims != given->ndims) {
         return fault("ndims is %d", layout->ndims);
     }
@@ -195,35 +204,27 @@ static const char *bytes_fault(const fft_case *given, MPI_Comm comm, const fftnd
     const size_t least = walk->nelements * (size_t)walk->nfields * walk->layout->element_bytes;
     const size_t most =
         gives_up_arrays(given) ? round_up(fft_case_largest_bytes(given, info, rank)) : least;
-    if (bytes < least || bytes > most) {
+    if (bytes < least || (bytes > most && fft_sides_are_usual(given))) {
         return fault("bytes is %zu, not between %zu and %zu", bytes, least, most);
     }
     return NULL;
 }
 
-/* Allocated extents: only the real side of a transform in place is padded, to the complex one. */
-static redist_index extent_of(const fft_case *given, enum fftnd_side side,
-                              const fftnd_layout *layout, int axis) {
-    const int is_padded =
-        given->options.in_place && side == FFTND_PHYSICAL && axis == fft_case_halved_axis(given);
-    return (int)(is_padded ? 2 * (layout->count[axis] / 2 + 1) : layout->count[axis]);
-}
-
-static const char *stride_fault(const fft_case *given, enum fftnd_side side,
-                                const fftnd_layout *layout) {
+static const char *stride_fault(const fft_case *given, const fftnd_plan_info *info,
+                                enum fftnd_side side, const fftnd_layout *layout) {
     const int is_last = given->options.batch_position == FFTND_BATCH_LAST;
-    ptrdiff_t stride = is_last ? given->options.batch : 1;
+    const ptrdiff_t unit = is_last ? given->options.batch : 1;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    fft_sides_strides(given, side, info, layout->count, stride);
     for (int axis = layout->ndims - 1; axis >= 0; axis--) {
-        if (layout->stride[axis] != stride) {
-            return fault("stride[%d] is %td, not %td", axis, layout->stride[axis], stride);
+        if (layout->stride[axis] != unit * stride[axis]) {
+            return fault("stride[%d] is %td, not %td", axis, layout->stride[axis],
+                         unit * stride[axis]);
         }
-        stride *= extent_of(given, side, layout, axis);
     }
-    stride = is_last ? 1 : stride;
-    if (layout->batch_stride != stride && given->options.batch > 1) {
-        return fault("batch_stride is %td, not %td", layout->batch_stride, stride);
-    }
-    return NULL;
+    return is_last && given->options.batch > 1 && layout->batch_stride != 1
+               ? fault("batch_stride is %td", layout->batch_stride)
+               : NULL;
 }
 
 /* Each element has bytes of its own, inside the array. */
@@ -260,7 +261,7 @@ const char *fft_layout_fault(const fft_case *given, MPI_Comm comm, const fftnd_p
     const fft_walk walk = fft_walk_make(layout, given->options.batch);
     found = bytes_fault(given, comm, info, &walk);
     if (found == NULL && walk.nelements > 0) {
-        found = stride_fault(given, side, layout);
+        found = stride_fault(given, info, side, layout);
     }
     return found != NULL ? found : places_fault(&walk);
 }

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fft_sides.h"
 #include "random.h"
 
-enum { MOST_ELEMENTS = 3000, NR2R = FFTND_DST4 + 1 };
+enum { MOST_ELEMENTS = 3000, NR2R = FFTND_DHT + 1 };
 
 static int choose_extent(int most) {
     static const int likely[] = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16};
@@ -100,15 +101,37 @@ static void choose_configuration(fft_case *given) {
     }
 }
 
-fft_case fft_random_case(int nranks, int has_nodes) {
+/* Any kinds of axes, of which one is halved at most. */
+static void choose_axes(fft_case *given) {
+    static const enum fftnd_axis likely[] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX,
+                                             FFTND_AXIS_COMPLEX, FFTND_AXIS_R2R, FFTND_AXIS_R2R};
+    given->kind = FFTND_MIXED;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        given->axes[axis] = likely[random_between(0, 4)];
+    }
+    if (random_chance(50)) {
+        given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
+    }
+}
+
+static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
     fft_case given;
     choose_shape(&given, nranks == 1 ? 1 : 2);
     given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
     choose_r2r(&given);
     choose_options(&given, has_nodes);
     choose_grid(&given, nranks);
+    if (is_mixed && random_chance(75)) {
+        choose_axes(&given);
+    }
     if (random_chance(40)) {
         fft_random_order(&given);
+    }
+    if (is_mixed && random_chance(30)) {
+        fft_random_kept(&given);
+    }
+    if (is_mixed && random_chance(60)) {
+        fft_sides_random(&given);
     }
     choose_configuration(&given);
     given.memory[0] = (enum fft_memory)random_between(0, 3);
@@ -123,6 +146,24 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     return given;
 }
 
+fft_case fft_random_case(int nranks, int has_nodes) {
+    return random_case(nranks, has_nodes, 0);
+}
+
+fft_case fft_random_mixed_case(int nranks) {
+    return random_case(nranks, 0, 1);
+}
+
+/* Nonzero if a complex axis has a place behind one. */
+static int has_complex_behind(const fft_case *given, int place) {
+    for (int i = place + 1; i < given->ndims; i++) {
+        if (given->kind != FFTND_MIXED || given->axes[given->order[i]] == FFTND_AXIS_COMPLEX) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void fft_random_order(fft_case *given) {
     const int halved = fft_case_halved_axis(given);
     const int nsplit =
@@ -131,7 +172,7 @@ void fft_random_order(fft_case *given) {
     random_permutation(given->ndims, order);
     given->has_order = 1;
     for (int i = 0; i < nsplit; i++) {
-        if (order[i] == halved) {
+        if (order[i] == halved && has_complex_behind(given, i)) {
             const int other = random_between(nsplit, given->ndims - 1);
             order[i] = order[other];
             order[other] = halved;
@@ -148,5 +189,8 @@ void fft_random_kept(fft_case *given) {
         given->retained[axis] = random_chance(20)   ? n
                                 : random_chance(20) ? close
                                                     : random_between(1, n);
+        if (given->kind == FFTND_MIXED && given->axes[axis] == FFTND_AXIS_NONE) {
+            given->retained[axis] = n;
+        }
     }
 }

@@ -9,10 +9,13 @@
  * choose goes to the environment variable FFTND_CONFIGURATION. */
 fft_case fft_random_case(int nranks, int has_nodes);
 
+/** The same with any mixture of axes, retained modes, and sides that lie in any way. */
+fft_case fft_random_mixed_case(int nranks);
+
 /** Makes a case keep some modes along each axis: all, nearly all, or any number. */
 void fft_random_kept(fft_case *given);
 
-/** Takes the axes in any order in which the halved one is not split first. */
+/** Takes the axes in any order in which no complex axis is transformed before the halved one. */
 void fft_random_order(fft_case *given);
 
 #endif

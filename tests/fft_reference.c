@@ -23,9 +23,17 @@ static void add_index(const double *from, int from_size, int from_index, double 
     }
 }
 
+/* Nonzero where an axis has positive and negative wavenumbers, the latter at its end. */
+static int has_signs(const fft_case *given, int axis) {
+    const int r2r = fft_case_r2r(given, axis);
+    return r2r < 0 || r2r == FFTND_DHT || r2r == FFTND_R2HC;
+}
+
 /* Index of the mode number `mode` of `nmodes` along an axis of `size` elements. */
-static int index_of(const fft_case *given, int mode, int nmodes, int size) {
-    return given->kind == FFTND_R2R || 2 * mode < nmodes ? mode : size - nmodes + mode;
+static int index_of(const fft_case *given, int axis, int mode, int nmodes, int size) {
+    const int is_low =
+        2 * mode < nmodes || (2 * mode == nmodes && fft_case_r2r(given, axis) == FFTND_R2HC);
+    return !has_signs(given, axis) || is_low ? mode : size - nmodes + mode;
 }
 
 /* Makes an axis as long as `to`: drops the highest frequencies or puts zeros there. Of an even number
@@ -33,9 +41,9 @@ static int index_of(const fft_case *given, int mode, int nmodes, int size) {
 static double *resize_axis(const fft_case *given, double *values, int sizes[], int axis, int to) {
     const int from = sizes[axis];
     const int nmodes = from < to ? from : to;
-    const int is_shared = from != to && given->kind != FFTND_R2R && nmodes % 2 == 0;
+    const int is_shared = from != to && has_signs(given, axis) && nmodes % 2 == 0;
     size_t before = 1;
-    size_t after = (size_t)fft_case_components(given, FFTND_SPECTRAL);
+    size_t after = 2;
     for (int i = 0; i < given->ndims; i++) {
         *(i < axis ? &before : &after) *= i == axis ? 1 : (size_t)sizes[i];
     }
@@ -43,9 +51,10 @@ static double *resize_axis(const fft_case *given, double *values, int sizes[], i
     for (int mode = 0; mode < nmodes; mode++) {
         const int is_half = is_shared && 2 * mode == nmodes;
         const double factor = is_half && from < to ? 0.5 : 1;
-        add_index(values, from, index_of(given, mode, nmodes, from), made, to,
-                  index_of(given, mode, nmodes, to), before, after, factor);
-        if (is_half) {
+        add_index(values, from, index_of(given, axis, mode, nmodes, from), made, to,
+                  index_of(given, axis, mode, nmodes, to), before, after, factor);
+        const int has_two = fft_case_r2r(given, axis) != FFTND_R2HC || from > to;
+        if (is_half && has_two) {
             add_index(values, from, mode, made, to, mode, before, after, factor);
         }
     }
@@ -81,12 +90,40 @@ static void copy_half(const fft_case *given, const double *whole, double *half) 
     }
 }
 
-static void run_complex(const fft_case *given, double *values, int sign) {
-    fftw_complex *whole = (fftw_complex *)values;
-    fftw_plan plan = fftw_plan_dft(given->ndims, given->sizes, whole, whole, sign,
-                                   FFTW_ESTIMATE | FFTW_UNALIGNED);
+/* Along one axis of complex numbers; from real to real both parts. */
+static void run_axis(const fft_case *given, double *values, const int sizes[], int axis,
+                     int backward) {
+    static const fftw_r2r_kind kinds[][2] = {
+        [FFTND_DCT1] = {FFTW_REDFT00, FFTW_REDFT00}, [FFTND_DCT2] = {FFTW_REDFT10, FFTW_REDFT01},
+        [FFTND_DCT3] = {FFTW_REDFT01, FFTW_REDFT10}, [FFTND_DCT4] = {FFTW_REDFT11, FFTW_REDFT11},
+        [FFTND_DST1] = {FFTW_RODFT00, FFTW_RODFT00}, [FFTND_DST2] = {FFTW_RODFT10, FFTW_RODFT01},
+        [FFTND_DST3] = {FFTW_RODFT01, FFTW_RODFT10}, [FFTND_DST4] = {FFTW_RODFT11, FFTW_RODFT11},
+        [FFTND_R2HC] = {FFTW_R2HC, FFTW_HC2R},       [FFTND_HC2R] = {FFTW_HC2R, FFTW_R2HC},
+        [FFTND_DHT] = {FFTW_DHT, FFTW_DHT}};
+    const int r2r = fft_case_r2r(given, axis), unit = r2r >= 0 ? 2 : 1;
+    int before = 1, after = 1;
+    for (int i = 0; i < given->ndims; i++) {
+        *(i < axis ? &before : &after) *= i == axis ? 1 : sizes[i];
+    }
+    const fftw_iodim line = {sizes[axis], after * unit, after * unit};
+    const fftw_iodim rest[] = {{before, after * sizes[axis] * unit, after * sizes[axis] * unit},
+                               {after * unit, 1, 1}};
+    fftw_plan plan =
+        r2r >= 0
+            ? fftw_plan_guru_r2r(1, &line, 2, rest, values, values, &kinds[r2r][backward],
+                                 FFTW_ESTIMATE | FFTW_UNALIGNED)
+            : fftw_plan_guru_dft(1, &line, 2, rest, (fftw_complex *)values, (fftw_complex *)values,
+                                 backward ? 1 : -1, FFTW_ESTIMATE | FFTW_UNALIGNED);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
+}
+
+static void run_axes(const fft_case *given, double *values, const int sizes[], int backward) {
+    for (int axis = 0; axis < given->ndims; axis++) {
+        if (given->kind != FFTND_MIXED || given->axes[axis] != FFTND_AXIS_NONE) {
+            run_axis(given, values, sizes, axis, backward);
+        }
+    }
 }
 
 static size_t product(int ndims, const int sizes[]) {
@@ -97,60 +134,37 @@ static size_t product(int ndims, const int sizes[]) {
     return n;
 }
 
-static void transform_complex(const fft_case *given, size_t n, const double *physical,
-                              double *spectral, double *returned) {
-    const size_t ncomponents = (size_t)fft_case_components(given, FFTND_PHYSICAL);
+/* Between numbers of a side and complex ones. */
+static void copy_numbers(size_t n, int from_components, const double *from, int to_components,
+                         double *to, double factor) {
+    const int both = from_components < to_components ? from_components : to_components;
+    for (size_t i = 0; i < n; i++) {
+        for (int j = 0; j < both; j++) {
+            to[i * (size_t)to_components + (size_t)j] =
+                factor * from[i * (size_t)from_components + (size_t)j];
+        }
+    }
+}
+
+/* In complex numbers, whatever the kinds. */
+static void transform_field(const fft_case *given, size_t n, const double *physical,
+                            double *spectral, double *returned) {
+    const int ncomponents = fft_case_components(given, FFTND_PHYSICAL);
     int sizes[REDIST_MAX_NDIMS];
     double *whole = calloc(2 * n, sizeof(double));
     fft_case_sizes(given, FFTND_PHYSICAL, sizes);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(whole + 2 * i, physical + ncomponents * i, ncomponents * sizeof(double));
-    }
-    run_complex(given, whole, FFTW_FORWARD);
+    copy_numbers(n, ncomponents, physical, 2, whole, 1);
+    run_axes(given, whole, sizes, 0);
     whole = resize(given, whole, sizes, FFTND_SPECTRAL);
     if (fft_case_halved_axis(given) >= 0) {
         copy_half(given, whole, spectral);
     } else {
-        memcpy(spectral, whole, product(given->ndims, sizes) * sizeof(fftw_complex));
+        copy_numbers(product(given->ndims, sizes), 2, whole,
+                     fft_case_components(given, FFTND_SPECTRAL), spectral, 1);
     }
     whole = resize(given, whole, sizes, FFTND_PHYSICAL);
-    run_complex(given, whole, FFTW_BACKWARD);
-    for (size_t i = 0; i < n * ncomponents; i++) {
-        returned[i] = whole[ncomponents == 2 ? i : 2 * i] / (double)n;
-    }
-    free(whole);
-}
-
-static void run_real(const fft_case *given, double *values, int backward) {
-    static const fftw_r2r_kind kinds[][2] = {
-        [FFTND_DCT1] = {FFTW_REDFT00, FFTW_REDFT00}, [FFTND_DCT2] = {FFTW_REDFT10, FFTW_REDFT01},
-        [FFTND_DCT3] = {FFTW_REDFT01, FFTW_REDFT10}, [FFTND_DCT4] = {FFTW_REDFT11, FFTW_REDFT11},
-        [FFTND_DST1] = {FFTW_RODFT00, FFTW_RODFT00}, [FFTND_DST2] = {FFTW_RODFT10, FFTW_RODFT01},
-        [FFTND_DST3] = {FFTW_RODFT01, FFTW_RODFT10}, [FFTND_DST4] = {FFTW_RODFT11, FFTW_RODFT11}};
-    fftw_r2r_kind chosen[REDIST_MAX_NDIMS];
-    for (int axis = 0; axis < given->ndims; axis++) {
-        chosen[axis] = kinds[given->r2r[axis]][backward];
-    }
-    fftw_plan plan = fftw_plan_r2r(given->ndims, given->sizes, values, values, chosen,
-                                   FFTW_ESTIMATE | FFTW_UNALIGNED);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-}
-
-static void transform_real(const fft_case *given, size_t n, const double *physical,
-                           double *spectral, double *returned) {
-    int sizes[REDIST_MAX_NDIMS];
-    double *whole = malloc(n * sizeof(double));
-    fft_case_sizes(given, FFTND_PHYSICAL, sizes);
-    memcpy(whole, physical, n * sizeof(double));
-    run_real(given, whole, 0);
-    whole = resize(given, whole, sizes, FFTND_SPECTRAL);
-    memcpy(spectral, whole, product(given->ndims, sizes) * sizeof(double));
-    whole = resize(given, whole, sizes, FFTND_PHYSICAL);
-    run_real(given, whole, 1);
-    for (size_t i = 0; i < n; i++) {
-        returned[i] = whole[i] / fft_case_logical_size(given);
-    }
+    run_axes(given, whole, sizes, 1);
+    copy_numbers(n, 2, whole, ncomponents, returned, 1 / fft_case_logical_size(given));
     free(whole);
 }
 
@@ -187,11 +201,7 @@ static void transform_fields(const fft_case *given, const fft_reference *made) {
         const double *physical = made->values[0] + field * step[0];
         double *spectral = made->values[1] + field * step[1];
         double *returned = made->returned + field * step[0];
-        if (given->kind == FFTND_R2R) {
-            transform_real(given, n, physical, spectral, returned);
-        } else {
-            transform_complex(given, n, physical, spectral, returned);
-        }
+        transform_field(given, n, physical, spectral, returned);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "fft_run.h"
 #include "harness.h"
 
-enum { NR2R = FFTND_DST4 + 1 };
+enum { NR2R = FFTND_DHT + 1 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -276,6 +276,15 @@ static double r2r_term(enum fftnd_r2r r2r, int n, int j, int k) {
         return (j == n - 1 ? 1 : 2) * sin(pi * (j + 1) * (k + 0.5) / n);
     case FFTND_DST4:
         return 2 * sin(pi * (j + 0.5) * (k + 0.5) / n);
+    case FFTND_R2HC:
+        return 2 * k <= n ? cos(2 * pi * j * k / n) : -sin(2 * pi * j * (n - k) / n);
+    case FFTND_HC2R:
+        return j == 0       ? 1
+               : 2 * j == n ? cos(pi * k)
+               : 2 * j < n  ? 2 * cos(2 * pi * j * k / n)
+                            : -2 * sin(2 * pi * (n - j) * k / n);
+    case FFTND_DHT:
+        return cos(2 * pi * j * k / n) + sin(2 * pi * j * k / n);
     }
     return NAN;
 }

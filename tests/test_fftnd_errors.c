@@ -92,7 +92,7 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(ndims), REDIST_MAX_NDIMS, REDIST_ERR_ARGUMENT, "ndims", "16"},
     {FFTND_C2C, AT(sizes[1]), 0, REDIST_ERR_SIZE, "sizes[1]", "0"},
     {FFTND_R2C, AT(sizes[2]), -7, REDIST_ERR_SIZE, "sizes[2]", "-7"},
-    {FFTND_C2C, AT(kind), 3, REDIST_ERR_ARGUMENT, "kind", "3"},
+    {FFTND_C2C, AT(kind), 4, REDIST_ERR_ARGUMENT, "kind", "4"},
     {FFTND_C2C, AT(kind), -1, REDIST_ERR_ARGUMENT, "kind", "-1"},
     {FFTND_C2C, AT(precision), 2, REDIST_ERR_ARGUMENT, "precision", "2"},
     {FFTND_C2C, AT(precision), -1, REDIST_ERR_ARGUMENT, "precision", "-1"},
@@ -117,7 +117,7 @@ static const mistake mistakes[] = {
     {FFTND_C2C, AT(order[1]), 3, REDIST_ERR_AXIS, "order[1]", "3"},
     {FFTND_R2C, AT(order[2]), -1, REDIST_ERR_AXIS, "order[2]", "-1"},
     {FFTND_R2C, AT(options.halved_axis), 0, REDIST_ERR_AXIS, "order[1]", "0"},
-    {FFTND_R2R, AT(r2r[1]), 8, REDIST_ERR_ARGUMENT, "r2r[1]", "8"},
+    {FFTND_R2R, AT(r2r[1]), 11, REDIST_ERR_ARGUMENT, "r2r[1]", "11"},
     {FFTND_R2R, AT(r2r[2]), -1, REDIST_ERR_ARGUMENT, "r2r[2]", "-1"},
     {FFTND_R2R, AT(sizes[0]), 1, REDIST_ERR_SIZE, "sizes[0]", "1"},
 };

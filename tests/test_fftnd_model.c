@@ -138,17 +138,18 @@ END_TEST
 
 /* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
 static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
-    static const redist_index sizes[3] = {24, 24, 24};
     static const int order[3] = {0, 1, 2};
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
     MPI_Comm comm;
-    struct fftnd__request request = {.comm = MPI_COMM_WORLD,
-                                     .ndims = 3,
-                                     .sizes = sizes,
-                                     .halved = -1,
-                                     .modes = sizes,
-                                     .kind = FFTND_C2C,
-                                     .options = FFTND_OPTIONS_DEFAULT};
+    struct fftnd__request request = {
+        .comm = MPI_COMM_WORLD,
+        .shape = {.ndims = 3,
+                  .halved = -1,
+                  .points = {24, 24, 24},
+                  .modes = {24, 24, 24},
+                  .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX}},
+        .kind = FFTND_C2C,
+        .options = FFTND_OPTIONS_DEFAULT};
     check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
     snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
              harness_nranks, harness_nranks);

@@ -8,7 +8,7 @@
 #include "methods.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
-enum { NKINDS = 3, NR2R = FFTND_DST4 + 1 };
+enum { NKINDS = 3, NR2R = FFTND_DHT + 1 };
 
 /* Kinds of real transforms, a different one on each axis. */
 static void mix_r2r(fft_case *given, int first) {

@@ -44,7 +44,8 @@ static void check_copy(int ndims, const redist_index count[], size_t item, size_
                                     from_stride, destination + to, to_stride));
     } else {
         redist_copy_box(ndims, count, item, source + from, from_stride, destination + to, to_stride,
-                        nontemporal);
+                        nontemporal ? REDIST_COPY_NONTEMPORAL
+                                    : (random_chance(50) ? REDIST_COPY_LOAD : REDIST_COPY_STORE));
     }
     copy_plainly(ndims, count, item, source + from, from_stride, expected + to, to_stride);
     if (memcmp(destination, expected, SPACE) != 0)

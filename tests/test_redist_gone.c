@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that is killed in the middle of exchanges: all others get an error within a bound.
- *     test_redist_gone METHOD execute|start|put VICTIM K FILE
- * VICTIM kills itself: 0 = between two executions, k = in the k-th MPI call of an execution. All others
- * append "rank R: CODE after S s" to FILE, since launchers may lose what is printed after a rank has died, and
- * end by _exit, since MPI_Finalize would wait for the victim. REDIST_TEST_LIMIT
- * is the bound in seconds. test_redist_gone.sh counts what they print.
+ * A rank that is killed in the middle of exchanges, or whose MPI refuses every call from then on: all others get an
+ * error within a bound, and so does the one that lives; then all free what they have.
+ *     test_redist_gone METHOD execute|arrays|start|put VICTIM K FILE
+ * VICTIM kills itself: 0 = between two executions, k = in the k-th MPI call of an execution; or its MPI calls fail from
+ * the k-th one on: -k. All others append "rank R: CODE after S s" to FILE, since launchers may lose what is printed after
+ * a rank has died, and end by _exit, since MPI_Finalize would wait for the victim. REDIST_TEST_LIMIT is the bound in
+ * seconds. test_redist_gone.sh counts what they print.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -84,6 +85,8 @@ static int execute(redist_plan *plan, const char *use, int direction) {
         return put_all(plan);
     if (strcmp(use, "execute") == 0)
         return redist_plan_execute(plan, direction);
+    if (strcmp(use, "arrays") == 0) /* all ranks agree first */
+        return redist_plan_execute_arrays(plan, direction, arrays[0], arrays[1]);
     int code = redist_plan_start(plan, direction);
     return code == REDIST_OK ? redist_plan_wait(plan) : code;
 }
@@ -96,10 +99,23 @@ static int run(redist_plan *plan, const char *use, int victim, int k) {
     if (rank == victim && k == 0)
         raise(SIGKILL);
     if (rank == victim)
-        faults_arm(FAULT_DEATH, k);
+        faults_arm(k > 0 ? FAULT_DEATH : FAULT_SILENCE, abs(k));
     for (int i = 0; i < AFTER && code == REDIST_OK; i++)
         code = execute(plan, use, i % 2);
     return code;
+}
+
+/* A rank that ends is gone: each stays until all have reported. */
+static void stay(const char *file) {
+    for (int lines = 0; lines < nranks;) {
+        FILE *reports = fopen(file, "r");
+        lines = 0;
+        for (int c; reports != NULL && (c = fgetc(reports)) != EOF;)
+            lines += c == '\n';
+        if (reports != NULL)
+            fclose(reports);
+        usleep(10000);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -108,18 +124,27 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (argc != 6) {
-        fprintf(stderr, "usage: test_redist_gone METHOD execute|start|put VICTIM K FILE\n");
+        fprintf(stderr, "usage: test_redist_gone METHOD execute|arrays|start|put VICTIM K FILE\n");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     redist_plan *plan = make_plan(argv[1], argv[2]);
     watch();
     double begin = MPI_Wtime();
     int code = run(plan, argv[2], atoi(argv[3]), atoi(argv[4]));
+    char message[256];
+    snprintf(message, sizeof message, "%s", redist_error_message());
+    if (atoi(argv[4]) < 0) { /* the codes say what was found out meanwhile */
+        (void)redist_plan_free(&plan);
+        (void)redist_free((void **)&arrays[0]);
+        (void)redist_free((void **)&arrays[1]);
+    }
     FILE *report = fopen(argv[5], "a");
     if (report != NULL) {
         fprintf(report, "rank %d: %s after %.1f s: %s\n", rank, redist_error_name(code),
-                MPI_Wtime() - begin, redist_error_message());
+                MPI_Wtime() - begin, message);
         fclose(report);
     }
+    if (atoi(argv[4]) < 0)
+        stay(argv[5]);
     _exit(code == REDIST_OK ? EXIT_FAILURE : EXIT_SUCCESS);
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Kills one of several ranks in the middle of exchanges; the others have to get an error, each of them:
+# Kills one of several ranks in the middle of exchanges, or lets all its MPI calls fail; the others have to get an error,
+# each of them:
 #     test_redist_gone.sh openmpi|mpich LAUNCHER YIELD_LIBRARY RANKS PROGRAM
 # Launchers would end the other ranks; so each rank is the child of a shell, which stays until all have ended.
 set -eu
@@ -60,11 +61,19 @@ for method in p2p p2p-type kway:2; do
     try $others "$method" execute $others 3
 done
 try $others alltoallw start $others 2
+# A rank that lives gets one too; what it cannot say by MPI, the others find out.
+for way in "p2p execute" "p2p put" "p2p-type start" "kway:2 execute" "direct arrays"; do
+    # shellcheck disable=SC2086 # two words
+    try "$ranks" $way $others -4
+done
 # Other nodes only learn of it from MPI, if it can tell.
 if [ "$ranks" -gt 2 ]; then
     export REDIST_NODE_SIZE=2 REDIST_TEST_LIMIT=5
     try 1 hier:nodes execute $others 0
     try 1 hier:ranks execute 0 0
+    # They learn from a rank of its node of one whose MPI refuses all calls, but not where there is none.
+    try "$ranks" p2p execute 0 -4
+    try "$ranks" hier:nodes execute 1 -1
 fi
 echo "test_redist_gone on $ranks ranks: $((run - failed)) passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

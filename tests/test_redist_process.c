@@ -28,11 +28,16 @@ struct helper {
     struct report report;
 };
 
+static int is_self(const struct redist__process *process) {
+    const struct redist__process self = redist__process_self();
+    return redist__process_is_same(&self, process);
+}
+
 static void run_helper(const struct redist__process *test, int report_to, int end) {
     struct report report = {.process = redist__process_self(),
                             .number = (long)getpid(),
-                            .is_test = redist__process_is_self(test),
-                            .test_is_gone = redist__process_is_gone(test)};
+                            .is_test = is_self(test),
+                            .test_is_gone = redist__process_is_gone(test, 0)};
     char nothing;
     ssize_t done = write(report_to, &report, sizeof(report));
     done += read(end, &nothing, 1);
@@ -97,19 +102,19 @@ START_TEST(myself) {
     struct redist__process self = redist__process_self();
     check_all(self.number == (uint64_t)getpid(), "the number is wrong");
     check_all(self.space != 0 && self.start != 0, "namespace or start is unknown");
-    check_all(redist__process_is_self(&self) && !redist__process_is_gone(&self),
+    check_all(is_self(&self) && !redist__process_is_gone(&self, 0),
               "this process is not itself, or gone");
     self.start++;
-    check_all(!redist__process_is_self(&self), "another start is taken for this process");
-    check_all(redist__process_is_gone(&self), "a number in use again is taken for the first user");
+    check_all(!is_self(&self), "another start is taken for this process");
+    check_all(redist__process_is_gone(&self, 0),
+              "a number in use again is taken for the first user");
 }
 END_TEST
 
 START_TEST(unknown) {
-    const struct redist__process nobody = {0}, no_space = {0, (uint64_t)getpid(), 1};
-    check_all(!redist__process_is_self(&nobody) && !redist__process_is_self(&no_space),
-              "an unknown process is taken for this one");
-    check_all(!redist__process_is_gone(&nobody) && !redist__process_is_gone(&no_space),
+    const struct redist__process nobody = {0}, no_space = {0, (uint64_t)getpid(), 1, -1};
+    check_all(!is_self(&nobody) && !is_self(&no_space), "an unknown process is taken for this one");
+    check_all(!redist__process_is_gone(&nobody, 0) && !redist__process_is_gone(&no_space, 0),
               "an unknown process is said to be gone");
 }
 END_TEST
@@ -120,15 +125,15 @@ START_TEST(killed) {
     siginfo_t info;
     check_all(helper.report.error == 0, "no process: %s", strerror(helper.report.error));
     check_all(process->number == (uint64_t)helper.child, "the child has another number");
-    check_all(!helper.report.is_test && !redist__process_is_self(process),
+    check_all(!helper.report.is_test && !is_self(process),
               "the child and the test are taken for one");
-    check_all(!redist__process_is_gone(process) && !helper.report.test_is_gone,
+    check_all(!redist__process_is_gone(process, 0) && !helper.report.test_is_gone,
               "a process that runs is said to be gone");
     kill(helper.child, SIGKILL);
     waitid(P_PID, (id_t)helper.child, &info, WEXITED | WNOWAIT);
-    check_all(redist__process_is_gone(process), "a zombie is not said to be gone");
+    check_all(redist__process_is_gone(process, 0), "a zombie is not said to be gone");
     helper_end(&helper);
-    check_all(redist__process_is_gone(process), "a killed process is not said to be gone");
+    check_all(redist__process_is_gone(process, 0), "a killed process is not said to be gone");
 }
 END_TEST
 
@@ -149,10 +154,10 @@ START_TEST(equal_numbers) {
                   a->process.space != redist__process_self().space,
               "namespaces are not told apart");
     check_all(!a->is_test && !b->is_test, "the test is taken for a process of another namespace");
-    check_all(!a->test_is_gone && !redist__process_is_gone(&a->process),
+    check_all(!a->test_is_gone && !redist__process_is_gone(&a->process, 0),
               "a process that cannot be seen is said to be gone");
     helpers_end(2, helpers);
-    check_all(!redist__process_is_gone(&a->process),
+    check_all(!redist__process_is_gone(&a->process, 0),
               "it is said that a process is gone that cannot be seen");
 }
 END_TEST

@@ -56,11 +56,7 @@ struct plan {
 /* ---------------------------------------------------------------- errors */
 
 static int check_cuda(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return REDIST_OK;
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
-    int code = error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE;
-    return redist_fail_in("libfftnd", code, "%s: %s", what, cudaGetErrorString(error));
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
 }
 
 static int check_cufft(cufftResult result, const char *what) {
@@ -71,26 +67,11 @@ static int check_cufft(cufftResult result, const char *what) {
 }
 
 static int check(const char *function, const char *name, const void *array, size_t bytes) {
-    struct cudaPointerAttributes attributes;
-    int current = -1;
-    int code = check_cuda(cudaGetDevice(&current), "cudaGetDevice");
-    if (code == REDIST_OK)
-        code = check_cuda(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes");
-    if (code != REDIST_OK)
-        return code;
-    int there = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-    if (!there)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
-                              name, array);
     if ((uintptr_t)array % bytes != 0)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "%s = %p is not aligned to %zu bytes, a complex element", name, array,
                               bytes);
-    if (attributes.device != current)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "%s = %p lies on device %d, but device %d is the current one", name,
-                              array, attributes.device, current);
-    return REDIST_OK;
+    return redist_space_at(REDIST_SPACE_CUDA)->check_array(function, name, array);
 }
 
 /* ---------------------------------------------------------------- tasks */

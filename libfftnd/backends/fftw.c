@@ -14,7 +14,8 @@ typedef void run_loop(void *(*work)(char *), char *jobs, size_t bytes, int njobs
 static const fftw_r2r_kind kinds[] = {
     [FFTND_DCT1] = FFTW_REDFT00, [FFTND_DCT2] = FFTW_REDFT10, [FFTND_DCT3] = FFTW_REDFT01,
     [FFTND_DCT4] = FFTW_REDFT11, [FFTND_DST1] = FFTW_RODFT00, [FFTND_DST2] = FFTW_RODFT10,
-    [FFTND_DST3] = FFTW_RODFT01, [FFTND_DST4] = FFTW_RODFT11};
+    [FFTND_DST3] = FFTW_RODFT01, [FFTND_DST4] = FFTW_RODFT11, [FFTND_R2HC] = FFTW_R2HC,
+    [FFTND_HC2R] = FFTW_HC2R,    [FFTND_DHT] = FFTW_DHT};
 
 static const unsigned efforts[] = {[FFTND_ESTIMATE] = FFTW_ESTIMATE,
                                    [FFTND_MEASURE] = FFTW_MEASURE,

@@ -33,13 +33,15 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
     return kernel->library->create(&serial, part->in->memory, part->out->memory,
-                                   &kernel->serial[kernel->nplans - 1][is_shorter]);
+                                   &kernel->plans[kernel->nplans - 1].serial[is_shorter]);
 }
 
 /* For pieces like the first one, and for shorter ones if there are some. */
 static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                        const struct part *part) {
     struct fftnd__piece last;
+    kernel->plans[kernel->nplans].from_out = part->in == problem->out;
+    kernel->plans[kernel->nplans].to_in = part->out == problem->in;
     kernel->nplans++;
     fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
     int code = create_variant(kernel, problem, part, 0);
@@ -61,63 +63,101 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return code == REDIST_OK ? create_both(kernel, problem, forward ? &others : &alone) : code;
 }
 
+/* The axes of one sort out of those of a part. */
+static void select_axes(const struct fftnd__transform *transform, int is_r2r, struct part *part) {
+    int n = 0;
+    for (int i = 0; i < part->step.naxes; i++)
+        if (fftnd__is_r2r(transform, part->step.axes[i]) == is_r2r)
+            part->step.axes[n++] = part->step.axes[i];
+    part->step.naxes = n;
+}
+
+/* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
+ * real and imaginary parts these change nothing in what the others do. */
+static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                        const struct part *all) {
+    const struct fftnd__chain *chain = &problem->transform->chain;
+    struct part fourier = *all, r2r = *all;
+    int code = REDIST_OK;
+    select_axes(problem->transform, 0, &fourier);
+    select_axes(problem->transform, 1, &r2r);
+    int apart = all->before.real != all->step.real && fourier.step.naxes > 1 &&
+                chain->modes[chain->halved] < chain->points[chain->halved];
+    if (fourier.step.naxes > 0 || r2r.step.naxes == 0)
+        code = (apart ? create_apart : create_both)(kernel, problem, &fourier);
+    if (r2r.step.naxes == 0 || code != REDIST_OK)
+        return code;
+    if (fourier.step.naxes > 0) {
+        r2r.in = r2r.out;
+        r2r.before.real = r2r.step.real;
+    }
+    return create_both(kernel, problem, &r2r);
+}
+
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
-    const struct fftnd__chain *chain = &problem->transform->chain;
     const struct fftnd__step *step = problem->step, *before = step - 1;
     const struct part part = {problem->in, problem->out, *before, *step, -1};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD};
-    int apart = before->real != step->real && step->naxes > 1 &&
-                chain->modes[chain->halved] < chain->points[chain->halved];
-    return apart ? create_apart(kernel, problem, &part) : create_both(kernel, problem, &part);
+    return create_mixed(kernel, problem, &part);
 }
 
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {
-    for (int i = 0; i < 4; i++)
-        if (kernel->serial[i / 2][i % 2] != NULL)
-            kernel->library->destroy(kernel->serial[i / 2][i % 2]);
+    for (int i = 0; i < kernel->nplans; i++)
+        for (int j = 0; j < 2; j++)
+            if (kernel->plans[i].serial[j] != NULL)
+                kernel->library->destroy(kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++)
         fftnd__rows_free(&kernel->rows[i], kernel->library);
     *kernel = (struct fftnd__kernel){0};
 }
 
-/* A halved axis that is truncated has a plan of its own, forward the first, backward the last. */
+static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
+                    const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__rows *rows = &kernel->rows[is_shorter];
+    char *from = kernel->plans[i].from_out ? out->memory : in->memory;
+    char *to = kernel->plans[i].to_in ? in->memory : out->memory;
+    return i == 0 && rows->row != NULL
+               ? fftnd__rows_run(rows, kernel->library, from, to)
+               : kernel->library->execute(kernel->plans[i].serial[is_shorter], from, to);
+}
+
+/* The mirror images of a truncated halved axis are known after its own plan, the first one forward. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out) {
-    int apart = kernel->nplans > 1;
-    const struct fftnd__block *between = apart && !kernel->is_forward ? in : out;
-    const struct fftnd__rows *rows = &kernel->rows[is_shorter];
+    int code = REDIST_OK;
     fftnd__pad_modes(truncation_in, in);
-    int code =
-        rows->row != NULL
-            ? fftnd__rows_run(rows, kernel->library, in->memory, between->memory)
-            : kernel->library->execute(kernel->serial[0][is_shorter], in->memory, between->memory);
-    fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, between);
-    if (code == REDIST_OK && apart)
-        code =
-            kernel->library->execute(kernel->serial[1][is_shorter], between->memory, out->memory);
+    for (int i = 0; i < kernel->nplans && code == REDIST_OK; i++) {
+        code = run_plan(kernel, i, is_shorter, in, out);
+        if (i == 0)
+            fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out);
+    }
     fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out);
+    fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
     return code;
 }
 
+/* Scratch of a plan is that of all others of the kernel. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
-    for (int i = 0; i < 2 && kernel->library->area_bytes != NULL; i++)
-        if (kernel->serial[0][i] != NULL) {
-            size_t bytes = kernel->library->area_bytes(kernel->serial[0][i]);
-            most = bytes > most ? bytes : most;
-        }
+    for (int i = 0; i < 2 * kernel->nplans && kernel->library->area_bytes != NULL; i++) {
+        void *plan = kernel->plans[i / 2].serial[i % 2];
+        size_t bytes = plan != NULL ? kernel->library->area_bytes(plan) : 0;
+        most = bytes > most ? bytes : most;
+    }
     return most;
 }
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
     int code = REDIST_OK;
-    for (int i = 0; i < 2 && kernel->library->set_area != NULL && code == REDIST_OK; i++)
-        if (kernel->serial[0][i] != NULL)
-            code = kernel->library->set_area(kernel->serial[0][i], area);
+    for (int i = 0; i < 2 * kernel->nplans && kernel->library->set_area != NULL; i++) {
+        void *plan = kernel->plans[i / 2].serial[i % 2];
+        if (plan != NULL && code == REDIST_OK)
+            code = kernel->library->set_area(plan, area);
+    }
     return code;
 }

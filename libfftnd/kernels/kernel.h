@@ -23,9 +23,12 @@ struct fftnd__kernel {
     const struct fftnd__serial *library;
     enum fftnd_precision precision;
     int is_forward;
-    int nplans;                 /* of the library, one after the other: 1 or 2 */
-    void *serial[2][2];         /* of each, for pieces like the first one and for shorter ones */
-    struct fftnd__rows rows[2]; /* instead of those of the first where `row` is not NULL */
+    int nplans; /* of the library, one after the other */
+    struct {
+        int from_out, to_in; /* not from the block before to the one after */
+        void *serial[2];     /* for pieces like the first one and for shorter ones */
+    } plans[3];
+    struct fftnd__rows rows[2]; /* instead of the first one's where `row` is not NULL */
 };
 
 /* What a kernel is made for. */

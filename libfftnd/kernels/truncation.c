@@ -6,19 +6,41 @@
 
 /* ---------------------------------------------------------------- which they are */
 
+/* The modes that a transform of `kept` points has too, of which the last `high` come from the end of the axis. */
+static redist_index count_high(const struct fftnd__transform *transform, int axis,
+                               redist_index kept) {
+    if (axis == transform->chain.halved)
+        return 0;
+    if (!fftnd__is_r2r(transform, axis))
+        return kept / 2;
+    switch (transform->r2r[REDIST_FORWARD][axis]) {
+    case FFTND_R2HC:
+        return (kept - 1) / 2;
+    case FFTND_DHT:
+        return kept / 2;
+    default:
+        return 0;
+    }
+}
+
+static enum fftnd__nyquist find_nyquist(const struct fftnd__transform *transform, int axis) {
+    if (axis == transform->chain.halved)
+        return FFTND__NYQUIST_MIRROR;
+    if (!fftnd__is_r2r(transform, axis) || transform->r2r[REDIST_FORWARD][axis] == FFTND_DHT)
+        return FFTND__NYQUIST_PAIR;
+    return transform->r2r[REDIST_FORWARD][axis] == FFTND_R2HC ? FFTND__NYQUIST_ALONE
+                                                              : FFTND__NYQUIST_NONE;
+}
+
 static struct fftnd__retained retained_of(const struct fftnd__transform *transform, int axis) {
     const struct fftnd__chain *chain = &transform->chain;
-    redist_index kept = chain->modes[axis], extent = fftnd__spectral_extent(chain, axis, kept);
-    int halved = axis == chain->halved;
-    struct fftnd__retained retained = {.axis = axis + transform->batch.shift, .low = extent};
-    retained.modes = fftnd__spectral_extent(chain, axis, chain->points[axis]);
-    if (transform->kind != FFTND_R2R && !halved) {
-        retained.high = kept / 2;
-        retained.low = kept - retained.high;
-    }
-    if (transform->kind != FFTND_R2R && kept % 2 == 0)
-        retained.nyquist = halved ? FFTND__NYQUIST_MIRROR : FFTND__NYQUIST_PAIR;
-    return retained;
+    redist_index kept = chain->modes[axis], high = count_high(transform, axis, kept);
+    return (struct fftnd__retained){
+        .axis = axis + transform->batch.shift,
+        .modes = fftnd__spectral_extent(chain, axis, chain->points[axis]),
+        .low = fftnd__spectral_extent(chain, axis, kept) - high,
+        .high = high,
+        .nyquist = kept % 2 == 0 ? find_nyquist(transform, axis) : FFTND__NYQUIST_NONE};
 }
 
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
@@ -57,19 +79,20 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
 
 /* ---------------------------------------------------------------- lines of a piece */
 
-/* Changes `n` elements, `stride` bytes apart; those at `partner` bytes from them belong to them. */
-typedef void change_line(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner);
+/* Changes `n` elements of 1 or 2 numbers, `stride` bytes apart; those at `partner` bytes from them belong to them. */
+typedef void change_line(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,
+                         int numbers);
 
 /* Every line along the last axis that has any length. */
 static void change_lines(int ndims, const redist_index count[], const ptrdiff_t stride[], char *at,
-                         ptrdiff_t partner, change_line *change) {
+                         ptrdiff_t partner, int numbers, change_line *change) {
     while (ndims > 1 && count[ndims - 1] == 1)
         ndims--;
     if (ndims == 1)
-        change(at, stride[0], count[0], partner);
+        change(at, stride[0], count[0], partner, numbers);
     for (redist_index i = 0; ndims > 1 && i < count[0]; i++)
         change_lines(ndims - 1, count + 1, stride + 1, at + (ptrdiff_t)i * stride[0], partner,
-                     change);
+                     numbers, change);
 }
 
 /* All elements with an index of an axis in begin..end-1. */
@@ -77,65 +100,65 @@ static void change_range(const struct fftnd__block *block, int axis, redist_inde
                          redist_index end, ptrdiff_t partner, change_line *change) {
     redist_index count[REDIST_MAX_NDIMS];
     memcpy(count, block->count, (size_t)block->ndims * sizeof *count);
+    int numbers = block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
     count[axis] = end - begin;
     change_lines(block->ndims, count, block->stride,
-                 block->memory + (ptrdiff_t)begin * block->stride[axis], partner, change);
+                 block->memory + (ptrdiff_t)begin * block->stride[axis], partner, numbers, change);
 }
 
 #define ELEMENTS(T)                                                                                \
-    static void clear_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner) {         \
+    static void clear_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,           \
+                          int numbers) {                                                           \
         (void)partner;                                                                             \
         for (redist_index i = 0; i < n; i++, at += stride)                                         \
-            *(T *)(void *)at = 0;                                                                  \
+            for (int j = 0; j < numbers; j++)                                                      \
+                ((T *)(void *)at)[j] = 0;                                                          \
     }                                                                                              \
-    static void clear_complex_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner) { \
-        (void)partner;                                                                             \
-        for (redist_index i = 0; i < n; i++, at += stride)                                         \
-            ((T *)(void *)at)[0] = ((T *)(void *)at)[1] = 0;                                       \
-    }                                                                                              \
-    static void add_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner) {           \
+    static void add_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,             \
+                        int numbers) {                                                             \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at, *other = (void *)(at + partner);                                 \
-            mode[0] += other[0];                                                                   \
-            mode[1] += other[1];                                                                   \
+            for (int j = 0; j < numbers; j++)                                                      \
+                mode[j] += other[j];                                                               \
         }                                                                                          \
     }                                                                                              \
-    static void add_conjugate_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner) { \
-        (void)partner;                                                                             \
+    static void add_conjugate_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,   \
+                                  int numbers) {                                                   \
+        (void)partner, (void)numbers;                                                              \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at;                                                                  \
             mode[0] *= 2;                                                                          \
             mode[1] = 0;                                                                           \
         }                                                                                          \
     }                                                                                              \
-    static void share_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner) {         \
+    static void share_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,           \
+                          int numbers) {                                                           \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at, *other = (void *)(at + partner);                                 \
-            other[0] = mode[0] /= 2;                                                               \
-            other[1] = mode[1] /= 2;                                                               \
+            for (int j = 0; j < numbers; j++)                                                      \
+                other[j] = mode[j] /= 2;                                                           \
         }                                                                                          \
     }
 ELEMENTS(double)
 ELEMENTS(float)
 
 struct changes {
-    change_line *clear_real, *clear_complex, *add, *add_conjugate, *share;
+    change_line *clear, *add, *add_conjugate, *share;
 };
 
 static const struct changes changes[] = {
-    [FFTND_DOUBLE] = {clear_double, clear_complex_double, add_double, add_conjugate_double,
-                      share_double},
-    [FFTND_FLOAT] = {clear_float, clear_complex_float, add_float, add_conjugate_float,
-                     share_float}};
+    [FFTND_DOUBLE] = {clear_double, add_double, add_conjugate_double, share_double},
+    [FFTND_FLOAT] = {clear_float, add_float, add_conjugate_float, share_float}};
 
 /* ---------------------------------------------------------------- modes half-way */
 
-/* Index in the piece of the mode half-way that the array has; bytes from there to the other one. */
+/* Index in the piece of the mode half-way that the array has; bytes from there to the other one, or to itself if the
+ * piece has no other. */
 static redist_index half_way(const struct fftnd__retained *at, const struct fftnd__block *block,
                              ptrdiff_t *partner) {
-    int mirrored = at->nyquist == FFTND__NYQUIST_MIRROR;
-    redist_index index = mirrored ? at->low - 1 : at->modes - at->high;
-    *partner = mirrored ? 0 : (ptrdiff_t)(at->high - index) * block->stride[at->axis];
+    int paired = at->nyquist == FFTND__NYQUIST_PAIR;
+    redist_index index = paired ? at->modes - at->high : at->low - 1;
+    *partner = paired ? (ptrdiff_t)(at->high - index) * block->stride[at->axis] : 0;
     return index;
 }
 
@@ -148,18 +171,16 @@ void fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd_
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist == nyquist)
             change_range(block, at->axis, index, index + 1, partner,
-                         partner != 0 ? change->add : change->add_conjugate);
+                         nyquist == FFTND__NYQUIST_MIRROR ? change->add_conjugate : change->add);
     }
 }
 
 void fftnd__pad_modes(const struct fftnd__truncation *truncation,
                       const struct fftnd__block *block) {
     const struct changes *change = &changes[block->precision];
-    size_t real = fftnd__item_bytes(block->precision, 1);
     for (int i = 0; i < truncation->n; i++) {
         const struct fftnd__retained *at = &truncation->axes[i];
-        change_range(block, at->axis, at->low, at->modes - at->high, 0,
-                     block->item == real ? change->clear_real : change->clear_complex);
+        change_range(block, at->axis, at->low, at->modes - at->high, 0, change->clear);
     }
     for (int i = 0; i < truncation->n; i++) {
         const struct fftnd__retained *at = &truncation->axes[i];

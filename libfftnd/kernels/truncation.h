@@ -7,9 +7,10 @@
 
 /* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
 enum fftnd__nyquist {
-    FFTND__NYQUIST_NONE,  /* there is none */
-    FFTND__NYQUIST_PAIR,  /* both are in the piece */
-    FFTND__NYQUIST_MIRROR /* the halved axis: one is, the other is its mirror image */
+    FFTND__NYQUIST_NONE,   /* there is none */
+    FFTND__NYQUIST_PAIR,   /* both are in the piece */
+    FFTND__NYQUIST_MIRROR, /* the halved axis: one is, the other is its mirror image */
+    FFTND__NYQUIST_ALONE   /* R2HC: one is, whose cosine both have alike */
 };
 
 /* Of an axis with `modes` modes in a piece, the array retains the first `low` and the last `high`. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "../backends/serial.h"
 #include "planner.h"
 
 #include <stdint.h>
 #include <string.h>
-
-/* Stores that bypass the caches pay for arrays that would not stay in them. */
-static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
 
 enum { USUAL_SEGMENTS = 4 };
 
@@ -27,8 +25,21 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->before_exchange = guess->partitions == 1;
 }
 
-void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
-                            const struct fftnd__request *request, int verbose) {
+/* Which stores bypass the caches. Collective; the size is a rank's share of the larger array, about. */
+static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, int nranks,
+                          size_t *nontemporal_bytes) {
+    redist_options options = REDIST_OPTIONS_DEFAULT;
+    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.wisdom_file = request->options.wisdom_file;
+    for (int i = 0; i < request->ndims; i++)
+        bytes *= (size_t)fftnd__request_extent(request, i);
+    bytes = is_on_device(request) ? 0 : bytes / (size_t)nranks;
+    return redist_choose_loops(comm, &options, bytes, nontemporal_bytes);
+}
+
+int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+                           const struct fftnd__request *request, int verbose) {
     const fftnd_options *options = &request->options;
     struct fftnd__configuration *guess = &candidates->guess;
     int transposed = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
@@ -41,18 +52,20 @@ void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
         .tiled = candidates->nranks > 1 && !transposed,
         .transposed = transposed,
-        .tile_bytes = options->tile_bytes != 0 ? options->tile_bytes : fftnd__cache_bytes() / 8,
+        .tile_bytes =
+            options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
         .group_bytes = SIZE_MAX,
-        .nontemporal_bytes = usual_nontemporal_bytes,
         .segments = 1,
         .partitions = 1};
+    int code = find_threshold(comm, request, candidates->nranks, &guess->nontemporal_bytes);
     if (is_on_device(request))
         guess_segments(candidates);
     if (candidates->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
         guess->tiled = 1;
-        guess->group_bytes = fftnd__cache_bytes() / 2;
+        guess->group_bytes = redist_find_caches()->second / 2;
     }
     fftnd__grids_guess(request, candidates->nranks, guess);
+    return code;
 }
 
 /* ---------------------------------------------------------------- variations */
@@ -79,7 +92,7 @@ static int vary_stores(struct fftnd__candidates *candidates, int i,
 
 static int vary_groups(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
-    const size_t values[] = {fftnd__cache_bytes() / 2, SIZE_MAX};
+    const size_t values[] = {redist_find_caches()->second / 2, SIZE_MAX};
     (void)candidates;
     return vary_value(candidate, i, 2, values, &candidate->group_bytes);
 }
@@ -128,10 +141,11 @@ static int vary_fusion(struct fftnd__candidates *candidates, int i,
 static int vary_order(struct fftnd__candidates *candidates, int i,
                       struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
-    int last = request->ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
+    int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
     if (i > 0 || candidates->nranks == 1)
         return 0;
-    if (request->options.order != NULL || request->options.grid_ndims != 0 || n >= last)
+    if (request->has_order || request->options.grid_ndims != 0 || n >= last ||
+        request->kind == FFTND_MIXED)
         return 1;
     memmove(&candidate->order[n + 1], &candidate->order[n],
             (size_t)(last - n) * sizeof *candidate->order);

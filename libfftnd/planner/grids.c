@@ -7,38 +7,14 @@
 
 /* ---------------------------------------------------------------- prediction */
 
-/* The largest part of an axis. */
-static double largest_part(redist_index n, int nparts) {
-    return (double)((n + nparts - 1) / nparts);
-}
-
-/* Bytes of the largest local array before the exchange of grid dimension `dim`, which finds axes up to
- * `dim` of the order split as at first and not yet transformed, the next one whole, and the others split
- * by the dimensions before theirs. */
-static double local_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
-                          const int grid[], int dim) {
-    double bytes = (request->precision == FFTND_DOUBLE ? 8.0 : 4.0) *
-                   (request->kind == FFTND_R2R ? 1 : 2) * request->options.batch;
-    for (int i = 0; i < request->ndims; i++) {
-        int axis = order[i];
-        redist_index modes = fftnd__request_extent(request, axis);
-        if (i <= dim)
-            bytes *= largest_part(request->sizes[axis], grid[i]);
-        else if (i == dim + 1 || i > grid_ndims)
-            bytes *= (double)modes;
-        else
-            bytes *= largest_part(modes, grid[i - 1]);
-    }
-    return bytes;
-}
-
 double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
                       const int order[], int grid_ndims, const int grid[]) {
     double seconds = 0;
     for (int dim = grid_ndims - 1, stride = 1; dim >= 0; stride *= grid[dim--])
-        if (grid[dim] > 1)
-            seconds += redist_model_seconds(model, nranks, grid[dim], stride,
-                                            local_bytes(request, order, grid_ndims, grid, dim));
+        if (fftnd__exchanges(request, order, grid, dim))
+            seconds +=
+                redist_model_seconds(model, nranks, grid[dim], stride,
+                                     fftnd__local_bytes(request, order, grid_ndims, grid, dim));
     return seconds;
 }
 
@@ -64,7 +40,7 @@ static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, in
 static void list_all(const struct fftnd__request *request, const int order[], int nranks,
                      struct fftnd__grids *grids) {
     int fixed = request->options.grid_ndims, least = fixed != 0 ? fixed : 1;
-    int most = fftnd__most_grid_ndims(request->ndims, request->halved, order);
+    int most = fftnd__most_grid_ndims(&request->shape, order);
     most = fixed != 0 ? fixed : most;
     grids->count = 0;
     for (int n = least; n <= most; n++) {
@@ -250,7 +226,7 @@ static void align_to_nodes(const struct fftnd__request *request, int nranks, con
                            int ndims, int dims[]) {
     struct search search = {.nranks = nranks, .ndims = ndims, .node_of = node_of};
     search.shortest = fftnd__request_extent(request, 0);
-    for (int i = 1; i < request->ndims; i++) {
+    for (int i = 1; i < request->shape.ndims; i++) {
         redist_index extent = fftnd__request_extent(request, i);
         search.shortest = extent < search.shortest ? extent : search.shortest;
     }
@@ -268,15 +244,19 @@ static int has_room(const struct fftnd__request *request, const int order[], int
     int dims[REDIST_MAX_NDIMS] = {0};
     if (MPI_Dims_create(nranks, grid_ndims, dims) != MPI_SUCCESS)
         return 0;
-    for (int i = 0; i < grid_ndims; i++)
+    const enum fftnd_axis *axes = request->shape.axes;
+    for (int i = 0; i < grid_ndims; i++) {
+        int next = fftnd__place_split_next(axes, order, grid_ndims, i);
         if (dims[i] > fftnd__request_extent(request, order[i]) ||
-            dims[i] > fftnd__request_extent(request, order[i + 1]))
+            (!fftnd__stays_split(axes, order[i]) &&
+             dims[i] > fftnd__request_extent(request, order[next])))
             return 0;
+    }
     return 1;
 }
 
 static int choose_ndims(const struct fftnd__request *request, const int order[], int nranks) {
-    int n = 1, most = fftnd__most_grid_ndims(request->ndims, request->halved, order);
+    int n = 1, most = fftnd__most_grid_ndims(&request->shape, order);
     while (n < most && !has_room(request, order, n, nranks))
         n++;
     return n < most ? n : most;
@@ -286,10 +266,10 @@ void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
                         struct fftnd__configuration *configuration) {
     const fftnd_options *options = &request->options;
     int *order = configuration->order, *grid = configuration->grid;
-    fftnd__usual_order(request->ndims, request->halved, order);
-    if (options->order != NULL)
-        memcpy(order, options->order, (size_t)request->ndims * sizeof *order);
-    if (request->ndims == 1)
+    fftnd__usual_order(&request->shape, order);
+    if (request->has_order)
+        memcpy(order, request->order, sizeof request->order);
+    if (request->shape.ndims == 1)
         return;
     int ndims = options->grid_ndims, is_open = 1;
     for (int i = 0; i < ndims && options->grid != NULL; i++) {
@@ -306,4 +286,5 @@ void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
         redist_nodes(request->comm, request->options.by_node, &nnodes, &node_of) == REDIST_OK &&
         nnodes > 1)
         align_to_nodes(request, nranks, node_of, ndims, grid);
+    fftnd__order_guess(request, configuration);
 }

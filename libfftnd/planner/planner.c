@@ -6,6 +6,7 @@
 #include "planner.h"
 #include "../engine.h"
 #include "../offload.h"
+#include "../sides.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void report(const struct search *search, const struct fftnd__configuratio
     MPI_Comm_rank(search->comm, &rank);
     if (rank != 0 || !search->verbose)
         return;
-    fftnd__configuration_print(configuration, search->request->ndims, text);
+    fftnd__configuration_print(configuration, search->request->shape.ndims, text);
     if (seconds >= 0)
         fprintf(stderr, "fftnd: %9.3f ms a round trip  %s%s\n", 1e3 * seconds, text, remark);
     else
@@ -45,6 +46,12 @@ static int out_of_time(const struct search *search) {
     return out || result != MPI_SUCCESS;
 }
 
+/* Waits for what was only enqueued. */
+static int finish(const struct search *search, struct fftnd__engine *engine) {
+    int code = redist_space_at(search->space)->stream_wait(search->request->options.stream);
+    return code == REDIST_OK ? fftnd__engine_query(engine) : code;
+}
+
 /* Back even if forth has failed: the peers may not know, and would wait. */
 static int time_round_trip(const struct search *search, struct fftnd__engine *engine,
                            void *const arrays[2], double *seconds) {
@@ -52,6 +59,10 @@ static int time_round_trip(const struct search *search, struct fftnd__engine *en
     double begin = MPI_Wtime();
     int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
     int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
+    if (search->request->options.asynchronous) {
+        int waited = finish(search, engine);
+        back = back == REDIST_OK ? waited : back;
+    }
     *seconds = MPI_Wtime() - begin;
     int ended = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, search->comm)));
@@ -152,8 +163,8 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
 
 static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
     char texts[2][FFTND__CONFIGURATION_BYTES];
-    fftnd__configuration_print(candidate, search->request->ndims, texts[0]);
-    fftnd__configuration_print(&search->best, search->request->ndims, texts[1]);
+    fftnd__configuration_print(candidate, search->request->shape.ndims, texts[0]);
+    fftnd__configuration_print(&search->best, search->request->shape.ndims, texts[1]);
     return strcmp(texts[0], texts[1]) == 0;
 }
 
@@ -191,8 +202,10 @@ static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIG
         fftnd__append(key, "x%d", options->grid[i]);
     for (int i = 0; i < request->ndims && options->order != NULL; i++)
         fftnd__append(key, "%s%d", i > 0 ? "," : "/order=", options->order[i]);
+    if (!fftnd__sides_are_usual(request))
+        fftnd__append(key, "/sides=%llx", fftnd__hash_sides(request, 1));
     if (options->space != REDIST_SPACE_HOST)
-        fftnd__append(key, "/cuda");
+        fftnd__append(key, options->asynchronous ? "/cuda-asynchronous" : "/cuda");
     fftnd__append(key, "%s/threads=%d", options->by_node ? "/by-node" : "", options->threads);
     fftnd__append(
         key, "/batch=%d%c/halved=%d/lean=%d%d%d/align=%d/fusion=%d/local_transpose=%d/method=%s",
@@ -209,7 +222,7 @@ static void store(const struct search *search, const char *key) {
     int is_timed = search->best_seconds >= 0;
     report(search, &search->best, search->best_seconds,
            is_timed ? "  <- chosen" : "  <- chosen, but nothing could be timed");
-    fftnd__configuration_print(&search->best, search->request->ndims, text);
+    fftnd__configuration_print(&search->best, search->request->shape.ndims, text);
     if (is_timed)
         redist_wisdom_store(search->comm, search->request->options.wisdom_file, key, text);
 }
@@ -267,10 +280,12 @@ int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
                             .best_seconds = -1,
                             .verbose = is_verbose(options)};
     struct fftnd__candidates candidates;
-    fftnd__candidates_init(&candidates, comm, request, search.verbose);
+    int code = fftnd__candidates_init(&candidates, comm, request, search.verbose);
     search.best = candidates.guess;
-    int dictated, measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
-    int code = take_dictated(&search, &dictated);
+    int dictated = 0;
+    int measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
+    if (code == REDIST_OK)
+        code = take_dictated(&search, &dictated);
     if (code == REDIST_OK && !dictated && measures)
         code = recall_or_measure(&search, &candidates, remembered);
     else

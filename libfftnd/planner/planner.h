@@ -37,6 +37,23 @@ void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
 int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
                       int verbose, struct fftnd__grids *grids);
 
+/* ---------------------------------------------------------------- orders.c: what a chain sends */
+
+/* Whether grid dimension `dim` exchanges at all. */
+int fftnd__exchanges(const struct fftnd__request *request, const int order[], const int grid[],
+                     int dim);
+
+/* Bytes of the largest local array before the exchange of grid dimension `dim`. */
+double fftnd__local_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
+                          const int grid[], int dim);
+
+/* Takes the user's order, or, where each axis has a kind of its own, one that sends least on this grid; else the
+ * order stays. */
+void fftnd__order_guess(const struct fftnd__request *request,
+                        struct fftnd__configuration *configuration);
+
+/* ---------------------------------------------------------------- predictions */
+
 /* Seconds of the exchanges in one direction, by a communication model (Egger, section 2.5.3). */
 double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
                       const int order[], int grid_ndims, const int grid[]);
@@ -52,19 +69,14 @@ struct fftnd__candidates {
     struct fftnd__grids grids;
 };
 
-/* Makes the guess: what estimating takes, and where measuring starts. */
-void fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
-                            const struct fftnd__request *request, int verbose);
+/* Makes the guess: what estimating takes, and where measuring starts. Collective. */
+int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+                           const struct fftnd__request *request, int verbose);
 
 /* The next variation of the best configuration so far, which may be that one again. Returns 0 when there are
  * no more. Collective, the same on all ranks. */
 int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate);
-
-/* ---------------------------------------------------------------- cache.c */
-
-/* Bytes of the second-level cache of one core, for which tiles are cut. */
-size_t fftnd__cache_bytes(void);
 
 #endif

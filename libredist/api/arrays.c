@@ -106,14 +106,14 @@ static int find_own_space(const struct redist__request *request,
 static int check_own_space(const struct redist__request *request,
                            const struct redist__problem *problem,
                            const struct redist__space *space) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+    for (int side = 0; side < 2; side++)
         if (request->arrays[side] != NULL && problem->transfer->side[side].bytes != 0)
-            code = space->check_array(request->arrays[side]);
-    if (code == REDIST_OK && space->asynchronous && problem->tiles == REDIST_GET)
-        code = redist_fail_in(request->function, REDIST_ERR_METHOD,
+            REDIST_TRY(
+                space->check_array(request->function, request->names[side], request->arrays[side]));
+    if (space->asynchronous && problem->tiles == REDIST_GET)
+        return redist_fail_in(request->function, REDIST_ERR_METHOD,
                               "options.tiles = REDIST_GET is for arrays in host memory");
-    return code;
+    return REDIST_OK;
 }
 
 /* Ranks without elements join the others. */
@@ -220,8 +220,8 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
 }
 
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem) {
-    int code = find_space(request, problem);
-    return code == REDIST_OK ? find_mapped(request, problem) : code;
+    REDIST_TRY(find_space(request, problem));
+    return find_mapped(request, problem);
 }
 
 /* The barrier orders every rank's closing before any rank's return, after which an array may be freed:
@@ -231,6 +231,6 @@ void redist__close_mappings(const struct redist__problem *problem) {
     if (space == NULL)
         return;
     space->unmap(problem->mappings);
-    if (space->asynchronous && !redist__peers_gone(problem->context))
+    if (space->asynchronous && redist__peers_check(problem->context) == REDIST_OK)
         (void)redist_insist(MPI_Barrier(problem->context->node));
 }

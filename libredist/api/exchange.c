@@ -117,7 +117,7 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
     if (bytes == 0)
         return 1;
     if (array == NULL || redist_space_at(redist__space_of(array)) != space ||
-        space->check_array(array) != REDIST_OK)
+        space->check_array("redist_exchange", side == 0 ? "a" : "b", array) != REDIST_OK)
         return 0;
     struct redist__memory_handle handle = space->export_memory(array, bytes);
     return handle.key == kept->key.memory[side] && handle.base == kept->key.base[side];
@@ -174,11 +174,11 @@ static struct redist__exchanges *find_exchanges(const struct redist__context *co
 static int provide_exchanges(struct redist__context *context) {
     struct redist__kept *kept;
     int is_new = find_exchanges(context) == NULL;
-    int code = redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
-                               free_exchanges, &kept);
-    if (code == REDIST_OK && is_new)
+    REDIST_TRY(redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
+                               free_exchanges, &kept));
+    if (is_new)
         count_type_users(1);
-    return code;
+    return REDIST_OK;
 }
 
 /* The same on all ranks. */
@@ -212,13 +212,10 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
     options.effort = REDIST_ESTIMATE;
-    int code = provide_exchanges(context);
-    if (code == REDIST_OK)
-        code = redist__plan_exchange_in(
-            "redist_exchange", comm, call->datatype, call->ndims, call->sizes[0], call->arrays[0],
-            call->axes[0], call->sizes[1], call->arrays[1], call->axes[1], &options, &plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(provide_exchanges(context));
+    REDIST_TRY(redist__plan_exchange_in(
+        "redist_exchange", comm, call->datatype, call->ndims, call->sizes[0], call->arrays[0],
+        call->axes[0], call->sizes[1], call->arrays[1], call->axes[1], &options, &plan));
     redist_handle_remove(plan);
     redist__context_release(context);
     struct redist__exchanges *exchanges = find_exchanges(context);
@@ -266,12 +263,11 @@ static int find_kept(struct redist__context *context, const struct call *call, i
         return REDIST_OK;
     own = find_suitable(exchanges, call);
     own |= exchanges->failed == REDIST_OK ? NOBODY_FAILED : ALL_FAILED;
-    int code = agree_on_bits(context, own, &common);
-    if (code == REDIST_OK && !(common & NOBODY_FAILED))
-        code = settle_failure(context, common, &common);
-    if (code == REDIST_OK)
-        *slot = ffs(common & SUITS_ALL) - 1;
-    return code;
+    REDIST_TRY(agree_on_bits(context, own, &common));
+    if (!(common & NOBODY_FAILED))
+        REDIST_TRY(settle_failure(context, common, &common));
+    *slot = ffs(common & SUITS_ALL) - 1;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the exchange */
@@ -299,12 +295,9 @@ int redist_exchange(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redis
     const struct call call = {
         datatype, ndims, {axis_a, axis_b}, {sizes_a, sizes_b}, {(void *)(size_t)a, b}};
     struct redist__context *context;
-    int code = redist_check_comm(comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    code = run(comm, context, &call);
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist__context_get(comm, &context));
+    int code = run(comm, context, &call);
     redist__context_release(context);
     return code;
 }

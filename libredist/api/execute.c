@@ -18,9 +18,7 @@ int redist__check_plan(const char *function, const redist_plan *plan) {
 
 static int check_start(const char *function, const redist_plan *plan, int direction,
                        enum redist_tiles tiles) {
-    int code = redist__check_plan(function, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(function, plan));
     if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                               "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
@@ -52,7 +50,7 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check_array(array);
+    int code = space->check_array(function, name, array);
     if (code != REDIST_OK || !plan->problem.mapped[side] ||
         space->export_memory(array, bytes).key != 0)
         return code;
@@ -61,6 +59,19 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                               ? "%s = %p cannot be mapped by peers, as the plan expects"
                               : "%s = %p is not from redist_alloc, as the plan expects",
                           name, array);
+}
+
+/* Peers know where they write to from when the plan was made. */
+static int check_destination(const char *function, const redist_plan *plan, int side,
+                             const void *array) {
+    if (!plan->problem.asynchronous || plan->transfer.side[side].bytes == 0 ||
+        (plan->problem.bound[side] && plan->problem.arrays[side] == array))
+        return REDIST_OK;
+    return redist_fail_in(function,
+                          plan->problem.bound[side] ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
+                          "array %s = %p is written in this direction: with options.asynchronous "
+                          "it has to be the one that the plan was made with",
+                          plan->request.names[side], array);
 }
 
 static int check_later_arrays(const char *function, redist_plan *plan, void *const arrays[2]) {
@@ -76,9 +87,18 @@ static int check_later_arrays(const char *function, redist_plan *plan, void *con
     return plan->request.options.skip_agreement ? code : redist_agree(plan->context->comm, code);
 }
 
+static void begin(redist_plan *plan, int direction, void *const arrays[2]) {
+    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
+                                            arrays[!direction]);
+}
+
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    redist__transport_execute(&plan->transport, direction, arrays[direction], arrays[!direction]);
+    if (plan->problem.asynchronous)
+        begin(plan, direction, arrays);
+    else
+        redist__transport_execute(&plan->transport, direction, arrays[direction],
+                                  arrays[!direction]);
     redist__timer_end(plan->problem.timer);
     return redist__failure_report(&plan->failure);
 }
@@ -86,8 +106,7 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
 /* Failures are for redist_plan_wait to report, when the peers have what they wait for. */
 static int start(redist_plan *plan, int direction, void *const arrays[2]) {
     redist__timer_begin(plan->problem.timer, 1);
-    plan->transport.candidate.method->start(plan->transport.state, direction, arrays[direction],
-                                            arrays[!direction]);
+    begin(plan, direction, arrays);
     redist__timer_end(plan->problem.timer);
     plan->started = 1;
     return REDIST_OK;
@@ -96,19 +115,18 @@ static int start(redist_plan *plan, int direction, void *const arrays[2]) {
 typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
-    int code = check_start(function, plan, direction, REDIST_WHOLE);
-    if (code == REDIST_OK)
-        code = check_bound(function, plan);
-    return code == REDIST_OK ? run(plan, direction, plan->request.arrays) : code;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(check_bound(function, plan));
+    return run(plan, direction, plan->request.arrays);
 }
 
 static int run_on(const char *function, redist_plan *plan, int direction, void *a, void *b,
                   run_plan *run) {
     void *const arrays[2] = {a, b};
-    int code = check_start(function, plan, direction, REDIST_WHOLE);
-    if (code == REDIST_OK)
-        code = check_later_arrays(function, plan, arrays);
-    return code == REDIST_OK ? run(plan, direction, arrays) : code;
+    REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
+    REDIST_TRY(check_destination(function, plan, !direction, arrays[!direction]));
+    REDIST_TRY(check_later_arrays(function, plan, arrays));
+    return run(plan, direction, arrays);
 }
 
 int redist_plan_execute(redist_plan *plan, int direction) {
@@ -136,11 +154,9 @@ static int end_execution(redist_plan *plan, void (*end)(void *state)) {
 }
 
 int redist_plan_wait(redist_plan *plan) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && !plan->started)
-        code = redist_fail(REDIST_ERR_STATE, "the plan is not started");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (!plan->started)
+        return redist_fail(REDIST_ERR_STATE, "the plan is not started");
     plan->started = 0;
     return end_execution(plan, plan->transport.candidate.method->wait);
 }
@@ -153,6 +169,8 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
     const char *name = side ? "destination" : "source";
     if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
         code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (code == REDIST_OK && side == 1)
+        code = check_destination(function, plan, side, array);
     if (code == REDIST_OK)
         code = check_mapped(function, plan, name, side, array);
     if (code != REDIST_OK)
@@ -166,10 +184,10 @@ static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles
 }
 
 static int check_open(const char *function, const redist_plan *plan, enum redist_tiles tiles) {
-    int code = redist__check_plan(function, plan);
-    if (code == REDIST_OK && (!plan->opened || plan->problem.tiles != tiles))
-        code = redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
-    return code;
+    REDIST_TRY(redist__check_plan(function, plan));
+    if (!plan->opened || plan->problem.tiles != tiles)
+        return redist_fail_in(function, REDIST_ERR_STATE, "no execution in tiles is open");
+    return REDIST_OK;
 }
 
 static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
@@ -190,9 +208,7 @@ static int check_tile(const char *function, const redist_plan *plan, enum redist
 }
 
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
-    int code = check_open(function, plan, tiles);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_open(function, plan, tiles));
     plan->opened = 0;
     return end_execution(plan, plan->transport.candidate.method->close);
 }
@@ -263,17 +279,40 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
 }
 
 int redist_plan_put_progress(redist_plan *plan) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    return code == REDIST_OK ? poll_tiles(plan, NULL) : code;
+    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
+    return poll_tiles(plan, NULL);
 }
 
 int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
+    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
+    if (plan->problem.partitions <= 1)
+        return redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    if (plan->problem.asynchronous)
+        return redist_fail(REDIST_ERR_STATE, "the plan was made with options.asynchronous: call "
+                                             "redist_plan_put_wait");
+    if (partitions == NULL)
+        return redist_fail(REDIST_ERR_NULL, "partitions = NULL");
+    return poll_tiles(plan, partitions);
+}
+
+/* The host waits where no stream does it. */
+static int wait_for_partitions(redist_plan *plan, int partitions) {
+    int arrived = 0, code = REDIST_OK;
+    if (plan->problem.asynchronous)
+        plan->transport.candidate.method->await(plan->transport.state, partitions);
+    while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
+        code = poll_tiles(plan, &arrived);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_put_wait(redist_plan *plan, int partitions) {
     int code = check_open(__func__, plan, REDIST_PUT);
     if (code == REDIST_OK && plan->problem.partitions <= 1)
         code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
-    if (code == REDIST_OK && partitions == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "partitions = NULL");
-    return code == REDIST_OK ? poll_tiles(plan, partitions) : code;
+    if (code == REDIST_OK && (partitions < 0 || partitions > plan->problem.partitions))
+        code = redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
+                           plan->problem.partitions);
+    return code == REDIST_OK ? wait_for_partitions(plan, partitions) : code;
 }
 
 int redist_plan_break(redist_plan *plan, int code) {
@@ -293,10 +332,17 @@ int redist_plan_get_end(redist_plan *plan) {
 
 /* ---------------------------------------------------------------- questions */
 
-int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
+int redist_plan_query(redist_plan *plan) {
     int code = redist__check_plan(__func__, plan);
     if (code != REDIST_OK)
         return code;
+    if (plan->transport.candidate.method->query != NULL)
+        plan->transport.candidate.method->query(plan->transport.state);
+    return redist__failure_report(&plan->failure);
+}
+
+int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
+    REDIST_TRY(redist__check_plan(__func__, plan));
     const redist_plan_info own = {
         .method = plan->method_name,
         .workspace_bytes = plan->transport.candidate.method->workspace(plan->transport.state),
@@ -307,21 +353,19 @@ int redist_plan_get_info(const redist_plan *plan, redist_plan_info *info) {
 }
 
 int redist_plan_get_comm(const redist_plan *plan, MPI_Comm *comm) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && comm == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
-    if (code == REDIST_OK)
-        *comm = plan->context->comm;
-    return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (comm == NULL)
+        return redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    *comm = plan->context->comm;
+    return REDIST_OK;
 }
 
 int redist_plan_get_method(const redist_plan *plan, const char **method) {
-    int code = redist__check_plan(__func__, plan);
-    if (code == REDIST_OK && method == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "method = NULL");
-    if (code == REDIST_OK)
-        *method = plan->method_name;
-    return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (method == NULL)
+        return redist_fail(REDIST_ERR_NULL, "method = NULL");
+    *method = plan->method_name;
+    return REDIST_OK;
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {

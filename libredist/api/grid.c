@@ -114,10 +114,8 @@ static int choose_dims(int size, int ndims, int dims[]) {
 }
 
 int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
-    int code = redist_check_comm(comm);
-    if (code != REDIST_OK)
-        return code;
-    code = check_ndims(__func__, ndims);
+    REDIST_TRY(redist_check_comm(comm));
+    int code = check_ndims(__func__, ndims);
     if (code == REDIST_OK && subcomms == NULL)
         code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
     int dims[REDIST_MAX_NDIMS] = {0}, size;
@@ -165,10 +163,8 @@ static int create_comms_by_node(const struct redist__context *context,
 
 static int find_coords(struct redist__grid_entry *entry) {
     int rank;
-    int code = redist_check_mpi(MPI_Comm_rank(entry->comm, &rank));
-    if (code == REDIST_OK)
-        code = redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
-    return code;
+    REDIST_TRY(redist_check_mpi(MPI_Comm_rank(entry->comm, &rank)));
+    return redist_check_mpi(MPI_Cart_coords(entry->comm, rank, entry->ndims, entry->coords));
 }
 
 static int connect_entry(struct redist__context *context, struct redist__grid_entry *entry) {
@@ -199,9 +195,7 @@ static int provide_entry(struct redist__context *context, struct grids *grids, i
     fresh->comm = MPI_COMM_NULL;
     for (int i = 0; i < ndims; i++)
         fresh->subcomms[i] = MPI_COMM_NULL;
-    int code = connect_entry(context, fresh);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(connect_entry(context, fresh));
     fresh->next = grids->first;
     grids->first = *entry = fresh;
     *spare = NULL;
@@ -334,11 +328,9 @@ int redist_grid_free(redist_grid **grid) {
         return redist_fail(REDIST_ERR_NULL, "grid = NULL");
     if (*grid == NULL)
         return REDIST_OK;
-    int code = check_grid(__func__, *grid);
-    if (code == REDIST_OK && !redist__mpi_is_running())
-        code = redist_fail(REDIST_ERR_STATE, "MPI is not running: free grids before MPI_Finalize");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_grid(__func__, *grid));
+    if (!redist__mpi_is_running())
+        return redist_fail(REDIST_ERR_STATE, "MPI is not running: free grids before MPI_Finalize");
     struct redist_grid freed = **grid;
     redist_handle_remove(*grid);
     redist_release(*grid);
@@ -349,9 +341,7 @@ int redist_grid_free(redist_grid **grid) {
 }
 
 int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]) {
-    int code = check_grid(__func__, grid);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_grid(__func__, grid));
     const struct redist__grid_entry *entry = grid->entry;
     if (ndims != NULL)
         *ndims = entry->ndims;
@@ -365,24 +355,22 @@ int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[
 }
 
 int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm) {
-    int code = check_grid(__func__, grid);
-    if (code == REDIST_OK && comm == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "comm = NULL");
-    if (code == REDIST_OK)
-        *comm = grid->entry->comm;
-    return code;
+    REDIST_TRY(check_grid(__func__, grid));
+    if (comm == NULL)
+        return redist_fail(REDIST_ERR_NULL, "comm = NULL");
+    *comm = grid->entry->comm;
+    return REDIST_OK;
 }
 
 int redist_grid_subcomm(const redist_grid *grid, int dim, MPI_Comm *subcomm) {
-    int code = check_grid(__func__, grid);
-    if (code == REDIST_OK && subcomm == NULL)
-        code = redist_fail(REDIST_ERR_NULL, "subcomm = NULL");
-    if (code == REDIST_OK && (dim < 0 || dim >= grid->entry->ndims))
-        code =
-            redist_fail(REDIST_ERR_GRID, "dim = %d is not in 0..%d", dim, grid->entry->ndims - 1);
-    if (code == REDIST_OK)
-        *subcomm = grid->entry->subcomms[dim];
-    return code;
+    REDIST_TRY(check_grid(__func__, grid));
+    if (subcomm == NULL)
+        return redist_fail(REDIST_ERR_NULL, "subcomm = NULL");
+    if (dim < 0 || dim >= grid->entry->ndims)
+        return redist_fail(REDIST_ERR_GRID, "dim = %d is not in 0..%d", dim,
+                           grid->entry->ndims - 1);
+    *subcomm = grid->entry->subcomms[dim];
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- boxes of a grid */
@@ -417,11 +405,8 @@ static int check_split(const redist_grid *grid, int ndims, const redist_index si
 
 int redist_grid_box(const redist_grid *grid, int ndims, const redist_index sizes[],
                     const int axes[], redist_box *box) {
-    int code = check_grid(__func__, grid);
-    if (code == REDIST_OK)
-        code = check_split(grid, ndims, sizes, axes);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_grid(__func__, grid));
+    REDIST_TRY(check_split(grid, ndims, sizes, axes));
     redist_box own = REDIST_BOX_DEFAULT;
     memcpy(own.count, sizes, (size_t)ndims * sizeof *sizes);
     const struct redist__grid_entry *entry = grid->entry;

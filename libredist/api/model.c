@@ -104,11 +104,9 @@ static int measure_pairs(const struct group *whole, double *seconds) {
     struct group pair = {.all = whole->all, .options = whole->options};
     int rank;
     MPI_Comm_rank(whole->comm, &rank);
-    int code = redist_check_mpi(MPI_Comm_split(whole->comm, rank / 2, rank, &pair.comm));
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_check_mpi(MPI_Comm_split(whole->comm, rank / 2, rank, &pair.comm)));
     MPI_Comm_size(pair.comm, &pair.size);
-    code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
+    int code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
     if (code == REDIST_OK)
         code = measure_size(&pair, LEAST_ELEMENTS, seconds);
     release(&pair);
@@ -176,22 +174,20 @@ static int measure_both(const struct redist__context *context, const redist_opti
 static int read_arguments(const redist_options *options, redist_options *own_options,
                           const redist_model *model, redist_model *own) {
     const char *function = "redist_model_fit";
-    int code = redist_struct_read(function, "model", model, own, sizeof *own);
-    if (code == REDIST_OK && options != NULL)
-        code = redist_struct_read(function, "options", options, own_options, sizeof *own_options);
-    return code;
+    REDIST_TRY(redist_struct_read(function, "model", model, own, sizeof *own));
+    if (options != NULL)
+        REDIST_TRY(
+            redist_struct_read(function, "options", options, own_options, sizeof *own_options));
+    return REDIST_OK;
 }
 
 int redist_model_fit(MPI_Comm comm, const redist_options *options, redist_model *model) {
     struct redist__context *context;
     redist_options own = REDIST_OPTIONS_DEFAULT;
     redist_model fitted = REDIST_MODEL_DEFAULT;
-    int code = redist_check_comm(comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(context->comm, read_arguments(options, &own, model, &fitted));
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist__context_get(comm, &context));
+    int code = redist_agree(context->comm, read_arguments(options, &own, model, &fitted));
     if (code == REDIST_OK) {
         own.bind_a = own.bind_b = REDIST_BIND_AT_PLAN;
         own.phases = 0;

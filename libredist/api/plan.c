@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* An array of no more bytes is likely to stay in the caches, where stores past them only cost. */
-static const size_t usual_nontemporal_bytes = (size_t)16 << 20;
+/* Longer than any rank of a program is behind the others, as long as it lives. */
+static const double usual_wait_seconds = 600;
 
 /* ---------------------------------------------------------------- making a plan */
 
@@ -34,19 +34,22 @@ static struct redist_plan *allocate_plan(const struct redist__request *request) 
     plan->problem.partitions = request->options.partitions > 1 ? request->options.partitions : 1;
     plan->problem.partition_axis =
         request->options.partitions > 1 ? request->options.partition_axis : 0;
-    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes != 0
-                                          ? request->options.nontemporal_bytes
-                                          : usual_nontemporal_bytes;
+    plan->problem.nontemporal_bytes = request->options.nontemporal_bytes;
     plan->problem.stream = request->options.stream;
     plan->problem.concurrent = request->options.concurrent != 0;
+    plan->problem.wait_seconds =
+        request->options.wait_seconds > 0 ? request->options.wait_seconds : usual_wait_seconds;
     plan->problem.mappings = &plan->mappings;
     plan->problem.timer = request->options.phases ? &plan->timer : NULL;
     plan->problem.failure = &plan->failure;
     plan->problem.tag = request->tag;
-    if (request->options.bind_a)
-        plan->request.arrays[0] = NULL;
-    if (request->options.bind_b)
-        plan->request.arrays[1] = NULL;
+    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
+    for (int side = 0; side < 2; side++) {
+        plan->problem.bound[side] = later[side] == REDIST_BIND_AT_PLAN;
+        if (later[side] != REDIST_BIND_AT_PLAN)
+            plan->request.arrays[side] = NULL;
+        plan->problem.arrays[side] = plan->request.arrays[side];
+    }
     return plan;
 }
 
@@ -60,10 +63,24 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
+/* Devices have no use for loops of the host, but what is staged for them has. */
+static int choose_loops(struct redist__problem *problem, const redist_options *options) {
+    size_t bytes = 0;
+    int code = redist__loops_choose(problem->context, options, problem->largest_bytes, &bytes);
+    if (problem->nontemporal_bytes == 0)
+        problem->nontemporal_bytes = bytes;
+    return code;
+}
+
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
 static int complete_plan(struct redist_plan *plan, const redist_options *options,
                          redist_plan **result) {
     int code = redist__find_arrays(&plan->request, &plan->problem);
+    if (code == REDIST_OK && plan->request.options.asynchronous &&
+        plan->problem.space->asynchronous)
+        plan->problem.asynchronous = plan->request.options.skip_agreement = 1;
+    if (code == REDIST_OK)
+        code = choose_loops(&plan->problem, options);
     if (code == REDIST_OK)
         code = redist__tune(&plan->problem, options, &plan->transport);
     if (code != REDIST_OK) {
@@ -81,16 +98,13 @@ static int no_memory(const struct redist__request *request) {
 
 static int check_common(struct redist__request *request, const redist_options *options,
                         int least_ndims, redist_plan **plan) {
-    int code = redist__check_options(request, options);
-    if (code == REDIST_OK)
-        code = redist__check_ndims(request, least_ndims);
-    if (code == REDIST_OK)
-        code = redist__check_partitions(request);
-    if (code == REDIST_OK)
-        code = redist__check_datatype(request);
-    if (code == REDIST_OK && plan == NULL)
-        code = redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
-    return code;
+    REDIST_TRY(redist__check_options(request, options));
+    REDIST_TRY(redist__check_ndims(request, least_ndims));
+    REDIST_TRY(redist__check_partitions(request));
+    REDIST_TRY(redist__check_datatype(request));
+    if (plan == NULL)
+        return redist_fail_in(request->function, REDIST_ERR_NULL, "plan = NULL");
+    return REDIST_OK;
 }
 
 static int take_tag(struct redist__request *request) {
@@ -118,12 +132,9 @@ static int open_request(const char *function, MPI_Comm comm, MPI_Datatype dataty
                                         .ndims = ndims,
                                         .names = {"a", "b"},
                                         .arrays = {a, b}};
-    int code = redist_check_comm_in(function, comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &request->context);
-    if (code != REDIST_OK)
-        return code;
-    code = take_tag(request);
+    REDIST_TRY(redist_check_comm_in(function, comm));
+    REDIST_TRY(redist__context_get(comm, &request->context));
+    int code = take_tag(request);
     if (code != REDIST_OK)
         close_request(request);
     return code;
@@ -164,10 +175,8 @@ int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype d
                              const redist_index sizes_b[], void *b, int axis_b,
                              const redist_options *options, redist_plan **plan) {
     struct redist__request request;
-    int code = open_request(function, comm, datatype, ndims, a, b, &request);
-    if (code != REDIST_OK)
-        return code;
-    code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
+    REDIST_TRY(open_request(function, comm, datatype, ndims, a, b, &request));
+    int code = plan_exchange(&request, sizes_a, axis_a, sizes_b, axis_b, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
     return code;
@@ -225,11 +234,9 @@ static int gather_boxes(const struct redist__request *request, const redist_box 
 static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
     const struct redist__context *context = request->context;
-    int code =
-        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
-    if (code != REDIST_OK)
-        return code;
-    code = gather_boxes(request, boxes, all);
+    REDIST_TRY(
+        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request)));
+    int code = gather_boxes(request, boxes, all);
     if (code == REDIST_OK)
         code = redist__check_disjoint(request, "box_a", all);
     if (code == REDIST_OK)
@@ -263,11 +270,9 @@ int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const red
                       const redist_box *box_a, void *a, const redist_box *box_b, void *b,
                       const redist_options *options, redist_plan **plan) {
     struct redist__request request;
-    int code = open_request(__func__, comm, datatype, ndims, a, b, &request);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(open_request(__func__, comm, datatype, ndims, a, b, &request));
     const redist_box *const boxes[2] = {box_a, box_b};
-    code = plan_boxes(&request, sizes, boxes, options, plan);
+    int code = plan_boxes(&request, sizes, boxes, options, plan);
     if (code != REDIST_OK)
         close_request(&request);
     return code;

@@ -13,10 +13,8 @@ int redist__check_options(struct redist__request *request, const redist_options 
     request->options = (redist_options)REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
-    int code = redist_struct_read(request->function, "options", options, &request->options,
-                                  sizeof request->options);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_struct_read(request->function, "options", options, &request->options,
+                                  sizeof request->options));
     if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
         return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
                     (int)request->options.effort);
@@ -35,9 +33,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
         staging != REDIST_STAGING_NEVER)
         return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
                     (int)staging);
-    code = redist__space_check(request->function, request->options.space);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__space_check(request->function, request->options.space));
     if (tiles == REDIST_PUT) /* the array need not exist */
         request->options.bind_a = REDIST_BIND_AT_EXECUTION;
     if (tiles == REDIST_GET)
@@ -84,22 +80,16 @@ int redist__check_datatype(struct redist__request *request) {
     if (request->datatype == MPI_DATATYPE_NULL)
         return FAIL(REDIST_ERR_DATATYPE, "datatype = MPI_DATATYPE_NULL");
     MPI_Aint low, extent, true_low, true_extent;
-    int code = check_committed(request);
-    if (code == REDIST_OK)
-        code = redist_check_mpi_in(request->function,
-                                   MPI_Type_size(request->datatype, &request->item_size));
-    if (code == REDIST_OK)
-        code = redist_check_mpi_in(request->function,
-                                   MPI_Type_get_extent(request->datatype, &low, &extent));
-    if (code == REDIST_OK)
-        code = redist_check_mpi_in(
-            request->function,
-            MPI_Type_get_true_extent(request->datatype, &true_low, &true_extent));
-    if (code == REDIST_OK && (request->item_size <= 0 || extent <= 0))
-        code = FAIL(REDIST_ERR_DATATYPE, "datatype has size %d and extent %lld", request->item_size,
+    REDIST_TRY(check_committed(request));
+    REDIST_TRY(redist_check_mpi_in(request->function,
+                                   MPI_Type_size(request->datatype, &request->item_size)));
+    REDIST_TRY(redist_check_mpi_in(request->function,
+                                   MPI_Type_get_extent(request->datatype, &low, &extent)));
+    REDIST_TRY(redist_check_mpi_in(
+        request->function, MPI_Type_get_true_extent(request->datatype, &true_low, &true_extent)));
+    if (request->item_size <= 0 || extent <= 0)
+        return FAIL(REDIST_ERR_DATATYPE, "datatype has size %d and extent %lld", request->item_size,
                     (long long)extent);
-    if (code != REDIST_OK)
-        return code;
     request->item = (size_t)extent;
     request->before = true_low < 0 ? (size_t)-true_low : 0;
     request->behind =
@@ -189,20 +179,15 @@ int redist__check_exchange(const struct redist__request *request, const redist_i
                            int axis_a, const redist_index sizes_b[], int axis_b) {
     if (sizes_a == NULL || sizes_b == NULL)
         return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes_a == NULL ? "sizes_a" : "sizes_b");
-    int code = check_axis(request, "axis_a", axis_a);
-    if (code == REDIST_OK)
-        code = check_axis(request, "axis_b", axis_b);
-    if (code == REDIST_OK && axis_a == axis_b)
-        code = FAIL(REDIST_ERR_AXIS, "axis_a = %d and axis_b = %d are equal", axis_a, axis_b);
-    if (code == REDIST_OK)
-        code = check_not_negative(request, "sizes_a", sizes_a);
-    if (code == REDIST_OK)
-        code = check_not_negative(request, "sizes_b", sizes_b);
-    if (code == REDIST_OK)
-        code = check_part(request, "sizes_a", sizes_a, "sizes_b", sizes_b, axis_b);
-    if (code == REDIST_OK)
-        code = check_part(request, "sizes_b", sizes_b, "sizes_a", sizes_a, axis_a);
-    return code == REDIST_OK ? check_other_axes(request, sizes_a, axis_a, sizes_b, axis_b) : code;
+    REDIST_TRY(check_axis(request, "axis_a", axis_a));
+    REDIST_TRY(check_axis(request, "axis_b", axis_b));
+    if (axis_a == axis_b)
+        return FAIL(REDIST_ERR_AXIS, "axis_a = %d and axis_b = %d are equal", axis_a, axis_b);
+    REDIST_TRY(check_not_negative(request, "sizes_a", sizes_a));
+    REDIST_TRY(check_not_negative(request, "sizes_b", sizes_b));
+    REDIST_TRY(check_part(request, "sizes_a", sizes_a, "sizes_b", sizes_b, axis_b));
+    REDIST_TRY(check_part(request, "sizes_b", sizes_b, "sizes_a", sizes_a, axis_a));
+    return check_other_axes(request, sizes_a, axis_a, sizes_b, axis_b);
 }
 
 /* ---------------------------------------------------------------- boxes */
@@ -228,10 +213,10 @@ int redist__check_box(const struct redist__request *request, const redist_index 
                       const char *name, const redist_box *box) {
     if (sizes == NULL || box == NULL)
         return FAIL(REDIST_ERR_NULL, "%s = NULL", sizes == NULL ? "sizes" : name);
-    int code = check_not_negative(request, "sizes", sizes);
-    for (int i = 0; i < request->ndims && code == REDIST_OK; i++)
-        code = check_box_axis(request, sizes[i], name, box, i);
-    return code;
+    REDIST_TRY(check_not_negative(request, "sizes", sizes));
+    for (int i = 0; i < request->ndims; i++)
+        REDIST_TRY(check_box_axis(request, sizes[i], name, box, i));
+    return REDIST_OK;
 }
 
 int redist__check_disjoint(const struct redist__request *request, const char *name,
@@ -253,7 +238,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
                           const redist_index sizes[]) {
     char names[REDIST_MAX_NDIMS][40];
     const redist_options *options = &request->options;
-    redist_shared_value values[16 + REDIST_MAX_NDIMS] = {
+    redist_shared_value values[17 + REDIST_MAX_NDIMS] = {
         {"ndims", request->ndims},
         {"axis_a", axis_a},
         {"axis_b", axis_b},
@@ -264,6 +249,7 @@ int redist__agree_request(const struct redist__request *request, int code, int a
         {"options->bind_a", options->bind_a},
         {"options->bind_b", options->bind_b},
         {"options->skip_agreement", options->skip_agreement != 0},
+        {"options->asynchronous", options->asynchronous != 0},
         {"options->tiles", options->tiles},
         {"options->nontemporal_bytes", (long long)options->nontemporal_bytes},
         {"options->space", options->space},

@@ -12,6 +12,8 @@ struct report {
     char message[REDIST__MESSAGE_BYTES];
 };
 
+_Static_assert(sizeof(struct report) <= REDIST__REPORT_BYTES, "there is room for a report");
+
 /* The lowest rank whose code is not OK, or the communicator's size. A reduction that fails is made once more,
  * since the peers are in it, and then says that this rank has failed. */
 static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) {
@@ -33,6 +35,14 @@ static int first_failure(MPI_Comm comm, int *code, int *size, int *failed_rank) 
     return result == MPI_SUCCESS ? REDIST_OK : *code;
 }
 
+/* The report of a rank, on all ranks. */
+static int spread_report(MPI_Comm comm, int root, struct report *report) {
+    const struct redist__context *context = redist__context_find(comm);
+    if (context != NULL && redist__peers_known(context))
+        return redist__report(context, root, report, sizeof *report);
+    return redist_check_mpi(redist_insist(MPI_Bcast(report, sizeof *report, MPI_BYTE, root, comm)));
+}
+
 int redist_agree(MPI_Comm comm, int code) {
     int size, failed_rank;
     if (first_failure(comm, &code, &size, &failed_rank) != REDIST_OK)
@@ -41,9 +51,9 @@ int redist_agree(MPI_Comm comm, int code) {
         return REDIST_OK;
     struct report report = {.code = code};
     strncpy(report.message, redist_error_message(), sizeof report.message - 1);
-    int result = redist_insist(MPI_Bcast(&report, sizeof report, MPI_BYTE, failed_rank, comm));
-    if (result != MPI_SUCCESS)
-        return code != REDIST_OK ? code : redist_check_mpi(result);
+    int spread = spread_report(comm, failed_rank, &report);
+    if (spread != REDIST_OK)
+        return code != REDIST_OK ? code : spread;
     redist_set_message(report.message);
     return report.code;
 }

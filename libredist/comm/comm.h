@@ -34,13 +34,19 @@ struct redist__process {
     uint64_t space;  /* the namespace that the number belongs to */
     uint64_t number; /* of the process in that namespace */
     uint64_t start;  /* when it started, in ticks since the machine did */
+    int64_t notice;  /* the descriptor by which it gives notice to others, -1 = there is none */
 };
 
 struct redist__process redist__process_self(void);
-int redist__process_is_self(const struct redist__process *process);
+int redist__process_is_same(const struct redist__process *a, const struct redist__process *b);
 
-/* Nonzero if the process has ended, or is about to; 0 also where that cannot be seen from here. */
-int redist__process_is_gone(const struct redist__process *process);
+/* Nonzero if the process has ended, or is about to, or has given up the context with this number (0 = none); 0 also
+ * where that cannot be seen from here. */
+int redist__process_is_gone(const struct redist__process *process, uint64_t context);
+
+/* Gives notice that this process takes no more part in what the ranks of a context do together: MPI refuses its calls.
+ * Any thread. */
+void redist__process_give_up(uint64_t context);
 
 /* Whether more processes than there are cores may run on the cores of this one. Processes outside of the
  * communicator count too, as far as they can be seen. Collective on the communicator, whose ranks share a node. */
@@ -90,11 +96,10 @@ struct redist__context *redist__context_find(MPI_Comm comm);
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* What is kept that `free` frees; NULL = nothing. Keeping more, or no longer: all ranks do so. */
+/* What is kept that `free` frees; NULL = nothing. Keeping more: all ranks do so. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
                                   void (*free)(struct redist__context *, struct redist__kept *));
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
-void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept);
 
 /* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
 int redist__provide(struct redist__context *context, int order, size_t bytes,
@@ -104,7 +109,7 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
 /* Tags of messages, in blocks. No two living plans of a context share any: a plan takes the first free block
  * behind the one taken last, so that messages of a plan that is gone meet no other for long; all ranks do so in
  * the same order. The first block is for what is no plan's. */
-enum { REDIST__TAGS = 16, REDIST__VOTE_TAG = 0 };
+enum { REDIST__TAGS = 16, REDIST__VOTE_TAG = 0, REDIST__REPORT_TAG, REDIST__GIVE_UP_TAG };
 
 /* The first tag of a block; -1 if all are taken. */
 int redist__tags_take(struct redist__context *context);
@@ -126,8 +131,9 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context);
 int redist__pause(const struct redist__context *context, unsigned poll);
 
 /* The same in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
- * its own end is an error. */
-int redist__pause_for(const struct redist__context *context, int node_rank, unsigned poll);
+ * its own end is an error; or, if it has not begun what it would use it for, that it has given up. */
+int redist__pause_for(const struct redist__context *context, int node_rank, int has_begun,
+                      unsigned poll);
 
 /* Waits until a counter has reached `value`. Codes as above. */
 int redist__wait_for(const _Atomic uint64_t *counter, uint64_t value,
@@ -144,8 +150,21 @@ void redist__peers_free(struct redist__context *context);
 int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
 int redist__peers_known(const struct redist__context *context);
 
-/* Nonzero if one of them was seen to be gone: MPI's collective calls would wait for it. */
+/* Nonzero if one of them is gone, or has given up: MPI's collective calls would wait for it. Looks, in some 10 us for
+ * each of them. */
 int redist__peers_gone(const struct redist__context *context);
+
+/* REDIST_ERR_PEER if that is known. */
+int redist__peers_check(const struct redist__context *context);
+
+/* This rank waits for its peers no more, nor they for it: MPI refuses its calls, or a peer is gone. From now on all that
+ * the ranks of the context do together fails. Peers learn of it while they wait, as of a process that is gone: those on
+ * this node from the process, others by a message of one that MPI still serves. */
+void redist__give_up(const struct redist__context *context);
+
+/* Sends what one rank has to all others, in calls that end when a peer is gone. Collective. */
+int redist__report(const struct redist__context *context, int root, void *report, size_t bytes);
+enum { REDIST__REPORT_BYTES = sizeof(int) + REDIST__MESSAGE_BYTES };
 
 /* ---------------------------------------------------------------- failures of executions (agree.c) */
 

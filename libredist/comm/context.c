@@ -27,14 +27,6 @@ void redist__keep(struct redist__context *context, int order, struct redist__kep
     context->kept[order] = kept;
 }
 
-void redist__keep_no_more(struct redist__context *context, int order, struct redist__kept *kept) {
-    struct redist__kept **link = &context->kept[order];
-    while (*link != NULL && *link != kept)
-        link = &(*link)->next;
-    if (*link != NULL)
-        *link = kept->next;
-}
-
 static void free_kept(struct redist__context *context, int order) {
     while (context->kept[order] != NULL) {
         struct redist__kept *kept = context->kept[order];

@@ -95,8 +95,8 @@ int redist_check_comm_in(const char *function, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL)
         return redist_fail_in(function, REDIST_ERR_COMM, "comm = MPI_COMM_NULL");
     int inter = 0;
-    int code = redist_check_mpi_in(function, MPI_Comm_test_inter(comm, &inter));
-    if (code == REDIST_OK && inter)
-        code = redist_fail_in(function, REDIST_ERR_COMM, "comm is an intercommunicator");
-    return code;
+    REDIST_TRY(redist_check_mpi_in(function, MPI_Comm_test_inter(comm, &inter)));
+    if (inter)
+        return redist_fail_in(function, REDIST_ERR_COMM, "comm is an intercommunicator");
+    return REDIST_OK;
 }

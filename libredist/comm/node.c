@@ -111,19 +111,15 @@ static int split_comm(MPI_Comm comm, struct redist__context *context) {
 }
 
 static int connect_context(MPI_Comm comm, struct redist__context *context) {
-    int code = redist_agree(comm, split_comm(comm, context));
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree(comm, split_comm(comm, context)));
     MPI_Comm_set_errhandler(context->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->comm, &context->rank);
     MPI_Comm_size(context->comm, &context->size);
-    code = redist_agree(comm, split_node(context));
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree(comm, split_node(context)));
     MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
-    code = describe_nodes(context);
+    int code = describe_nodes(context);
     int found = redist__peers_find(context);
     return code == REDIST_OK ? found : code;
 }
@@ -157,12 +153,11 @@ static int create(MPI_Comm comm, struct redist__context **result) {
 }
 
 int redist__context_get(MPI_Comm comm, struct redist__context **context) {
-    int code = redist__context_attached(comm, context);
-    if (code == REDIST_OK && *context == NULL)
-        code = create(comm, context);
-    if (code == REDIST_OK)
-        atomic_fetch_add(&(*context)->references, 1);
-    return code;
+    REDIST_TRY(redist__context_attached(comm, context));
+    if (*context == NULL)
+        REDIST_TRY(create(comm, context));
+    atomic_fetch_add(&(*context)->references, 1);
+    return REDIST_OK;
 }
 
 int redist__provide(struct redist__context *context, int order, size_t bytes,
@@ -184,27 +179,22 @@ int redist__provide(struct redist__context *context, int order, size_t bytes,
 
 /* The context of a communicator of the user, for a look only: its attribute keeps it. */
 static int look_at_context(const char *function, MPI_Comm comm, struct redist__context **context) {
-    int code = redist_check_comm_in(function, comm);
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, context);
-    if (code == REDIST_OK)
-        redist__context_release(*context);
-    return code;
+    REDIST_TRY(redist_check_comm_in(function, comm));
+    REDIST_TRY(redist__context_get(comm, context));
+    redist__context_release(*context);
+    return REDIST_OK;
 }
 
 int redist_node_size(MPI_Comm comm, int *node_size) {
     struct redist__context *context;
-    int code = look_at_context(__func__, comm, &context);
-    if (code == REDIST_OK)
-        *node_size = context->node_size;
-    return code;
+    REDIST_TRY(look_at_context(__func__, comm, &context));
+    *node_size = context->node_size;
+    return REDIST_OK;
 }
 
 int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
     struct redist__context *context;
-    int code = look_at_context(__func__, comm, &context);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(look_at_context(__func__, comm, &context));
     *nnodes = context->nnodes;
     *node_of = by_node ? context->nodes_sorted : context->node_of;
     return REDIST_OK;
@@ -212,8 +202,7 @@ int redist_nodes(MPI_Comm comm, int by_node, int *nnodes, const int **node_of) {
 
 int redist_private_comm(MPI_Comm comm, MPI_Comm *private_comm) {
     struct redist__context *context;
-    int code = look_at_context(__func__, comm, &context);
-    if (code == REDIST_OK)
-        *private_comm = context->comm;
-    return code;
+    REDIST_TRY(look_at_context(__func__, comm, &context));
+    *private_comm = context->comm;
+    return REDIST_OK;
 }

@@ -40,18 +40,16 @@ static int read_size(const char *function, const char *name, const void *user, s
 int redist_struct_read(const char *function, const char *name, const void *user, void *own,
                        size_t bytes) {
     size_t size = 0;
-    int code = read_size(function, name, user, &size);
-    for (size_t i = bytes; i < size && code == REDIST_OK; i++)
+    REDIST_TRY(read_size(function, name, user, &size));
+    for (size_t i = bytes; i < size; i++)
         if (((const char *)user)[i] != 0)
-            code = redist_fail_in(
+            return redist_fail_in(
                 function, REDIST_ERR_ARGUMENT,
                 "%s->size = %zu, but this library (%d.%d.%d) is older and knows only "
                 "the first %zu bytes, and the others are not 0: use a newer library, or "
                 "leave the new fields at their defaults",
                 name, size, REDIST_VERSION_MAJOR, REDIST_VERSION_MINOR, REDIST_VERSION_PATCH,
                 bytes);
-    if (code != REDIST_OK)
-        return code;
     memcpy(own, user, size < bytes ? size : bytes);
     memcpy(own, &bytes, sizeof bytes);
     return REDIST_OK;
@@ -60,20 +58,17 @@ int redist_struct_read(const char *function, const char *name, const void *user,
 int redist_struct_write(const char *function, const char *name, const void *own, size_t bytes,
                         void *user) {
     size_t size = 0;
-    int code = read_size(function, name, user, &size);
-    if (code == REDIST_OK)
-        memcpy((char *)user + sizeof size, (const char *)own + sizeof size,
-               (size < bytes ? size : bytes) - sizeof size);
-    return code;
+    REDIST_TRY(read_size(function, name, user, &size));
+    memcpy((char *)user + sizeof size, (const char *)own + sizeof size,
+           (size < bytes ? size : bytes) - sizeof size);
+    return REDIST_OK;
 }
 
 int redist_struct_init(const char *function, void *user, size_t size, const void *defaults,
                        size_t bytes) {
     if (user == NULL)
         return redist_fail_in(function, REDIST_ERR_NULL, "the structure is NULL");
-    int code = check_size(function, "size", size);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_size(function, "size", size));
     memset(user, 0, size);
     memcpy(user, defaults, size < bytes ? size : bytes);
     memcpy(user, &size, sizeof size);

@@ -1,108 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
-/* Shorter runs gain nothing from nontemporal stores (their ends are partial cache lines), nor from
- * prefetching. */
-enum { SHORTEST_LONG_RUN = 256 };
+/* Elements are shorter; they are copied as what they are. */
+enum { SHORTEST_RUN = 16 };
 
-static void plain_rows(char *destination, ptrdiff_t destination_stride, const char *source,
-                       ptrdiff_t source_stride, size_t rows, size_t run) {
-    for (size_t row = 0; row < rows; row++)
-        memcpy(destination + (ptrdiff_t)row * destination_stride,
-               source + (ptrdiff_t)row * source_stride, run);
+/* ---------------------------------------------------------------- the table */
+
+const char *const redist__copy_cases[REDIST__CASES] = {
+    "near", "middle", "far", "far-nontemporal", "load", "store", "store-nontemporal"};
+
+static const size_t class_bytes[REDIST__CLASSES] = {16, 32, 64, 128, 256, 1024, 4096, 32768};
+
+size_t redist__class_bytes(int class) {
+    return class_bytes[class];
 }
 
-/* A fixed length lets the compiler copy through registers. */
-#define ROWS_OF(bytes)                                                                             \
-    static void rows_of_##bytes(char *destination, ptrdiff_t destination_stride,                   \
-                                const char *source, ptrdiff_t source_stride, size_t rows,          \
-                                size_t run) {                                                      \
-        (void)run;                                                                                 \
-        for (size_t row = 0; row < rows; row++)                                                    \
-            memcpy(destination + (ptrdiff_t)row * destination_stride,                              \
-                   source + (ptrdiff_t)row * source_stride, bytes);                                \
-    }
-ROWS_OF(1)
-ROWS_OF(2)
-ROWS_OF(4)
-ROWS_OF(8)
-ROWS_OF(16)
-ROWS_OF(32)
-ROWS_OF(64)
-
-static int runs_everywhere(void) {
-    return 1;
+static int class_of(size_t run) {
+    int class = REDIST__CLASSES - 1;
+    while (class > 0 && run < class_bytes[class])
+        class --;
+    return class;
 }
 
-static void no_fence(void) {
+/* A copy and what follows it use two arrays each, and not alone; what is in the second-level cache stays there. */
+static size_t guess_threshold(const redist_caches *caches) {
+    size_t share = caches->last / 8;
+    return share > caches->second ? share : caches->second;
 }
 
-static const struct redist__copy_loops plain = {runs_everywhere, plain_rows, plain_rows, no_fence};
-
-/* The first that runs here is taken. */
-#ifdef REDIST__X86_LOOPS
-static const struct redist__copy_loops *const all[] = {&redist__copy_avx512, &redist__copy_sse2,
-                                                       &plain};
-#else
-static const struct redist__copy_loops *const all[] = {&plain};
-#endif
-
-static const struct redist__copy_loops *loops(void) {
-    static const struct redist__copy_loops *_Atomic chosen;
-    const struct redist__copy_loops *found = atomic_load_explicit(&chosen, memory_order_relaxed);
-    for (int i = 0; found == NULL; i++)
-        if (all[i]->runs_here()) {
-            found = all[i];
-            atomic_store_explicit(&chosen, found, memory_order_relaxed);
+/* Two rows side by side past the caches suit all processors that were measured so far, more rows are up to three
+ * times as slow on some of them; and what the processor prefetches by itself is as good as nothing for rows. */
+void redist__copy_guess(struct redist__copy_table *table) {
+    const struct redist__registers *widest = redist__registers_at(0);
+    const redist_caches *caches = redist_find_caches();
+    *table = (struct redist__copy_table){.near_bytes = caches->second,
+                                         .middle_bytes = caches->last,
+                                         .nontemporal_bytes = guess_threshold(caches)};
+    for (int i = 0; i < REDIST__CASES; i++)
+        for (int class = 0; class < REDIST__CLASSES; class ++) {
+            int past = i == REDIST__FAR_NONTEMPORAL || i == REDIST__STORES_NONTEMPORAL;
+            int near = i == REDIST__NEAR;
+            past = past && widest->fence != NULL && class_bytes[class] >= 64;
+            table->loops[i][class] =
+                (struct redist__loop){widest, past, past ? 2 : 1, near ? 0 : 4096};
         }
-    return found;
+}
+
+static struct redist__copy_table tables[2];
+static const struct redist__copy_table *_Atomic current;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void guess_first(void) {
+    redist__copy_guess(&tables[0]);
+    atomic_store(&current, &tables[0]);
+}
+
+const struct redist__copy_table *redist__copy_table(void) {
+    const struct redist__copy_table *table = atomic_load_explicit(&current, memory_order_acquire);
+    if (table != NULL)
+        return table;
+    pthread_once(&once, guess_first);
+    return atomic_load(&current);
+}
+
+/* Only the first one counts: other threads may be reading it later. */
+void redist__copy_set_table(const struct redist__copy_table *table) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    redist__copy_table();
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&current) == &tables[0]) {
+        tables[1] = *table;
+        atomic_store_explicit(&current, &tables[1], memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int redist__copy_is_set(void) {
+    return redist__copy_table() != &tables[0];
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static int is_past(const struct redist__copy_table *table, size_t bytes, int class) {
+    return bytes > table->nontemporal_bytes &&
+           table->rates[REDIST__FAR_NONTEMPORAL][class] >= table->rates[REDIST__FAR][class];
+}
+
+static enum redist__copy_case whole_case(const struct redist__copy_table *table, size_t bytes) {
+    return 2 * bytes <= table->near_bytes     ? REDIST__NEAR
+           : 2 * bytes <= table->middle_bytes ? REDIST__MIDDLE
+                                              : REDIST__FAR;
+}
+
+static const struct redist__loop *choose_loop(const struct redist__copy *copy,
+                                              enum redist__copy_use use) {
+    static const struct redist__loop elements = {&redist__registers_plain, 0, 1, 0};
+    const struct redist__copy_table *table = redist__copy_table();
+    int class = class_of(copy->run);
+    size_t bytes = redist__copy_bytes(copy);
+    if (copy->run < SHORTEST_RUN)
+        return &elements;
+    switch (use) {
+    case REDIST__COPY_LOAD:
+        return &table->loops[REDIST__LOADS][class];
+    case REDIST__COPY_STORE:
+        return &table->loops[REDIST__STORES][class];
+    case REDIST__COPY_STORE_NONTEMPORAL:
+        return &table->loops[REDIST__STORES_NONTEMPORAL][class];
+    case REDIST__COPY_NONTEMPORAL:
+        return &table->loops[REDIST__FAR_NONTEMPORAL][class];
+    case REDIST__COPY_AUTO:
+        if (is_past(table, bytes, class))
+            return &table->loops[REDIST__FAR_NONTEMPORAL][class];
+        return &table->loops[whole_case(table, bytes)][class];
+    default:
+        return &table->loops[whole_case(table, bytes)][class];
+    }
 }
 
 void redist__copy_fence(void) {
-    loops()->fence();
+    redist__loops_fence();
 }
 
-static redist__copy_rows *choose_rows(size_t run, int nontemporal) {
-    switch (run) {
-    case 1:
-        return rows_of_1;
-    case 2:
-        return rows_of_2;
-    case 4:
-        return rows_of_4;
-    case 8:
-        return rows_of_8;
-    case 16:
-        return rows_of_16;
-    case 32:
-        return rows_of_32;
-    case 64:
-        return rows_of_64;
-    default:
-        if (run < SHORTEST_LONG_RUN)
-            return plain_rows;
-        return nontemporal ? loops()->nontemporal : loops()->cached;
-    }
-}
+/* ---------------------------------------------------------------- the loop nest */
 
-void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
-                      int nontemporal) {
-    if (copy->run == 0 || redist__copy_transposed(copy, source, destination, nontemporal))
-        return;
-    redist__copy_rows *rows = choose_rows(copy->run, nontemporal);
-    const char *from = source;
-    char *to = destination;
+static void run_nest(const struct redist__copy *copy, const char *from, char *to,
+                     const struct redist__loop *loop) {
+    redist__copy_rows *rows = loop->registers->copy;
     int inner = copy->ndims - 1; /* the loop that `rows` does */
     if (inner < 0) {
-        rows(to, 0, from, 0, 1, copy->run);
+        rows(loop, to, 0, from, 0, 1, copy->run);
         return;
     }
     size_t index[REDIST_MAX_NDIMS] = {0};
     for (;;) {
-        rows(to, copy->destination[inner], from, copy->source[inner], copy->count[inner],
+        rows(loop, to, copy->destination[inner], from, copy->source[inner], copy->count[inner],
              copy->run);
         int axis = inner - 1; /* an odometer over the outer loops */
         while (axis >= 0 && ++index[axis] == copy->count[axis]) {
@@ -118,12 +155,82 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
     }
 }
 
+void redist__copy_run_with(const struct redist__copy *copy, const void *source, void *destination,
+                           const struct redist__loop *loop) {
+    if (copy->run != 0)
+        run_nest(copy, source, destination, loop);
+}
+
+void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
+                      enum redist__copy_use use) {
+    if (copy->run != 0 && !redist__copy_transposed(copy, source, destination, use))
+        run_nest(copy, source, destination, choose_loop(copy, use));
+}
+
+/* ---------------------------------------------------------------- several copies */
+
+/* Nothing is gained where the runs of each copy are as long as what processors fetch by themselves, a page. */
+static int are_interleaved(int n, const struct redist__copy copies[]) {
+    enum { LONG_RUN = 4096 };
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        if (copies[i].run == 0)
+            continue;
+        if (copies[i].ndims == 0 || copies[i].run >= LONG_RUN)
+            return 0;
+        count++;
+    }
+    return count > 1;
+}
+
+/* Bands whose sources and destinations fit the second-level cache half. */
+static size_t count_bands(int n, const struct redist__copy copies[]) {
+    size_t bytes = 0, fewest = SIZE_MAX, bands;
+    for (int i = 0; i < n; i++) {
+        bytes += 2 * redist__copy_bytes(&copies[i]);
+        if (copies[i].run != 0 && copies[i].count[0] < fewest)
+            fewest = copies[i].count[0];
+    }
+    bands = 1 + 2 * bytes / redist_find_caches()->second;
+    return bands < fewest ? bands : fewest;
+}
+
+static void run_band(const struct redist__copy *copy, const char *from, char *to,
+                     const struct redist__loop *loop, size_t band, size_t nbands) {
+    struct redist__copy part = *copy;
+    size_t begin = copy->count[0] * band / nbands;
+    part.count[0] = copy->count[0] * (band + 1) / nbands - begin;
+    if (part.count[0] > 0)
+        run_nest(&part, from + (ptrdiff_t)begin * copy->source[0],
+                 to + (ptrdiff_t)begin * copy->destination[0], loop);
+}
+
+void redist__copy_run_together(int n, const struct redist__copy copies[],
+                               const char *const sources[], char *const destinations[],
+                               enum redist__copy_use use) {
+    if (!are_interleaved(n, copies)) {
+        for (int i = 0; i < n; i++)
+            redist__copy_run(&copies[i], sources[i], destinations[i], use);
+        return;
+    }
+    size_t nbands = count_bands(n, copies);
+    for (size_t band = 0; band < nbands; band++)
+        for (int i = 0; i < n; i++)
+            if (copies[i].run != 0)
+                run_band(&copies[i], sources[i], destinations[i], choose_loop(&copies[i], use),
+                         band, nbands);
+}
+
 void redist_copy_box(int ndims, const redist_index count[], size_t item, const void *source,
                      const ptrdiff_t source_stride[], void *destination,
-                     const ptrdiff_t destination_stride[], int nontemporal) {
+                     const ptrdiff_t destination_stride[], int use) {
+    static const enum redist__copy_use uses[] = {[REDIST_COPY_LOAD] = REDIST__COPY_LOAD,
+                                                 [REDIST_COPY_NONTEMPORAL] =
+                                                     REDIST__COPY_STORE_NONTEMPORAL,
+                                                 [REDIST_COPY_STORE] = REDIST__COPY_STORE};
     struct redist__copy copy;
     redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
-    redist__copy_run(&copy, source, destination, nontemporal);
-    if (nontemporal)
+    redist__copy_run(&copy, source, destination, uses[use]);
+    if (use == REDIST_COPY_NONTEMPORAL)
         redist__copy_fence();
 }

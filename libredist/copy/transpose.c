@@ -11,9 +11,6 @@
 /* A tile is as much of a row of either side as makes it worth its page, and fits the cache. */
 enum { LINE = 64, TILE_BYTES = 32 << 10 };
 
-/* Larger matrices are stored past the caches. */
-enum { LARGE_BYTES = 8 << 20 };
-
 /* Along loop `near` the source is contiguous, along loop `far` the destination. */
 struct matrix {
     int near, far;
@@ -78,7 +75,7 @@ static size_t least(size_t a, size_t b) {
 }
 
 static void transpose(const struct redist__copy *copy, const struct matrix *matrix,
-                      const char *from, char *to, int nontemporal) {
+                      const char *from, char *to, enum redist__copy_use use) {
     _Alignas(LINE) char tile[TILE_BYTES];
     size_t side, rows = copy->count[matrix->near], columns = copy->count[matrix->far];
     ptrdiff_t row = copy->destination[matrix->near], column = copy->source[matrix->far];
@@ -92,17 +89,24 @@ static void transpose(const struct redist__copy *copy, const struct matrix *matr
                                              .count = {nrows},
                                              .source = {(ptrdiff_t)(count * copy->run)},
                                              .destination = {row}};
-            redist__copy_run(&out, tile, to + (ptrdiff_t)r * row + c * copy->run, nontemporal);
+            redist__copy_run(&out, tile, to + (ptrdiff_t)r * row + c * copy->run, use);
         }
 }
 
+/* How the rows of tiles are stored. */
+static enum redist__copy_use store_use(const struct redist__copy *copy, enum redist__copy_use use) {
+    int past = use == REDIST__COPY_NONTEMPORAL || use == REDIST__COPY_STORE_NONTEMPORAL ||
+               redist__copy_bytes(copy) > redist__copy_table()->nontemporal_bytes;
+    return past ? REDIST__COPY_STORE_NONTEMPORAL : REDIST__COPY_STORE;
+}
+
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
-                            int nontemporal) {
+                            enum redist__copy_use use) {
     struct matrix matrix;
     size_t side;
     if (gather_of(copy->run, &side) == NULL || !find_matrix(copy, &matrix))
         return 0;
-    int past = nontemporal || redist__copy_bytes(copy) >= LARGE_BYTES;
+    enum redist__copy_use store = store_use(copy, use);
     size_t index[REDIST_MAX_NDIMS] = {0};
     for (;;) {
         const char *from = source;
@@ -111,7 +115,7 @@ int redist__copy_transposed(const struct redist__copy *copy, const void *source,
             from += (ptrdiff_t)index[i] * copy->source[i];
             to += (ptrdiff_t)index[i] * copy->destination[i];
         }
-        transpose(copy, &matrix, from, to, past);
+        transpose(copy, &matrix, from, to, store);
         int loop = copy->ndims - 1; /* an odometer over the loops around the matrix */
         while (loop >= 0 &&
                (loop == matrix.near || loop == matrix.far || ++index[loop] == copy->count[loop]))
@@ -119,7 +123,6 @@ int redist__copy_transposed(const struct redist__copy *copy, const void *source,
         if (loop < 0)
             break;
     }
-    if (past && !nontemporal)
-        redist__copy_fence();
+    redist__copy_fence();
     return 1;
 }

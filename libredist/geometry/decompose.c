@@ -21,9 +21,7 @@ static int check(redist_index n, int nparts, int part, const redist_index *count
 
 int redist_decompose(redist_index n, int nparts, int part, redist_index *count,
                      redist_index *start) {
-    int code = check(n, nparts, part, count, start);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check(n, nparts, part, count, start));
     redist_index quotient = n / nparts, remainder = n % nparts;
     *count = quotient + (part < remainder);
     *start = quotient * part + (part < remainder ? part : remainder);

@@ -6,14 +6,22 @@
 #include <string.h>
 
 static int allocate_parts(struct redist__transfer *transfer) {
-    for (int s = 0; s < 2; s++) {
-        struct redist__side *side = &transfer->side[s];
-        side->parts = redist_calloc((size_t)transfer->nranks, sizeof *side->parts);
-        if (side->parts == NULL)
-            return redist_fail_in("libredist", REDIST_ERR_MEMORY,
-                                  "no memory for the boxes of %d ranks", transfer->nranks);
-    }
-    return REDIST_OK;
+    size_t n = (size_t)transfer->nranks;
+    transfer->side[0].parts = redist_calloc(n, sizeof(struct redist__part));
+    transfer->side[1].parts = redist_calloc(n, sizeof(struct redist__part));
+    if (transfer->side[0].parts != NULL && transfer->side[1].parts != NULL)
+        return REDIST_OK;
+    return redist_fail_in("libredist", REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
+                          transfer->nranks);
+}
+
+int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
+                            int rank, int nranks) {
+    *derived = *whole;
+    derived->rank = rank;
+    derived->nranks = nranks;
+    derived->side[0].elements = derived->side[1].elements = 0;
+    return allocate_parts(derived);
 }
 
 static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
@@ -50,25 +58,22 @@ static void finish_part(int ndims, struct redist__side *side, struct redist__par
 static int cut_axis(struct redist__transfer *transfer, int s, const redist_index sizes[],
                     int axis) {
     struct redist__side *side = &transfer->side[s];
-    int code = set_extents(transfer, side, sizes);
-    for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++) {
+    REDIST_TRY(set_extents(transfer, side, sizes));
+    for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
         memcpy(part->count, sizes, (size_t)transfer->ndims * sizeof *sizes);
-        code = redist_decompose(sizes[axis], transfer->nranks, peer, &part->count[axis],
-                                &part->start[axis]);
+        redist_decompose(sizes[axis], transfer->nranks, peer, &part->count[axis],
+                         &part->start[axis]);
         finish_part(transfer->ndims, side, part);
     }
-    return code;
+    return REDIST_OK;
 }
 
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b) {
-    int code = allocate_parts(transfer);
-    if (code == REDIST_OK)
-        code = cut_axis(transfer, 0, sizes_a, axis_a);
-    if (code == REDIST_OK)
-        code = cut_axis(transfer, 1, sizes_b, axis_b);
-    return code;
+    REDIST_TRY(allocate_parts(transfer));
+    REDIST_TRY(cut_axis(transfer, 0, sizes_a, axis_a));
+    return cut_axis(transfer, 1, sizes_b, axis_b);
 }
 
 /* The parts of my box that lie in the peers' boxes of the other side. */
@@ -79,8 +84,8 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
     redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < ndims; i++)
         extent[i] = mine->extent[i] != 0 ? mine->extent[i] : mine->count[i];
-    int code = set_extents(transfer, side, extent);
-    for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++) {
+    REDIST_TRY(set_extents(transfer, side, extent));
+    for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
         if (!redist__intersect(ndims, mine->start, mine->count, theirs[peer].start,
                                theirs[peer].count, part->start, part->count)) {
@@ -91,18 +96,14 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
             part->start[i] += mine->offset[i] - mine->start[i];
         finish_part(ndims, side, part);
     }
-    return code;
+    return REDIST_OK;
 }
 
 int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
                            const redist_box all_b[]) {
-    int rank = transfer->rank;
-    int code = allocate_parts(transfer);
-    if (code == REDIST_OK)
-        code = intersect_boxes(transfer, 0, &all_a[rank], all_b);
-    if (code == REDIST_OK)
-        code = intersect_boxes(transfer, 1, &all_b[rank], all_a);
-    return code;
+    REDIST_TRY(allocate_parts(transfer));
+    REDIST_TRY(intersect_boxes(transfer, 0, &all_a[transfer->rank], all_b));
+    return intersect_boxes(transfer, 1, &all_b[transfer->rank], all_a);
 }
 
 void redist__transfer_free(struct redist__transfer *transfer) {
@@ -136,4 +137,21 @@ unsigned long long redist__transfer_hash(const struct redist__transfer *transfer
         }
     }
     return hash;
+}
+
+void redist__cut_part(const struct redist__part *part, int ndims, const struct redist__cut *cut,
+                      int first, int last, redist_index start[], redist_index count[]) {
+    redist_index extent, low, high;
+    for (int i = 0; i < ndims; i++) {
+        start[i] = part->start[i];
+        count[i] = part->count[i];
+    }
+    redist_decompose(cut->extent, cut->partitions, first, &extent, &low);
+    redist_decompose(cut->extent, cut->partitions, last - 1, &extent, &high);
+    low -= cut->start; /* within the part */
+    high += extent - cut->start;
+    low = low > 0 ? low : 0;
+    high = high < count[cut->axis] ? high : count[cut->axis];
+    start[cut->axis] += low;
+    count[cut->axis] = high > low ? high - low : 0;
 }

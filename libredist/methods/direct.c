@@ -19,14 +19,15 @@
  * tiles.
  */
 #include "../comm/comm.h"
+#include "../copy/copy.h"
 #include "direct_tiles.h"
 #include "packing.h"
 
 static const struct redist__traits traits[] = {
     {"nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0},
     {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 1, 0, 0},
-    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 0},
+    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 1, 0, 1},
+    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 1},
     {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
     {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
     {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
@@ -116,8 +117,11 @@ static int create_share(struct redist__direct *state, int direction) {
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     /* only kernels need the batch on the device */
     const struct redist__space *space =
-        state->traits->by_kernel ? state->problem->space : &redist__space_host;
-    return redist__batch_create(&share->batch, space, (int)size);
+        state->traits->together ? state->problem->space : &redist__space_host;
+    int code = redist__batch_create(&share->batch, space, (int)size);
+    share->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                                    : REDIST__COPY_CACHED;
+    return code;
 }
 
 /* In tiles two steps are under way, but with several ranks that are paced: steps begin when there are tiles for

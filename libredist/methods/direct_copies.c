@@ -135,7 +135,8 @@ static void stage_source(const struct redist__direct *state) {
         redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item, side->stride,
                              stride);
         redist__copy_run(&copy, state->source + part->offset, to,
-                         state->traits->copier == REDIST__NONTEMPORAL);
+                         state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                                      : REDIST__COPY_CACHED);
         to += bytes;
     }
     redist__copy_fence();
@@ -156,6 +157,7 @@ void redist__direct_announce(struct redist__direct *state, int direction, const 
     state->source = source;
     state->destination = destination;
     state->flags.number++;
+    redist__note(state->problem, redist__peers_check(state->problem->context));
     wait_for_strangers(state);
     if (state->shares[direction].mode == REDIST__STAGE && !redist__has_failed(state->problem))
         stage_source(state);
@@ -294,8 +296,8 @@ static int advance_peer(struct redist__direct *state, int peer) {
     return issued == REDIST_OK ? ended : issued;
 }
 
-/* One kernel for all peers, as soon as all are ready. */
-static int advance_kernel(struct redist__direct *state) {
+/* One copy for all peers, as soon as all are ready. */
+static int advance_together(struct redist__direct *state) {
     struct redist__batch *batch = &state->shares[state->direction].batch;
     const struct redist__space *space = state->problem->space;
     int size = batch->count, code = REDIST_OK;
@@ -320,8 +322,8 @@ static int advance_kernel(struct redist__direct *state) {
 /* Does what can be done without waiting. */
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
-    if (state->left != 0 && state->traits->by_kernel)
-        return advance_kernel(state);
+    if (state->left != 0 && state->traits->together)
+        return advance_together(state);
     for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
         int failed = advance_peer(state, redist__direct_peer(state, i));
         code = code == REDIST_OK ? failed : code;

@@ -34,7 +34,7 @@ struct redist__traits {
     enum redist__copier copier;
     int push;  /* where it could also pull */
     int paced; /* every receiver has one sender at a time; 2: the next step begins one step early */
-    int by_kernel; /* one kernel for all peers */
+    int together; /* one copy for all peers, when all are ready: on a device a kernel */
 };
 
 /* A tile that was handed over and waits for its steps. The partitions from `first` to `last` - 1 are in the sweep

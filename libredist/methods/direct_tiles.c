@@ -30,20 +30,9 @@ static void partition_box(const struct redist__direct *state, int peer, int firs
     const struct redist__problem *problem = state->problem;
     const struct redist__part *part = &problem->transfer->side[0].parts[peer];
     const struct redist__remote *remote = &state->shares[REDIST_FORWARD].remotes[peer];
-    int axis = problem->partition_axis;
-    redist_index whole = (redist_index)remote->extent, extent, low, high;
-    for (int i = 0; i < problem->transfer->ndims; i++) {
-        start[i] = part->start[i];
-        count[i] = part->count[i];
-    }
-    redist_decompose(whole, problem->partitions, first, &extent, &low);
-    redist_decompose(whole, problem->partitions, last - 1, &extent, &high);
-    low -= (redist_index)remote->start; /* within the part */
-    high += extent - (redist_index)remote->start;
-    low = low > 0 ? low : 0;
-    high = high < count[axis] ? high : count[axis];
-    start[axis] += low;
-    count[axis] = high > low ? high - low : 0;
+    const struct redist__cut cut = {problem->partition_axis, problem->partitions,
+                                    (redist_index)remote->start, (redist_index)remote->extent};
+    redist__cut_part(part, problem->transfer->ndims, &cut, first, last, start, count);
 }
 
 /* Notes that a tile was put; nonzero if others get something of it. */
@@ -132,9 +121,12 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
         return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
                            space->stream(is_queued(state) && distance != 0 ? 1 : distance));
     if (put)
-        redist__copy_run(&copy, near, far, state->traits->copier == REDIST__NONTEMPORAL);
+        redist__copy_run(&copy, near, far,
+                         state->traits->copier == REDIST__NONTEMPORAL
+                             ? REDIST__COPY_STORE_NONTEMPORAL
+                             : REDIST__COPY_STORE);
     else
-        redist__copy_run(&copy, far, near, 0); /* a tile is to stay in the caches */
+        redist__copy_run(&copy, far, near, REDIST__COPY_LOAD);
     return REDIST_OK;
 }
 
@@ -178,7 +170,7 @@ static int hold_tile(const struct redist__direct *state, struct redist__put *put
                             redist__copy_bytes(&copy));
     redist__strides(transfer->ndims, put->count, transfer->item, stride);
     redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride, stride);
-    redist__copy_run(&copy, put->data, put->held, 0);
+    redist__copy_run(&copy, put->data, put->held, REDIST__COPY_CACHED);
     memcpy(put->stride, stride, sizeof put->stride);
     put->data = put->held;
     return REDIST_OK;

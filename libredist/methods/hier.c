@@ -9,8 +9,6 @@
 #include "hier_nodes.h"
 #include "packing.h"
 
-#include <string.h>
-
 enum variant { RANKS, NODES };
 
 static const char *const variants[] = {"ranks", "nodes", NULL};
@@ -32,16 +30,13 @@ struct state {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    int variant = candidate->variant;
-    int code = redist__check_copyable(problem->transfer, "hier");
-    if (code == REDIST_OK && problem->space->asynchronous &&
-        (variant == NODES || (!problem->mapped[0] && !problem->mapped[1])))
-        code = redist__fail(REDIST_ERR_METHOD,
-                            variant == NODES
-                                ? "method hier:nodes is for host memory"
-                                : "method hier needs device memory that the ranks of a node can "
-                                  "map");
-    return code == REDIST_OK ? redist__check_counts(problem->transfer, "hier", 0) : code;
+    REDIST_TRY(redist__check_copyable(problem->transfer, "hier"));
+    if (problem->space->asynchronous && candidate->variant == NODES)
+        return redist__fail(REDIST_ERR_METHOD, "method hier:nodes is for host memory");
+    if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method hier needs device memory that the ranks of a node can map");
+    return redist__check_counts(problem->transfer, "hier", 0);
 }
 
 /* On one node it is direct. */
@@ -63,100 +58,66 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 
 /* ---------------------------------------------------------------- shares */
 
-static int create_parts(struct share *share, const struct redist__problem *problem,
-                        struct redist__context *context) {
+/* The parts that are exchanged with the ranks of this node, among these; or those with the others. */
+static int describe_share(struct share *share, const struct redist__problem *problem,
+                          struct redist__context *context, int inside) {
+    const int *node_ranks = problem->context->node_ranks;
     share->problem = *problem;
-    share->transfer = *problem->transfer;
     share->problem.context = context;
-    share->transfer.rank = context->rank;
-    share->transfer.nranks = context->size;
     share->problem.transfer = &share->transfer;
-    for (int side = 0; side < 2; side++) {
-        share->transfer.side[side].elements = 0;
-        share->transfer.side[side].parts =
-            redist_calloc((size_t)context->size, sizeof(struct redist__part));
-    }
-    if (share->transfer.side[0].parts == NULL || share->transfer.side[1].parts == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks",
-                            context->size);
+    REDIST_TRY(
+        redist__transfer_derive(&share->transfer, problem->transfer, context->rank, context->size));
+    for (int rank = 0; rank < problem->context->size; rank++)
+        for (int side = 0; side < 2 && (node_ranks[rank] >= 0) == inside; side++) {
+            const struct redist__part *part = &problem->transfer->side[side].parts[rank];
+            share->transfer.side[side].parts[inside ? node_ranks[rank] : rank] = *part;
+            share->transfer.side[side].elements += part->elements;
+        }
     return REDIST_OK;
-}
-
-static void take_part(struct share *share, const struct redist__transfer *whole, int rank,
-                      int index) {
-    for (int side = 0; side < 2; side++) {
-        share->transfer.side[side].parts[index] = whole->side[side].parts[rank];
-        share->transfer.side[side].elements += whole->side[side].parts[rank].elements;
-    }
 }
 
 /* The most promising one of the candidates that a name covers. */
 static int choose(const struct share *share, const char *method,
                   struct redist__candidate *candidate) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
-    int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), found = 0,
-        reason = REDIST_OK;
-    for (int i = 0, most = 0; i < n; i++) {
-        const struct redist__method *one = candidates[i].method;
-        int code = one->applies(&share->problem, &candidates[i]);
+    int n = redist__candidates(method, REDIST__MOST_CANDIDATES, candidates), reason = REDIST_OK;
+    for (int i = 0; i < n; i++) {
+        int code = candidates[i].method->applies(&share->problem, &candidates[i]);
         reason = reason == REDIST_OK ? code : reason;
-        if (code != REDIST_OK)
-            continue;
-        int likes = one->preference != NULL ? one->preference(&share->problem, &candidates[i]) : 0;
-        if (!found || likes > most) {
+        if (code == REDIST_OK &&
+            (candidate->method == NULL || redist__preference(&share->problem, &candidates[i]) >
+                                              redist__preference(&share->problem, candidate)))
             *candidate = candidates[i];
-            most = likes;
-        }
-        found = 1;
     }
-    return found ? REDIST_OK : reason;
+    return candidate->method != NULL ? REDIST_OK : reason;
 }
 
 /* Collective on the share's communicator. */
-static int connect_share(struct share *share, const char *method) {
+static int connect_share(struct share *share, const struct redist__problem *problem,
+                         struct redist__context *context, int inside, const char *method) {
     struct redist__candidate candidate = {NULL, 0};
-    int code = choose(share, method, &candidate);
-    code = redist_agree(share->problem.context->comm, code);
-    return code == REDIST_OK
-               ? redist__transport_create(&share->problem, &candidate, &share->transport)
-               : code;
+    REDIST_TRY(redist_agree(context->comm, describe_share(share, problem, context, inside)));
+    REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
+    return redist__transport_create(&share->problem, &candidate, &share->transport);
 }
 
 static int connect_inside(struct state *state) {
-    const struct redist__context *context = state->problem->context;
-    int code = redist__context_get(context->node, &state->node);
+    int code = redist__context_get(state->problem->context->node, &state->node);
     if (code != REDIST_OK) {
         state->node = NULL;
         return code;
     }
-    code = create_parts(&state->inside, state->problem, state->node);
-    code = redist_agree(state->node->comm, code);
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (context->node_ranks[rank] >= 0)
-            take_part(&state->inside, state->problem->transfer, rank, context->node_ranks[rank]);
-    return code == REDIST_OK ? connect_share(&state->inside, "direct") : code;
-}
-
-static int connect_between(struct state *state) {
-    struct redist__context *context = state->problem->context;
-    int code = create_parts(&state->between, state->problem, context);
-    code = redist_agree(context->comm, code);
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (context->node_ranks[rank] < 0)
-            take_part(&state->between, state->problem->transfer, rank, rank);
-    if (code != REDIST_OK)
-        return code;
-    return connect_share(&state->between,
-                         state->problem->space->asynchronous ? "p2p-streams" : "p2p");
+    return connect_share(&state->inside, state->problem, state->node, 1, "direct");
 }
 
 static int connect(void *data) {
     struct state *state = data;
-    int code = redist_agree(state->problem->context->comm, connect_inside(state));
-    if (code != REDIST_OK)
-        return code;
-    return state->variant == NODES ? redist__node_messages_create(state->problem, &state->messages)
-                                   : connect_between(state);
+    const struct redist__problem *problem = state->problem;
+    REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
+    if (state->variant == NODES)
+        return redist__node_messages_create(problem, &state->messages);
+    return connect_share(&state->between, problem, problem->context, 0,
+                         problem->space->asynchronous ? "p2p-streams" : "p2p");
 }
 
 /* ---------------------------------------------------------------- execution */

@@ -24,6 +24,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <string.h>
 
 struct header {
     _Alignas(64) _Atomic uint64_t ready;
@@ -39,17 +40,18 @@ struct bundle {
     size_t out_at, in_at; /* where the messages are in their carriers' memory */
 };
 
-struct bundles {
-    struct bundle *list; /* of each node */
-    uint64_t *before;    /* elements before the part from each rank, in the message that has it */
+/* Elements before the part from a rank, in the message that has it, for both directions. */
+struct position {
+    uint64_t before[2];
 };
 
 struct redist__node_messages {
     const struct redist__problem *problem;
-    int nnodes, own;      /* nodes, and the number of this one */
-    const int *node_of;   /* of each rank */
-    int *first, *members; /* ranks by node: those of node i begin at first[i] */
-    struct bundles directions[2];
+    int nnodes, own;             /* nodes, and the number of this one */
+    const int *node_of;          /* of each rank */
+    int *first, *members;        /* ranks by node: those of node i begin at first[i] */
+    struct bundle *bundles[2];   /* of each node */
+    struct position *positions;  /* of each rank */
     MPI_Datatype element;        /* the item's bytes */
     void *memory;                /* of this rank, shared */
     size_t bytes, head;          /* of it all, of the header */
@@ -103,56 +105,74 @@ static int carries(const struct redist__node_messages *messages, int other) {
 /* What this rank sends to each node, or gets from it. */
 static void sum_by_node(const struct redist__node_messages *messages, int side, uint64_t sums[]) {
     const struct redist__part *parts = messages->problem->transfer->side[side].parts;
-    for (int node = 0; node < messages->nnodes; node++)
-        sums[node] = 0;
     for (int rank = 0; rank < context_of(messages)->size; rank++)
         sums[messages->node_of[rank]] += parts[rank].elements;
 }
 
-/* Where each rank's parts begin in the outgoing messages, and how large these are. */
-static int find_out(struct redist__node_messages *messages, int direction, uint64_t sums[],
-                    uint64_t all[]) {
-    const struct redist__context *context = context_of(messages);
-    struct bundle *bundles = messages->directions[direction].list;
-    int nnodes = messages->nnodes, first = messages->first[messages->own];
-    sum_by_node(messages, direction, sums);
-    int code = redist_check_mpi(redist_insist(
-        MPI_Allgather(sums, nnodes, MPI_UINT64_T, all, nnodes, MPI_UINT64_T, context->node)));
-    for (int i = 0; i < context->node_size && code == REDIST_OK; i++) {
-        int rank = messages->members[first + i];
-        const uint64_t *theirs = all + context->node_ranks[rank] * nnodes;
-        for (int node = 0; node < nnodes; node++) {
-            bundles[node].mine += rank < context->rank ? theirs[node] : 0;
-            bundles[node].out += theirs[node];
+/* What a rank of this node has in the messages; `sums` are its own, of both sides. */
+static void add_rank(struct redist__node_messages *messages, int rank, const uint64_t sums[]) {
+    for (int direction = 0; direction < 2; direction++)
+        for (int node = 0; node < messages->nnodes; node++) {
+            struct bundle *bundle = &messages->bundles[direction][node];
+            uint64_t out = sums[direction * messages->nnodes + node];
+            bundle->mine += rank < context_of(messages)->rank ? out : 0;
+            bundle->out += out;
+            bundle->in += sums[!direction * messages->nnodes + node];
         }
-    }
+}
+
+/* How large the messages are; and each rank gets the positions of its parts. */
+static int find_messages(struct redist__node_messages *messages, uint64_t sums[],
+                         uint64_t all_sums[], struct position positions[]) {
+    const struct redist__context *context = context_of(messages);
+    const struct redist__side *side = messages->problem->transfer->side;
+    int n = 2 * messages->nnodes, first = messages->first[messages->own], code = REDIST_OK;
+    sum_by_node(messages, 0, sums);
+    sum_by_node(messages, 1, sums + messages->nnodes);
+    redist__note_mpi(&code, redist_insist(MPI_Allgather(sums, n, MPI_UINT64_T, all_sums, n,
+                                                        MPI_UINT64_T, context->node)));
+    for (int i = 0; i < context->node_size; i++)
+        add_rank(messages, messages->members[first + i],
+                 all_sums + context->node_ranks[messages->members[first + i]] * n);
+    for (int direction = 0; direction < 2; direction++)
+        for (int node = 0; node < messages->nnodes; node++) {
+            uint64_t at = messages->bundles[direction][node].mine;
+            for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
+                positions[messages->members[i]].before[direction] = at;
+                at += side[direction].parts[messages->members[i]].elements;
+            }
+        }
+    redist__note_mpi(&code,
+                     redist_insist(MPI_Alltoall(positions, 2, MPI_UINT64_T, messages->positions, 2,
+                                                MPI_UINT64_T, context->comm)));
     return code;
 }
 
-static int find_in(struct redist__node_messages *messages, int direction, uint64_t sums[]) {
-    sum_by_node(messages, !direction, sums);
-    int code = redist_check_mpi(redist_insist(MPI_Allreduce(
-        MPI_IN_PLACE, sums, messages->nnodes, MPI_UINT64_T, MPI_SUM, context_of(messages)->node)));
-    for (int node = 0; node < messages->nnodes; node++)
-        messages->directions[direction].list[node].in = sums[node];
+static int connect_messages(struct redist__node_messages *messages) {
+    const struct redist__context *context = context_of(messages);
+    size_t row = 2 * (size_t)messages->nnodes, room = row * (size_t)(1 + context->node_size);
+    uint64_t *sums = redist_calloc(room + 2 * (size_t)context->size, sizeof *sums);
+    int code = redist__agree_memory(context->comm, sums, "for the sizes of messages");
+    if (code == REDIST_OK)
+        code = redist_agree(context->comm, find_messages(messages, sums, sums + row,
+                                                         (struct position *)(sums + room)));
+    redist_release(sums);
     return code;
 }
 
-/* Sends each rank the position of its part in the message. */
-static int send_positions(struct redist__node_messages *messages, int direction,
-                          uint64_t positions[]) {
-    const struct redist__context *context = context_of(messages);
-    const struct redist__part *parts = messages->problem->transfer->side[direction].parts;
-    const struct bundles *bundles = &messages->directions[direction];
-    for (int node = 0; node < messages->nnodes; node++) {
-        uint64_t at = bundles->list[node].mine;
-        for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-            positions[messages->members[i]] = at;
-            at += parts[messages->members[i]].elements;
-        }
+static int check_counts(const struct redist__node_messages *messages) {
+    uint64_t most = 0;
+    for (int i = 0; i < 2 * messages->nnodes; i++) {
+        const struct bundle *bundle = &messages->bundles[i % 2][i / 2];
+        if (i / 2 != messages->own) /* backward what is in is out */
+            most = bundle->out > most ? bundle->out : most;
     }
-    return redist_check_mpi(redist_insist(
-        MPI_Alltoall(positions, 1, MPI_UINT64_T, bundles->before, 1, MPI_UINT64_T, context->comm)));
+    if (most <= INT_MAX)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_LIMIT,
+                        "method hier:nodes counts in MPI's int, but %llu elements are sent in one "
+                        "message",
+                        (unsigned long long)most);
 }
 
 static size_t padded(uint64_t elements, size_t item) {
@@ -160,51 +180,35 @@ static size_t padded(uint64_t elements, size_t item) {
     return bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
 }
 
-static int check_counts(const struct redist__node_messages *messages, int direction) {
-    uint64_t most = 0;
-    for (int node = 0; node < messages->nnodes; node++) {
-        const struct bundle *bundle = &messages->directions[direction].list[node];
-        if (node != messages->own && bundle->out > most)
-            most = bundle->out;
-        if (node != messages->own && bundle->in > most)
-            most = bundle->in;
+/* The messages in one direction that a member of the node carries, from `at` on; returns where they end. */
+static size_t position_bundles(struct redist__node_messages *messages, int direction, int incoming,
+                               int member, size_t at) {
+    size_t item = messages->problem->transfer->item;
+    for (int node = member; node < messages->nnodes; node += context_of(messages)->node_size) {
+        struct bundle *bundle = &messages->bundles[direction][node];
+        *(incoming ? &bundle->in_at : &bundle->out_at) = at;
+        if (node != messages->own)
+            at += padded(incoming ? bundle->in : bundle->out, item);
     }
-    return most <= INT_MAX
-               ? REDIST_OK
-               : redist__fail(
-                     REDIST_ERR_LIMIT,
-                     "method hier:nodes counts in MPI's int, but %llu elements are sent in "
-                     "one message",
-                     (unsigned long long)most);
+    return at;
 }
 
 /* Every rank of the node finds the same positions in the carriers' memories. Incoming messages lie behind
  * outgoing ones of either direction: one may be unpacked while the next are packed. */
-static void position_messages(struct redist__node_messages *messages, int incoming,
-                              const size_t begin[], size_t end[]) {
-    size_t item = messages->problem->transfer->item;
-    int members = members_of(messages, messages->own);
-    for (int direction = 0; direction < 2; direction++)
-        for (int member = 0; member < members; member++) {
-            size_t at = begin[member];
-            for (int node = member; node < messages->nnodes; node += members) {
-                struct bundle *bundle = &messages->directions[direction].list[node];
-                size_t bytes = padded(incoming ? bundle->in : bundle->out, item);
-                *(incoming ? &bundle->in_at : &bundle->out_at) = at;
-                at += node != messages->own ? bytes : 0;
-            }
-            end[member] = at > end[member] ? at : end[member];
+static void position_messages(struct redist__node_messages *messages) {
+    const struct redist__context *context = context_of(messages);
+    const int *members = messages->members + messages->first[messages->own];
+    messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
+    for (int member = 0; member < context->node_size; member++) {
+        size_t end = messages->head;
+        for (int incoming = 0; incoming < 2; incoming++) {
+            size_t forward = position_bundles(messages, 0, incoming, member, end);
+            size_t backward = position_bundles(messages, 1, incoming, member, end);
+            end = forward > backward ? forward : backward;
         }
-}
-
-/* `scratch` has room for 2 * ranks and a row of nodes for each rank of this node. */
-static int connect_direction(struct redist__node_messages *messages, int direction,
-                             uint64_t scratch[]) {
-    uint64_t *sums = scratch, *positions = scratch + context_of(messages)->size;
-    int code = find_out(messages, direction, sums, positions + context_of(messages)->size);
-    if (code == REDIST_OK)
-        code = find_in(messages, direction, sums);
-    return code == REDIST_OK ? send_positions(messages, direction, positions) : code;
+        if (members[member] == context->rank)
+            messages->bytes = end;
+    }
 }
 
 /* ---------------------------------------------------------------- making */
@@ -217,43 +221,17 @@ static int map_memories(struct redist__node_messages *messages) {
                             "the ranks of this node share no memory through this MPI");
     for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
         messages->memories[handle.rank] = redist__space_host.map(&handle, NULL);
-    struct header *mine = messages->memory;
-    atomic_store(&mine->ready, 0);
-    atomic_store(&mine->packed, 0);
-    atomic_store(&mine->done, 0);
-    atomic_store(&mine->failed, 0);
-    for (int node = 0; node < messages->nnodes; node++)
-        atomic_store(&mine->arrived[node], 0);
+    memset(messages->memory, 0, messages->head);
     return REDIST_OK;
-}
-
-static int position_all(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    int members = context->node_size, own = 0, code = REDIST_OK;
-    size_t *ends = redist_calloc(3 * (size_t)members, sizeof *ends);
-    if (ends == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for the positions of messages");
-    messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
-    for (int i = 0; i < members; i++)
-        ends[i] = messages->head;
-    position_messages(messages, 0, ends, ends + members);
-    position_messages(messages, 1, ends + members, ends + 2 * members);
-    while (messages->members[messages->first[messages->own] + own] != context->rank)
-        own++;
-    messages->bytes = ends[2 * members + own];
-    redist_release(ends);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = check_counts(messages, direction);
-    return code;
 }
 
 /* After the closing agreement every rank has cleared its counters. */
 static int connect_memory(struct redist__node_messages *messages) {
     struct redist__context *context = context_of(messages);
-    int code = redist_agree(context->comm, position_all(messages));
-    if (code == REDIST_OK)
-        code = redist__space_host.create(context, messages->bytes, &messages->memory);
-    return code == REDIST_OK ? redist_agree(context->comm, map_memories(messages)) : code;
+    position_messages(messages);
+    REDIST_TRY(redist_agree(context->comm, check_counts(messages)));
+    REDIST_TRY(redist__space_host.create(context, messages->bytes, &messages->memory));
+    return redist_agree(context->comm, map_memories(messages));
 }
 
 static int allocate(struct redist__node_messages *messages) {
@@ -267,20 +245,15 @@ static int allocate(struct redist__node_messages *messages) {
     messages->memories = redist_calloc((size_t)context->node_size, sizeof(char *));
     messages->is_sent = redist_calloc(size, 1);
     messages->is_unpacked = redist_calloc(size, 1);
-    int complete = messages->first && messages->members && messages->memories &&
-                   messages->is_sent && messages->is_unpacked;
-    for (int direction = 0; direction < 2; direction++) {
-        struct bundles *bundles = &messages->directions[direction];
-        bundles->list = redist_calloc(size, sizeof *bundles->list);
-        bundles->before = redist_calloc(size, sizeof *bundles->before);
-        complete = complete && bundles->list && bundles->before;
-    }
-    if (!complete)
+    messages->bundles[0] = redist_calloc(size, sizeof(struct bundle));
+    messages->bundles[1] = redist_calloc(size, sizeof(struct bundle));
+    messages->positions = redist_calloc(size, sizeof(struct position));
+    if (!messages->first || !messages->members || !messages->memories || !messages->is_sent ||
+        !messages->is_unpacked || !messages->bundles[0] || !messages->bundles[1] ||
+        !messages->positions)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages between nodes");
-    int code = redist__messages_create(&messages->mpi, context, messages->problem->failure,
-                                       messages->nnodes);
-    return code == REDIST_OK ? redist__element_type(messages->problem->transfer, &messages->element)
-                             : code;
+    REDIST_TRY(redist__messages_create(&messages->mpi, messages->problem, messages->nnodes));
+    return redist__element_type(messages->problem->transfer, &messages->element);
 }
 
 static int allocate_messages(const struct redist__problem *problem,
@@ -293,31 +266,12 @@ static int allocate_messages(const struct redist__problem *problem,
     return allocate(messages);
 }
 
-/* A row of nodes for each rank of this one, and two of ranks. */
-static int find_messages(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    size_t room = 2 * (size_t)context->size + (size_t)context->node_size * (size_t)messages->nnodes;
-    uint64_t *scratch = redist_calloc(room, sizeof *scratch);
-    int code = scratch != NULL ? REDIST_OK
-                               : redist__fail(REDIST_ERR_MEMORY, "no memory for sizes of messages");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = connect_direction(messages, REDIST_FORWARD, scratch);
-    if (code == REDIST_OK)
-        code = connect_direction(messages, REDIST_BACKWARD, scratch);
-    redist_release(scratch);
-    return code;
-}
-
 int redist__node_messages_create(const struct redist__problem *problem,
                                  struct redist__node_messages **messages) {
-    struct redist__context *context = problem->context;
-    int code = redist_agree(context->comm, allocate_messages(problem, messages));
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree(problem->context->comm, allocate_messages(problem, messages)));
     sort_by_node(*messages);
-    code = find_messages(*messages);
-    return code == REDIST_OK ? connect_memory(*messages) : code;
+    REDIST_TRY(connect_messages(*messages));
+    return connect_memory(*messages);
 }
 
 void redist__node_messages_free(struct redist__node_messages *messages) {
@@ -328,10 +282,9 @@ void redist__node_messages_free(struct redist__node_messages *messages) {
         redist__space_host.remove(messages->memory);
     if (messages->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&messages->element);
-    for (int direction = 0; direction < 2; direction++) {
-        redist_release(messages->directions[direction].list);
-        redist_release(messages->directions[direction].before);
-    }
+    redist_release(messages->bundles[0]);
+    redist_release(messages->bundles[1]);
+    redist_release(messages->positions);
     redist_release(messages->first);
     redist_release(messages->members);
     redist_release(messages->memories);
@@ -378,7 +331,7 @@ static void note_failures(struct redist__node_messages *messages) {
 }
 
 static struct bundle *bundle_of(const struct redist__node_messages *messages, int node) {
-    return &messages->directions[messages->direction].list[node];
+    return &messages->bundles[messages->direction][node];
 }
 
 /* Whether all ranks of the node have come as far in one of the counters. */
@@ -472,7 +425,7 @@ static void send_packed(struct redist__node_messages *messages) {
             continue;
         messages->is_sent[node] = 1;
         note_failures(messages);
-        redist__messages_send(&messages->mpi, node, (char *)messages->memory + bundle->out_at,
+        redist__messages_send(&messages->mpi, node, NULL, (char *)messages->memory + bundle->out_at,
                               (int)bundle->out, messages->element,
                               carrier_of(messages, node, messages->own), messages->problem->tag);
     }
@@ -494,11 +447,13 @@ static void take_arrived(struct redist__node_messages *messages) {
 
 static void unpack_node(struct redist__node_messages *messages, int node) {
     size_t item = messages->problem->transfer->item;
-    const uint64_t *before = messages->directions[messages->direction].before;
     char *message = (char *)header_of(messages, carrier_of(messages, messages->own, node)) +
                     bundle_of(messages, node)->in_at;
-    for (int i = messages->first[node]; i < messages->first[node + 1]; i++)
-        copy_part(messages, 1, messages->members[i], message + before[messages->members[i]] * item);
+    for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
+        int rank = messages->members[i];
+        copy_part(messages, 1, rank,
+                  message + messages->positions[rank].before[messages->direction] * item);
+    }
 }
 
 static void unpack_arrived(struct redist__node_messages *messages) {

@@ -18,7 +18,6 @@
 #include "packing.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const variants[] = {"2",  "3",  "4",  "5",  "6",  "7",  "8", "9",
                                        "10", "12", "16", "24", "32", "64", NULL};
@@ -35,9 +34,7 @@ struct state {
     size_t out_bytes[2], in_bytes[2];
     struct redist__messages messages; /* of a stage */
     void **events;                    /* of each message of a stage: it is packed */
-    char *is_sent;
-    int to_send;   /* messages of the stage that are not sent */
-    int direction; /* of the execution under way */
+    int direction;                    /* of the execution under way */
     const char *source;
     char *destination;
 };
@@ -48,9 +45,8 @@ static int radix_of(int variant) {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    (void)candidate;
-    int code = redist__check_copyable(problem->transfer, "kway");
-    return code == REDIST_OK ? redist__check_counts(problem->transfer, "kway", 0) : code;
+    REDIST_TRY(redist__check_copyable(problem->transfer, candidate->method->name));
+    return redist__check_counts(problem->transfer, candidate->method->name, 0);
 }
 
 /* Worth measuring are divisors and powers of two. With k = P there is one stage, as in p2p, and larger k
@@ -84,19 +80,15 @@ static void describe_stages(struct redist__kway_shape *shape, int k) {
 }
 
 static int create_messages(struct state *state) {
+    const struct redist__problem *problem = state->shape.problem;
     size_t n = (size_t)state->shape.width + 1;
-    int code = redist__messages_create(&state->messages, context_of(state),
-                                       state->shape.problem->failure, (int)n);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__messages_create(&state->messages, problem, (int)n));
     state->events = redist_calloc(n, sizeof *state->events);
-    state->is_sent = redist_calloc(n, 1);
-    if (state->events == NULL || state->is_sent == NULL)
+    if (state->events == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", n);
-    code = redist__element_type(state->shape.problem->transfer, &state->element);
-    for (size_t i = 0; i < n && code == REDIST_OK; i++)
-        code = state->shape.problem->space->event_create(&state->events[i]);
-    return code;
+    for (size_t i = 0; i < n; i++)
+        REDIST_TRY(problem->space->event_create(&state->events[i]));
+    return redist__element_type(problem->transfer, &state->element);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -113,179 +105,133 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_messages(state);
 }
 
-static int allocate(const struct redist__problem *problem, size_t bytes, void **memory) {
-    return problem->staged ? problem->space->allocate_pinned(bytes, memory)
-                           : problem->space->allocate(bytes, memory);
+static int create_buffer(const struct redist__problem *problem, const size_t wanted[2],
+                         size_t *bytes, char **buffer) {
+    *bytes = wanted[0] > wanted[1] ? wanted[0] : wanted[1];
+    return (problem->staged ? problem->space->allocate_pinned
+                            : problem->space->allocate)(*bytes, (void **)buffer);
 }
 
 static int create_buffers(struct state *state) {
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
-        for (int direction = 0; direction < 2; direction++) {
-            const struct redist__kway_plan *plan = &state->plans[direction];
-            if (plan->out_bytes[i] > state->out_bytes[i])
-                state->out_bytes[i] = plan->out_bytes[i];
-            if (plan->in_bytes[i] > state->in_bytes[i])
-                state->in_bytes[i] = plan->in_bytes[i];
-        }
-        code = allocate(state->shape.problem, state->out_bytes[i], (void **)&state->out[i]);
-        if (code == REDIST_OK)
-            code = allocate(state->shape.problem, state->in_bytes[i], (void **)&state->in[i]);
+    const struct redist__kway_plan *plans = state->plans;
+    for (int i = 0; i < 2; i++) {
+        const size_t out[2] = {plans[0].out_bytes[i], plans[1].out_bytes[i]};
+        const size_t in[2] = {plans[0].in_bytes[i], plans[1].in_bytes[i]};
+        REDIST_TRY(create_buffer(state->shape.problem, out, &state->out_bytes[i], &state->out[i]));
+        REDIST_TRY(create_buffer(state->shape.problem, in, &state->in_bytes[i], &state->in[i]));
     }
-    return code;
+    return REDIST_OK;
+}
+
+static int create_plans(struct state *state, const uint64_t elements[], size_t row) {
+    for (int direction = 0; direction < 2; direction++)
+        REDIST_TRY(redist__kway_plan_create(&state->plans[direction], &state->shape, direction,
+                                            elements + (size_t)direction * row));
+    return create_buffers(state);
 }
 
 /* Only their owners know how large the blocks in transit are. */
-static int connect_with(struct state *state, uint64_t elements[], uint64_t scratch[]) {
-    size_t table = (size_t)(state->shape.nstages + 1) * (size_t)context_of(state)->size;
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = redist__kway_find_sizes(&state->shape, direction,
-                                       elements + (size_t)direction * table, scratch);
-    if (code != REDIST_OK)
-        return code;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = redist__kway_plan_create(&state->plans[direction], &state->shape, direction,
-                                        elements + (size_t)direction * table);
-    if (code == REDIST_OK)
-        code = create_buffers(state);
-    return redist_agree(context_of(state)->comm, code);
-}
-
 static int connect(void *data) {
     struct state *state = data;
     size_t size = (size_t)context_of(state)->size;
-    uint64_t *elements =
-        redist_calloc(2 * size * (size_t)(state->shape.nstages + 1), sizeof *elements);
-    uint64_t *scratch = redist_calloc(2 * size, sizeof *scratch);
-    int code = elements != NULL && scratch != NULL
-                   ? REDIST_OK
-                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the sizes of blocks");
-    code = redist_agree(context_of(state)->comm, code);
-    if (code == REDIST_OK)
-        code = connect_with(state, elements, scratch);
+    size_t row = (size_t)(state->shape.nstages + 1) * size; /* of a direction */
+    uint64_t *elements = redist_calloc(2 * row + 2 * size, sizeof *elements);
+    int code = redist__agree_memory(context_of(state)->comm, elements, "for the sizes of blocks");
+    if (code == REDIST_OK) {
+        for (int direction = 0; direction < 2; direction++)
+            redist__kway_find_sizes(&state->shape, direction, elements + (size_t)direction * row,
+                                    elements + 2 * row, &code);
+        code = redist_agree(context_of(state)->comm,
+                            code == REDIST_OK ? create_plans(state, elements, row) : code);
+    }
     redist_release(elements);
-    redist_release(scratch);
     return code;
 }
 
 /* ---------------------------------------------------------------- one stage */
 
 /* Runs the moves of some messages; after a failure there is nothing to move. */
-static void run(struct state *state, struct redist__moves *moves, int message, int nmessages,
+static void run(struct state *state, enum redist__moving moving, int message, int nmessages,
                 const char *from, char *to, int stream) {
-    struct redist__phase_timer *timer = state->shape.problem->timer;
-    if (redist__has_failed(state->shape.problem))
-        return;
-    redist__enter(timer,
-                  moves == &state->plans[state->direction].unpack ? REDIST__UNPACK : REDIST__PACK);
+    const struct redist__problem *problem = state->shape.problem;
+    struct redist__moves *moves = &state->plans[state->direction].moves[moving];
     int first = moves->first[message], count = moves->first[message + nmessages] - first;
+    if (count == 0 || redist__has_failed(problem))
+        return;
+    redist__enter(problem->timer, moving == REDIST__UNPACK_BLOCKS ? REDIST__UNPACK : REDIST__PACK);
     for (int i = first; i < first + count; i++) {
-        const struct redist__move *move = &moves->list[i];
-        if (moves->batch.space == NULL) {
-            memcpy(to + move->to, from + move->from, move->bytes);
-            continue;
-        }
-        moves->batch.sources[i] = from + move->from;
-        moves->batch.destinations[i] = to + move->to;
+        moves->batch.sources[i] = from + moves->list[i].from;
+        moves->batch.destinations[i] = to + moves->list[i].to;
     }
-    if (count != 0 && moves->batch.space != NULL)
-        redist__note(state->shape.problem,
-                     moves->batch.space->batch_run(&moves->batch, first, count,
-                                                   moves->batch.space->stream(stream)));
-    redist__enter(timer, REDIST__COMMUNICATE);
+    redist__note(problem, moves->batch.space->batch_run(&moves->batch, first, count,
+                                                        moves->batch.space->stream(stream)));
+    redist__enter(problem->timer, REDIST__COMMUNICATE);
+}
+
+static const struct redist__message *message_of(const struct state *state, int stage, int i) {
+    return &state->plans[state->direction].messages[stage * state->shape.width + i];
 }
 
 static void post_receives(struct state *state, int stage) {
-    const struct redist__kway_shape *shape = &state->shape;
-    for (int i = 0; i < shape->width; i++) {
-        const struct redist__message *message =
-            &state->plans[state->direction].messages[stage * shape->width + i];
+    for (int i = 0; i < state->shape.width; i++) {
+        const struct redist__message *message = message_of(state, stage, i);
         if (message->received != 0)
             redist__messages_receive(&state->messages, i,
                                      state->in[stage % 2] + message->receive_at, message->received,
-                                     state->element, message->from, shape->problem->tag);
+                                     state->element, message->from, state->shape.problem->tag);
     }
 }
 
-static void send(struct state *state, int stage, int i) {
-    const struct redist__message *message =
-        &state->plans[state->direction].messages[stage * state->shape.width + i];
-    state->is_sent[i] = 1;
-    state->to_send--;
-    if (message->sent != 0)
-        redist__messages_send(&state->messages, i, state->out[stage % 2] + message->send_at,
-                              message->sent, state->element, message->to,
-                              state->shape.problem->tag);
-}
-
-static void send_if_packed(struct state *state, int stage, int i) {
-    int reached = 1;
-    if (state->shape.problem->space->asynchronous && !redist__has_failed(state->shape.problem))
-        redist__note(state->shape.problem,
-                     state->shape.problem->space->event_is_reached(state->events[i], &reached));
-    if (reached || redist__has_failed(state->shape.problem))
-        send(state, stage, i);
-}
-
 static void pack(struct state *state, int stage, int i) {
-    run(state, &state->plans[state->direction].pack, stage * state->shape.width + i, 1,
-        state->source, state->out[stage % 2], PACKING + i);
+    run(state, REDIST__PACK_BLOCKS, stage * state->shape.width + i, 1, state->source,
+        state->out[stage % 2], PACKING + i);
+}
+
+static void unpack(struct state *state, int stage, int i) {
+    run(state, REDIST__UNPACK_BLOCKS, stage * state->shape.width + i, 1, state->in[stage % 2],
+        state->destination, UNPACKING);
 }
 
 /* Messages leave as soon as they are packed; the array's blocks for the first stage are packed here,
  * those for the others while the messages of the stage before travel. */
 static void fill_messages(struct state *state, int stage) {
-    const struct redist__space *space = state->shape.problem->space;
-    int width = state->shape.width;
-    state->to_send = width;
-    for (int i = 0; i < width; i++) {
-        state->is_sent[i] = 0;
+    const struct redist__problem *problem = state->shape.problem;
+    for (int i = 0; i < state->shape.width; i++) {
+        const struct redist__message *message = message_of(state, stage, i);
         if (stage == 0)
             pack(state, 0, i);
-        run(state, &state->plans[state->direction].forward, stage * width + i, 1,
+        run(state, REDIST__FORWARD_BLOCKS, stage * state->shape.width + i, 1,
             state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
-        if (space->asynchronous && !redist__has_failed(state->shape.problem))
-            redist__note(state->shape.problem,
-                         space->event_record(state->events[i], space->stream(PACKING + i)));
-        send_if_packed(state, stage, i);
+        redist__attempt(problem, problem->space->event_record(state->events[i],
+                                                              problem->space->stream(PACKING + i)));
+        if (message->sent != 0)
+            redist__messages_send(&state->messages, i, state->events[i],
+                                  state->out[stage % 2] + message->send_at, message->sent,
+                                  state->element, message->to, problem->tag);
     }
 }
 
+static void finish_stream(struct state *state, void *stream) {
+    const struct redist__problem *problem = state->shape.problem;
+    redist__note(problem, redist__finish_stream(problem->space, state->events[state->shape.width],
+                                                stream, problem->context));
+}
+
 static void begin_stage(struct state *state, int stage) {
-    const struct redist__space *space = state->shape.problem->space;
     int width = state->shape.width;
-    struct redist__moves *keep = &state->plans[state->direction].keep;
     if (stage > 0) /* what was unpacked and kept two stages ago is still in the buffer */
-        redist__note(state->shape.problem,
-                     redist__finish_stream(space, state->events[width], space->stream(UNPACKING),
-                                           context_of(state)));
+        finish_stream(state, state->shape.problem->space->stream(UNPACKING));
     post_receives(state, stage);
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
         pack(state, stage + 1, i);
-    run(state, keep, stage * width, width, state->in[(stage + 1) % 2], state->in[stage % 2],
-        UNPACKING);
-}
-
-static void unpack(struct state *state, int stage, int i) {
-    run(state, &state->plans[state->direction].unpack, stage * state->shape.width + i, 1,
-        state->in[stage % 2], state->destination, UNPACKING);
-}
-
-static void send_rest(struct state *state, int stage) {
-    for (unsigned poll = 0; state->to_send != 0; poll++) {
-        redist__messages_pause(&state->messages, poll);
-        for (int i = 0; i < state->shape.width; i++)
-            if (!state->is_sent[i])
-                send_if_packed(state, stage, i);
-    }
+    run(state, REDIST__KEEP_BLOCKS, stage * width, width, state->in[(stage + 1) % 2],
+        state->in[stage % 2], UNPACKING);
 }
 
 /* The last stage's blocks are unpacked as they arrive. */
 static void end_stage(struct state *state, int stage) {
     int i, last = stage == state->shape.nstages - 1;
-    send_rest(state, stage);
     while ((i = redist__messages_next(&state->messages)) >= 0)
         if (last)
             unpack(state, stage, i);
@@ -300,30 +246,19 @@ static void start(void *data, int direction, const void *source, void *destinati
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    redist__note(state->shape.problem,
-                 redist__finish_stream(problem->space, state->events[state->shape.width],
-                                       problem->stream, context_of(state)));
+    finish_stream(state, problem->stream);
     if (state->shape.nstages > 0)
         begin_stage(state, 0);
     redist__enter(problem->timer, REDIST__OWN_PART);
-    redist__attempt(state->shape.problem,
-                    redist__own_copy_run(&state->own[direction], problem, direction, source,
-                                         destination, UNPACKING));
+    redist__attempt(problem, redist__own_copy_run(&state->own[direction], problem, direction,
+                                                  source, destination, UNPACKING));
     redist__enter(problem->timer, REDIST__COMMUNICATE);
 }
 
 /* After a failure other streams may still be packing. */
-static void finish_streams(struct state *state) {
-    const struct redist__space *space = state->shape.problem->space;
-    redist__note(state->shape.problem,
-                 redist__finish_stream(space, state->events[state->shape.width],
-                                       space->stream(UNPACKING), context_of(state)));
-    if (redist__has_failed(state->shape.problem))
-        space->drain();
-}
-
 static void wait(void *data) {
     struct state *state = data;
+    const struct redist__problem *problem = state->shape.problem;
     for (int stage = 0; stage < state->shape.nstages; stage++) {
         end_stage(state, stage);
         if (stage + 1 == state->shape.nstages)
@@ -332,7 +267,9 @@ static void wait(void *data) {
         for (int i = 0; i < state->shape.width; i++)
             unpack(state, stage, i);
     }
-    finish_streams(state);
+    finish_stream(state, problem->space->stream(UNPACKING));
+    if (redist__has_failed(problem))
+        problem->space->drain();
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -363,7 +300,6 @@ static void destroy(void *data) {
     if (state->element != MPI_DATATYPE_NULL)
         MPI_Type_free(&state->element);
     redist_release(state->events);
-    redist_release(state->is_sent);
     redist_release(state);
 }
 

@@ -55,7 +55,8 @@ int redist__kway_stages(int nranks, int k, struct redist__stage stages[]) {
     return needed;
 }
 
-int redist__kway_digit(const struct redist__stage *stage, int distance) {
+/* The digit of a distance that a stage is for. */
+static int digit_of(const struct redist__stage *stage, int distance) {
     return distance / stage->stride % stage->extent / stage->weight % stage->radix;
 }
 
@@ -64,82 +65,71 @@ int redist__kway_most(const struct redist__stage *stage) {
     return most < stage->radix ? most : stage->radix - 1;
 }
 
-int redist__kway_neighbour(const struct redist__stage *stage, int rank, int digit) {
+/* The rank to which a digit carries a block from `rank`; a negative one, from which it does. */
+static int neighbour(const struct redist__stage *stage, int rank, int digit) {
     int here = rank / stage->stride % stage->extent;
     int steps = digit < 0 ? stage->extent - -digit * stage->weight : digit * stage->weight;
     int there = (int)(((long long)here + steps) % stage->extent);
     return rank + (there - here) * stage->stride;
 }
 
-int redist__kway_rank(int nstages, const struct redist__stage stages[], int rank, int distance,
-                      int sign) {
-    for (int i = 0; i < nstages; i++)
-        rank = redist__kway_neighbour(&stages[i], rank,
-                                      sign * redist__kway_digit(&stages[i], distance));
+static const struct redist__context *context_of(const struct redist__kway_shape *shape) {
+    return shape->problem->context;
+}
+
+/* The rank at a distance, forward (sign 1) or back (-1). */
+static int rank_at(const struct redist__kway_shape *shape, int distance, int sign) {
+    int rank = context_of(shape)->rank;
+    for (int i = 0; i < shape->nstages; i++)
+        rank = neighbour(&shape->stages[i], rank, sign * digit_of(&shape->stages[i], distance));
     return rank;
 }
 
 /* ---------------------------------------------------------------- sizes */
 
-static const struct redist__context *context_of(const struct redist__kway_shape *shape) {
-    return shape->problem->context;
-}
-
-/* The blocks of a message, in the order in which they lie in it. */
-static int collect(const struct redist__stage *stage, int digit, int nranks,
-                   const uint64_t elements[], uint64_t collected[]) {
+/* The sizes of a message's blocks, in the order in which they lie in it: read from the row of all blocks, or
+ * written to it. Returns how many there are. */
+static int copy_sizes(const struct redist__stage *stage, int digit, int nranks, int reads,
+                      uint64_t row[], uint64_t message[]) {
     int count = 0;
     for (int distance = 1; distance < nranks; distance++)
-        if (redist__kway_digit(stage, distance) == digit)
-            collected[count++] = elements[distance];
+        if (digit_of(stage, distance) == digit) {
+            *(reads ? &message[count] : &row[distance]) = reads ? row[distance] : message[count];
+            count++;
+        }
     return count;
 }
 
-static void distribute(const struct redist__stage *stage, int digit, int nranks,
-                       const uint64_t collected[], uint64_t elements[]) {
-    int count = 0;
-    for (int distance = 1; distance < nranks; distance++)
-        if (redist__kway_digit(stage, distance) == digit)
-            elements[distance] = collected[count++];
-}
-
-static int find_stage_sizes(const struct redist__kway_shape *shape,
-                            const struct redist__stage *stage, const uint64_t before[],
-                            uint64_t after[], uint64_t scratch[]) {
+static void find_stage_sizes(const struct redist__kway_shape *shape,
+                             const struct redist__stage *stage, uint64_t before[], uint64_t after[],
+                             uint64_t scratch[], int *code) {
     const struct redist__context *context = context_of(shape);
-    int failed = MPI_SUCCESS, size = context->size;
+    int size = context->size, tag = shape->problem->tag;
     memcpy(after, before, (size_t)size * sizeof *after);
     for (int digit = 1; digit <= redist__kway_most(stage); digit++) {
-        int count = collect(stage, digit, size, before, scratch);
-        int to = redist__kway_neighbour(stage, context->rank, digit);
-        int from = redist__kway_neighbour(stage, context->rank, -digit);
-        int result = redist_insist(MPI_Sendrecv(
-            scratch, count, MPI_UINT64_T, to, shape->problem->tag, scratch + size, count,
-            MPI_UINT64_T, from, shape->problem->tag, context->comm, MPI_STATUS_IGNORE));
-        failed = failed == MPI_SUCCESS ? result : failed;
-        distribute(stage, digit, size, scratch + size, after);
+        int count = copy_sizes(stage, digit, size, 1, before, scratch);
+        int to = neighbour(stage, context->rank, digit);
+        int from = neighbour(stage, context->rank, -digit);
+        redist__note_mpi(code, redist_insist(MPI_Sendrecv(scratch, count, MPI_UINT64_T, to, tag,
+                                                          scratch + size, count, MPI_UINT64_T, from,
+                                                          tag, context->comm, MPI_STATUS_IGNORE)));
+        copy_sizes(stage, digit, size, 0, after, scratch + size);
     }
-    return redist_check_mpi(failed);
 }
 
-int redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
-                            uint64_t elements[], uint64_t scratch[]) {
-    const struct redist__context *context = context_of(shape);
+void redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
+                             uint64_t elements[], uint64_t scratch[], int *code) {
     const struct redist__part *parts = shape->problem->transfer->side[direction].parts;
-    int code = REDIST_OK, size = context->size;
+    int size = context_of(shape)->size;
     for (int distance = 0; distance < size; distance++)
-        elements[distance] =
-            parts[redist__kway_rank(shape->nstages, shape->stages, context->rank, distance, 1)]
-                .elements;
-    for (int i = 0; i < shape->nstages && code == REDIST_OK; i++)
-        code = find_stage_sizes(shape, &shape->stages[i], elements + i * size,
-                                elements + (i + 1) * size, scratch);
-    return code;
+        elements[distance] = parts[rank_at(shape, distance, 1)].elements;
+    for (int i = 0; i < shape->nstages; i++)
+        find_stage_sizes(shape, &shape->stages[i], elements + i * size, elements + (i + 1) * size,
+                         scratch, code);
 }
 
 /* ---------------------------------------------------------------- moves */
 
-/* Passes over the same blocks twice: to count the moves, then to write them. */
 struct builder {
     const struct redist__kway_shape *shape;
     struct redist__kway_plan *plan;
@@ -149,56 +139,38 @@ struct builder {
     size_t largest; /* elements of a message */
 };
 
-static void append(struct redist__moves *moves, struct redist__move move) {
-    if (moves->list != NULL)
-        moves->list[moves->count] = move;
-    moves->count++;
-}
-
-/* A move that continues the last one of its message lengthens that. */
-static void add(struct redist__moves *moves, int message, struct redist__move move) {
-    struct redist__move *last = moves->list != NULL ? moves->list + moves->count - 1 : NULL;
-    if (last != NULL && moves->count > moves->first[message] &&
+/* A move between buffers that continues the last one of its message lengthens that. */
+static void add(const struct builder *builder, enum redist__moving moving, int message,
+                struct redist__move move) {
+    struct redist__moves *moves = &builder->plan->moves[moving];
+    struct redist__move *last = &moves->list[moves->count > 0 ? moves->count - 1 : 0];
+    if (moves->count > moves->first[message] && move.peer < 0 &&
         last->from + last->bytes == move.from && last->to + last->bytes == move.to)
         last->bytes += move.bytes;
     else if (move.bytes != 0)
-        append(moves, move);
+        moves->list[moves->count++] = move;
 }
 
-/* The box of a peer's part, and its place in a buffer. */
-static void add_box(const struct builder *builder, struct redist__moves *moves, int side,
-                    int distance, size_t at) {
+/* A peer's part of the array, and its place in a buffer. */
+static void add_part(const struct builder *builder, enum redist__moving moving, int message,
+                     int distance, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     const struct redist__transfer *transfer = shape->problem->transfer;
-    int unpacks = side != builder->direction;
-    int peer = redist__kway_rank(shape->nstages, shape->stages, transfer->rank, distance,
-                                 unpacks ? -1 : 1);
-    const struct redist__part *part = &transfer->side[side].parts[peer];
-    const ptrdiff_t *stride = transfer->side[side].stride;
-    ptrdiff_t packed[REDIST_MAX_NDIMS];
-    if (part->elements == 0)
-        return;
-    redist__strides(transfer->ndims, part->count, transfer->item, packed);
-    if (moves->list != NULL)
-        redist__copy_prepare(&moves->batch.copies[moves->count], transfer->ndims, part->count,
-                             transfer->item, unpacks ? packed : stride, unpacks ? stride : packed);
-    append(moves, (struct redist__move){.from = unpacks ? at : part->offset,
-                                        .to = unpacks ? part->offset : at,
-                                        .bytes = part->elements * transfer->item});
+    int unpacks = moving == REDIST__UNPACK_BLOCKS;
+    int peer = rank_at(shape, distance, unpacks ? -1 : 1);
+    const struct redist__part *part = &transfer->side[builder->direction ^ unpacks].parts[peer];
+    add(builder, moving, message,
+        (struct redist__move){.from = unpacks ? at : part->offset,
+                              .to = unpacks ? part->offset : at,
+                              .bytes = part->elements * transfer->item,
+                              .peer = peer});
 }
 
-/* Whether some stage before this one has moved a block, or some stage behind will. */
-static int was_moved(const struct redist__kway_shape *shape, int stage, int distance) {
+/* Whether one of some stages moves a block. */
+static int is_moved(const struct redist__kway_shape *shape, int first, int end, int distance) {
     int digits = 0;
-    for (int i = 0; i < stage; i++)
-        digits |= redist__kway_digit(&shape->stages[i], distance);
-    return digits != 0;
-}
-
-static int will_move(const struct redist__kway_shape *shape, int stage, int distance) {
-    int digits = 0;
-    for (int i = stage + 1; i < shape->nstages; i++)
-        digits |= redist__kway_digit(&shape->stages[i], distance);
+    for (int i = first; i < end; i++)
+        digits |= digit_of(&shape->stages[i], distance);
     return digits != 0;
 }
 
@@ -209,9 +181,8 @@ static size_t bytes_of(const struct builder *builder, int stage, int distance) {
 }
 
 static void begin_message(struct redist__kway_plan *plan, int message) {
-    struct redist__moves *all[] = {&plan->pack, &plan->forward, &plan->keep, &plan->unpack};
-    for (int i = 0; i < 4; i++)
-        all[i]->first[message] = all[i]->count;
+    for (int i = 0; i < REDIST__MOVINGS; i++)
+        plan->moves[i].first[message] = plan->moves[i].count;
 }
 
 static int count_elements(struct builder *builder, size_t bytes) {
@@ -223,19 +194,19 @@ static int count_elements(struct builder *builder, size_t bytes) {
 /* Fills the message that carries the blocks with a digit out, from `at` on; returns where it ends. */
 static size_t send(struct builder *builder, int i, int digit, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
-    int index = i * shape->width + digit - 1, rank = context_of(shape)->rank;
+    int index = i * shape->width + digit - 1;
     struct redist__message *message = &builder->plan->messages[index];
     message->send_at = at;
-    message->to = redist__kway_neighbour(&shape->stages[i], rank, digit);
+    message->to = neighbour(&shape->stages[i], context_of(shape)->rank, digit);
     for (int distance = 1; distance < context_of(shape)->size; distance++) {
-        if (redist__kway_digit(&shape->stages[i], distance) != digit)
+        if (digit_of(&shape->stages[i], distance) != digit)
             continue;
         size_t bytes = bytes_of(builder, i, distance);
-        if (was_moved(shape, i, distance))
-            add(&builder->plan->forward, index,
-                (struct redist__move){builder->where[distance], at, bytes});
+        if (is_moved(shape, 0, i, distance))
+            add(builder, REDIST__FORWARD_BLOCKS, index,
+                (struct redist__move){builder->where[distance], at, bytes, -1});
         else
-            add_box(builder, &builder->plan->pack, builder->direction, distance, at);
+            add_part(builder, REDIST__PACK_BLOCKS, index, distance, at);
         at += bytes;
     }
     message->sent = count_elements(builder, at - message->send_at);
@@ -244,15 +215,15 @@ static size_t send(struct builder *builder, int i, int digit, size_t at) {
 
 static size_t receive(struct builder *builder, int i, int digit, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
-    int index = i * shape->width + digit - 1, rank = context_of(shape)->rank;
+    int index = i * shape->width + digit - 1;
     struct redist__message *message = &builder->plan->messages[index];
     message->receive_at = at;
-    message->from = redist__kway_neighbour(&shape->stages[i], rank, -digit);
+    message->from = neighbour(&shape->stages[i], context_of(shape)->rank, -digit);
     for (int distance = 1; distance < context_of(shape)->size; distance++) {
-        if (redist__kway_digit(&shape->stages[i], distance) != digit)
+        if (digit_of(&shape->stages[i], distance) != digit)
             continue;
-        if (!will_move(shape, i, distance))
-            add_box(builder, &builder->plan->unpack, !builder->direction, distance, at);
+        if (!is_moved(shape, i + 1, shape->nstages, distance))
+            add_part(builder, REDIST__UNPACK_BLOCKS, index, distance, at);
         builder->where[distance] = at;
         at += bytes_of(builder, i + 1, distance);
     }
@@ -261,15 +232,15 @@ static size_t receive(struct builder *builder, int i, int digit, size_t at) {
 }
 
 /* Blocks that came before this stage and go on behind it move to where its own blocks are. */
-static size_t keep(struct builder *builder, int i, size_t at) {
+static size_t keep(const struct builder *builder, int i, size_t at) {
     const struct redist__kway_shape *shape = builder->shape;
     for (int distance = 1; distance < context_of(shape)->size; distance++) {
-        if (redist__kway_digit(&shape->stages[i], distance) != 0 ||
-            !was_moved(shape, i, distance) || !will_move(shape, i, distance))
+        if (digit_of(&shape->stages[i], distance) != 0 || !is_moved(shape, 0, i, distance) ||
+            !is_moved(shape, i + 1, shape->nstages, distance))
             continue;
         size_t bytes = bytes_of(builder, i, distance);
-        add(&builder->plan->keep, i * shape->width,
-            (struct redist__move){builder->where[distance], at, bytes});
+        add(builder, REDIST__KEEP_BLOCKS, i * shape->width,
+            (struct redist__move){builder->where[distance], at, bytes, -1});
         builder->where[distance] = at;
         at += bytes;
     }
@@ -295,100 +266,80 @@ static void pass_stage(struct builder *builder, int i) {
     *in_bytes = in > *in_bytes ? in : *in_bytes;
 }
 
-static void pass(struct builder *builder) {
+/* ---------------------------------------------------------------- making */
+
+static int allocate(struct redist__kway_plan *plan, const struct redist__kway_shape *shape) {
+    size_t messages = (size_t)shape->nstages * (size_t)shape->width + 1;
+    size_t most = (size_t)shape->nstages * (size_t)context_of(shape)->size + 1;
+    int complete = (plan->messages = redist_calloc(messages, sizeof *plan->messages)) != NULL;
+    for (int i = 0; i < REDIST__MOVINGS; i++) {
+        struct redist__moves *moves = &plan->moves[i];
+        moves->first = redist_calloc(messages, sizeof *moves->first);
+        moves->list = redist_calloc(most, sizeof *moves->list);
+        complete = complete && moves->first != NULL && moves->list != NULL;
+    }
+    return complete ? REDIST_OK
+                    : redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", messages);
+}
+
+static int create_batch(struct redist__moves *moves, const struct builder *builder,
+                        const struct redist__space *space) {
+    const struct redist__transfer *transfer = builder->shape->problem->transfer;
+    int unpacks = moves == &builder->plan->moves[REDIST__UNPACK_BLOCKS];
+    const struct redist__side *side = &transfer->side[builder->direction ^ unpacks];
+    REDIST_TRY(redist__batch_create(&moves->batch, space, moves->count));
+    for (int i = 0; i < moves->count; i++) {
+        const struct redist__move *move = &moves->list[i];
+        ptrdiff_t packed[REDIST_MAX_NDIMS];
+        if (move->peer < 0) {
+            moves->batch.copies[i].run = move->bytes;
+            continue;
+        }
+        const redist_index *count = side->parts[move->peer].count;
+        redist__strides(transfer->ndims, count, transfer->item, packed);
+        redist__copy_prepare(&moves->batch.copies[i], transfer->ndims, count, transfer->item,
+                             unpacks ? packed : side->stride, unpacks ? side->stride : packed);
+    }
+    return REDIST_OK;
+}
+
+static int build(struct builder *builder) {
     const struct redist__kway_shape *shape = builder->shape;
     for (int i = 0; i < shape->nstages; i++)
         pass_stage(builder, i);
     begin_message(builder->plan, shape->nstages * shape->width);
-}
-
-/* ---------------------------------------------------------------- making */
-
-static int create_firsts(struct redist__kway_plan *plan, size_t messages) {
-    struct redist__moves *all[] = {&plan->pack, &plan->forward, &plan->keep, &plan->unpack};
-    int complete = 1;
-    plan->messages = redist_calloc(messages + 1, sizeof *plan->messages);
-    for (int i = 0; i < 4; i++) {
-        all[i]->first = redist_calloc(messages + 1, sizeof *all[i]->first);
-        complete &= all[i]->first != NULL;
-    }
-    return complete && plan->messages != NULL
-               ? REDIST_OK
-               : redist__fail(REDIST_ERR_MEMORY, "no memory for %zu messages", messages);
-}
-
-/* Room for the moves that were counted; without a space they need no batch. */
-static int create_moves(struct redist__moves *moves, const struct redist__space *space) {
-    int count = moves->count;
-    moves->count = 0;
-    moves->list = redist_calloc((size_t)count + 1, sizeof *moves->list);
-    if (moves->list == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for %d copies", count);
-    return space != NULL ? redist__batch_create(&moves->batch, space, count + 1) : REDIST_OK;
-}
-
-static int create_all_moves(struct redist__kway_plan *plan,
-                            const struct redist__kway_shape *shape) {
-    const struct redist__space *space = shape->problem->space;
-    const struct redist__space *wire = shape->wire->asynchronous ? shape->wire : NULL;
-    int code = create_moves(&plan->pack, space);
-    if (code == REDIST_OK)
-        code = create_moves(&plan->unpack, space);
-    if (code == REDIST_OK)
-        code = create_moves(&plan->forward, wire);
-    return code == REDIST_OK ? create_moves(&plan->keep, wire) : code;
-}
-
-/* Moves between buffers are runs of bytes. */
-static void fill_runs(struct redist__moves *moves) {
-    for (int i = 0; i < moves->count && moves->batch.space != NULL; i++)
-        moves->batch.copies[i].run = moves->list[i].bytes;
-}
-
-static int build(struct builder *builder) {
-    struct redist__kway_plan *plan = builder->plan;
-    pass(builder);
     if (builder->largest > INT_MAX)
         return redist__fail(REDIST_ERR_LIMIT,
                             "method kway counts in MPI's int, but %zu elements are sent in one "
                             "message",
                             builder->largest);
-    int code = create_all_moves(plan, builder->shape);
-    if (code != REDIST_OK)
-        return code;
-    pass(builder);
-    fill_runs(&plan->forward);
-    fill_runs(&plan->keep);
+    for (int i = 0; i < REDIST__MOVINGS; i++) {
+        int in_buffers = i == REDIST__FORWARD_BLOCKS || i == REDIST__KEEP_BLOCKS;
+        REDIST_TRY(create_batch(&builder->plan->moves[i], builder,
+                                in_buffers ? shape->wire : shape->problem->space));
+    }
     return REDIST_OK;
 }
 
 int redist__kway_plan_create(struct redist__kway_plan *plan, const struct redist__kway_shape *shape,
                              int direction, const uint64_t elements[]) {
     struct builder builder = {shape, plan, direction, elements, NULL, 0};
-    int code = create_firsts(plan, (size_t)shape->nstages * (size_t)shape->width);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(allocate(plan, shape));
     builder.where = redist_calloc((size_t)context_of(shape)->size, sizeof *builder.where);
-    code = builder.where != NULL
-               ? build(&builder)
-               : redist__fail(REDIST_ERR_MEMORY, "no memory for the blocks of %d ranks",
-                              context_of(shape)->size);
+    int code = builder.where != NULL
+                   ? build(&builder)
+                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the blocks of %d ranks",
+                                  context_of(shape)->size);
     redist_release(builder.where);
     return code;
 }
 
-static void free_moves(struct redist__moves *moves) {
-    redist_release(moves->first);
-    redist_release(moves->list);
-    redist__batch_free(&moves->batch);
-    *moves = (struct redist__moves){0};
-}
-
 void redist__kway_plan_free(struct redist__kway_plan *plan) {
-    free_moves(&plan->pack);
-    free_moves(&plan->forward);
-    free_moves(&plan->keep);
-    free_moves(&plan->unpack);
+    for (int i = 0; i < REDIST__MOVINGS; i++) {
+        redist_release(plan->moves[i].first);
+        redist_release(plan->moves[i].list);
+        redist__batch_free(&plan->moves[i].batch);
+    }
     redist_release(plan->messages);
     *plan = (struct redist__kway_plan){0};
 }

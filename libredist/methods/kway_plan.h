@@ -20,28 +20,30 @@ struct redist__stage {
 /* The stages for k; returns how many, the least m with k^m >= nranks. */
 int redist__kway_stages(int nranks, int k, struct redist__stage stages[]);
 
-/* The digit of a distance that a stage is for, and the largest that it can be. */
-int redist__kway_digit(const struct redist__stage *stage, int distance);
+/* The largest digit of a stage: it has as many messages. */
 int redist__kway_most(const struct redist__stage *stage);
 
-/* The rank to which a digit carries a block from `rank`; a negative one, from which it does. */
-int redist__kway_neighbour(const struct redist__stage *stage, int rank, int digit);
-
-/* The rank at a distance, forward (sign 1) or back (-1). */
-int redist__kway_rank(int nstages, const struct redist__stage stages[], int rank, int distance,
-                      int sign);
+/* What is copied for the messages: a block is packed from the array for the first stage that moves it, is
+ * forwarded from one stage's buffer to that of another, kept while stages pass it by, and unpacked after the last. */
+enum redist__moving {
+    REDIST__PACK_BLOCKS,
+    REDIST__FORWARD_BLOCKS,
+    REDIST__KEEP_BLOCKS,
+    REDIST__UNPACK_BLOCKS,
+    REDIST__MOVINGS
+};
 
 /* Bytes that go from one place to another: offsets in arrays or buffers. */
 struct redist__move {
     size_t from, to, bytes;
+    int peer; /* whose part of the array it is; -1 = from buffer to buffer */
 };
 
-/* What is copied for each message of all stages. */
 struct redist__moves {
     int count;
     int *first; /* of each message, and the end */
     struct redist__move *list;
-    struct redist__batch batch; /* the same for the space; without `space`, memcpy does it */
+    struct redist__batch batch; /* the same for the space */
 };
 
 /* The digit-th message of a stage, out and in. */
@@ -51,12 +53,10 @@ struct redist__message {
     size_t send_at, receive_at;
 };
 
-/* One direction of an exchange. A block is packed from the array for the first stage that moves it, is
- * forwarded from one stage's buffer to that of another, kept while stages pass it by, and unpacked
- * after the last. */
+/* One direction of an exchange. */
 struct redist__kway_plan {
     struct redist__message *messages; /* `width` for each stage */
-    struct redist__moves pack, forward, keep, unpack;
+    struct redist__moves moves[REDIST__MOVINGS];
     size_t out_bytes[2], in_bytes[2]; /* of the buffers that even and odd stages use */
 };
 
@@ -69,9 +69,10 @@ struct redist__kway_shape {
 
 /* Finds the sizes of the blocks in transit from the peers: elements[stage * ranks + distance] is that of
  * the block at this rank before a stage that began with that distance to go; `nstages` + 1 rows, the
- * first of which this fills too. Collective. `scratch` has room for 2 * ranks. */
-int redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
-                            uint64_t elements[], uint64_t scratch[]);
+ * first of which this fills too. Collective, with all its calls whatever fails: *code keeps the first failure.
+ * `scratch` has room for 2 * ranks. */
+void redist__kway_find_sizes(const struct redist__kway_shape *shape, int direction,
+                             uint64_t elements[], uint64_t scratch[], int *code);
 
 /* Makes a plan of that; to be freed also if it fails. Not collective. */
 int redist__kway_plan_create(struct redist__kway_plan *plan, const struct redist__kway_shape *shape,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "messages.h"
-#include "../comm/comm.h"
 
 /* ---------------------------------------------------------------- making */
 
@@ -12,12 +11,12 @@ static MPI_Request *create_requests(int n) {
 }
 
 int redist__messages_create(struct redist__messages *messages,
-                            const struct redist__context *context, struct redist__failure *failure,
-                            int count) {
-    *messages = (struct redist__messages){.context = context, .failure = failure, .count = count};
+                            const struct redist__problem *problem, int count) {
+    *messages = (struct redist__messages){.problem = problem, .count = count};
     messages->sends = create_requests(count);
     messages->receives = create_requests(count);
-    if (messages->sends == NULL || messages->receives == NULL)
+    messages->later = redist_calloc((size_t)count, sizeof *messages->later);
+    if (messages->sends == NULL || messages->receives == NULL || messages->later == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %d messages", count);
     return REDIST_OK;
 }
@@ -43,59 +42,99 @@ int redist__messages_free(struct redist__messages *messages) {
     }
     redist_release(messages->sends);
     redist_release(messages->receives);
+    redist_release(messages->later);
     *messages = (struct redist__messages){0};
     return active;
 }
 
 /* ---------------------------------------------------------------- posting */
 
+void redist__messages_give_up(struct redist__messages *messages) {
+    messages->lost = 1;
+    redist__give_up(messages->problem->context);
+}
+
 /* Whether MPI has refused to begin something, so that it has to be tried again: a call that returns an error may
  * have begun it all the same. */
 static int is_refused(struct redist__messages *messages, int result, const MPI_Request *request) {
-    redist__failure_note_mpi(messages->failure, result);
+    redist__failure_note_mpi(messages->problem->failure, result);
     return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
 }
 
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
                               MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = &messages->receives[i];
-    MPI_Comm comm = messages->context->comm;
+    MPI_Comm comm = messages->problem->context->comm;
     int refused = !messages->lost;
     for (int attempt = 0; attempt < 2 && refused; attempt++)
         refused =
             is_refused(messages, MPI_Irecv(buffer, count, type, peer, tag, comm, request), request);
-    messages->lost |= refused;
+    if (refused)
+        redist__messages_give_up(messages);
 }
 
-void redist__messages_send(struct redist__messages *messages, int i, const void *buffer, int count,
-                           MPI_Datatype type, int peer, int tag) {
+static void send(struct redist__messages *messages, int i, const void *buffer, int count,
+                 MPI_Datatype type, int peer, int tag) {
     MPI_Request *request = &messages->sends[i];
-    MPI_Comm comm = messages->context->comm;
+    MPI_Comm comm = messages->problem->context->comm;
     int refused = !messages->lost;
     for (int attempt = 0; attempt < 2 && refused; attempt++) {
-        int sent = redist__failed(messages->failure) ? 0 : count;
+        int sent = redist__failed(messages->problem->failure) ? 0 : count;
         refused =
             is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
     }
-    messages->lost |= refused;
+    if (refused)
+        redist__messages_give_up(messages);
+}
+
+/* After a failure at once, empty. */
+static void send_if_filled(struct redist__messages *messages, int i) {
+    struct redist__later_send *later = &messages->later[i];
+    int reached = 1;
+    redist__attempt(messages->problem,
+                    messages->problem->space->event_is_reached(later->event, &reached));
+    if (!reached && !redist__has_failed(messages->problem))
+        return;
+    later->event = NULL;
+    messages->nlater--;
+    send(messages, i, later->buffer, later->count, later->type, later->peer, later->tag);
+}
+
+void redist__messages_send(struct redist__messages *messages, int i, void *event,
+                           const void *buffer, int count, MPI_Datatype type, int peer, int tag) {
+    if (event == NULL) {
+        send(messages, i, buffer, count, type, peer, tag);
+        return;
+    }
+    messages->later[i] = (struct redist__later_send){event, buffer, count, peer, tag, type};
+    messages->nlater++;
+    send_if_filled(messages, i);
+}
+
+static void send_filled(struct redist__messages *messages) {
+    for (int i = 0; i < messages->count && messages->nlater != 0; i++)
+        if (messages->later[i].event != NULL)
+            send_if_filled(messages, i);
 }
 
 /* ---------------------------------------------------------------- completing */
 
 static void note_empty(struct redist__messages *messages, MPI_Status *status) {
     int bytes = 0;
-    int result = redist__try(messages->failure, MPI_Get_count(status, MPI_BYTE, &bytes));
+    int result = redist__try(messages->problem->failure, MPI_Get_count(status, MPI_BYTE, &bytes));
     if (result == MPI_SUCCESS && bytes == 0)
-        redist__failure_note_peer(messages->failure, status->MPI_SOURCE, REDIST_OK);
+        redist__failure_note_peer(messages->problem->failure, status->MPI_SOURCE, REDIST_OK);
 }
 
 int redist__messages_test(struct redist__messages *messages, int *left) {
     int i = MPI_UNDEFINED, done = 0;
     MPI_Status status;
-    int result = redist__try(messages->failure,
+    send_filled(messages);
+    int result = redist__try(messages->problem->failure,
                              MPI_Testany(messages->count, messages->receives, &i, &done, &status));
-    *left = result == MPI_SUCCESS && !(done && i == MPI_UNDEFINED);
-    messages->lost |= result != MPI_SUCCESS;
+    *left = result == MPI_SUCCESS && (!done || i != MPI_UNDEFINED || messages->nlater != 0);
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(messages);
     if (result != MPI_SUCCESS || !done || i == MPI_UNDEFINED)
         return -1;
     note_empty(messages, &status);
@@ -103,9 +142,10 @@ int redist__messages_test(struct redist__messages *messages, int *left) {
 }
 
 void redist__messages_pause(struct redist__messages *messages, unsigned poll) {
-    int code = redist__pause(messages->context, poll);
-    redist__failure_note(messages->failure, code);
-    messages->lost |= code != REDIST_OK;
+    int code = redist__pause(messages->problem->context, poll);
+    redist__failure_note(messages->problem->failure, code);
+    if (code != REDIST_OK)
+        redist__messages_give_up(messages);
 }
 
 int redist__messages_next(struct redist__messages *messages) {
@@ -123,9 +163,10 @@ void redist__messages_wait(struct redist__messages *messages, int i) {
     MPI_Status status;
     int done = messages->receives[i] == MPI_REQUEST_NULL, awaited = !done;
     for (unsigned poll = 0; !done && !messages->lost; poll++) {
-        int result =
-            redist__try(messages->failure, MPI_Test(&messages->receives[i], &done, &status));
-        messages->lost |= result != MPI_SUCCESS;
+        int result = redist__try(messages->problem->failure,
+                                 MPI_Test(&messages->receives[i], &done, &status));
+        if (result != MPI_SUCCESS)
+            redist__messages_give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }
@@ -138,9 +179,11 @@ void redist__messages_end(struct redist__messages *messages) {
         ;
     int done = 0;
     for (unsigned poll = 0; !done && !messages->lost; poll++) {
-        int result = redist__try(messages->failure, MPI_Testall(messages->count, messages->sends,
-                                                                &done, MPI_STATUSES_IGNORE));
-        messages->lost |= result != MPI_SUCCESS;
+        int result =
+            redist__try(messages->problem->failure,
+                        MPI_Testall(messages->count, messages->sends, &done, MPI_STATUSES_IGNORE));
+        if (result != MPI_SUCCESS)
+            redist__messages_give_up(messages);
         if (!done)
             redist__messages_pause(messages, poll);
     }

@@ -73,6 +73,12 @@ int redist_method_exists(const char *request) {
     return redist__candidates(request, 1, &candidate) > 0;
 }
 
+int redist__preference(const struct redist__problem *problem,
+                       const struct redist__candidate *candidate) {
+    return candidate->method->preference != NULL ? candidate->method->preference(problem, candidate)
+                                                 : 0;
+}
+
 int redist__transport_create(const struct redist__problem *problem,
                              const struct redist__candidate *candidate,
                              struct redist__transport *transport) {

@@ -18,6 +18,10 @@ struct redist__problem {
     int partitions,
         partition_axis; /* array B is completed in so many partitions, >= 1, along an axis */
     int mapped[2];      /* peers map arrays A and B, on all ranks */
+    int bound[2];       /* they are given when the plan is made, */
+    void *arrays[2];    /* and these are they */
+    int asynchronous;   /* executions are only enqueued in the user's stream */
+    double wait_seconds; /* after which a device gives up to wait for a peer then */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
     int staged;                        /* MPI is to get these through host memory */
@@ -69,6 +73,10 @@ struct redist__method {
 
     const void *kind; /* what distinguishes methods with the same functions */
 
+    /* It serves asynchronous problems, and only these: `start`, `open`, `put`, `await` and `close` only
+     * enqueue in the user's stream, and may be captured in a graph; `wait` waits for the stream. */
+    int asynchronous;
+
     /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
      * as message. Touches nothing, allocates nothing, communicates nothing. */
     int (*applies)(const struct redist__problem *problem,
@@ -108,7 +116,11 @@ struct redist__method {
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */
+    void (*await)(void *state, int partitions); /* asynchronous: the stream waits for so many */
     void (*close)(void *state);
+
+    /* Asynchronous: notes failures of executions that the device has come to. */
+    void (*query)(void *state);
 
     /* Bytes of buffers that the state holds. */
     size_t (*workspace)(const void *state);
@@ -120,6 +132,7 @@ struct redist__method {
 /* All methods. */
 #define REDIST__METHODS(X)                                                                         \
     X(direct)                                                                                      \
+    X(signals)                                                                                     \
     X(alltoallw)                                                                                   \
     X(p2p_type)                                                                                    \
     X(p2p)                                                                                         \
@@ -138,6 +151,10 @@ extern const struct redist__method *const redist__methods[];
 /* The candidates that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
  * most `most`. 0 = no such method. */
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]);
+
+/* How promising a candidate is when nothing is measured. */
+int redist__preference(const struct redist__problem *problem,
+                       const struct redist__candidate *candidate);
 
 /* Writes "method" or "method:variant". */
 void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]);

@@ -45,8 +45,6 @@ struct state {
     size_t *missing; /* elements of each message that were not put yet */
     void **events;   /* with streams, of each distance: the part is packed; else one */
     int nevents;
-    char *is_sent; /* with streams, of each peer */
-    int to_send;   /* parts that are not sent yet */
     int is_known;  /* all ranks know of a failure: none calls MPI any more */
     int direction; /* of the execution under way */
     const char *source;
@@ -60,12 +58,10 @@ static int applies(const struct redist__problem *problem,
     const struct kind *kind = candidate->method->kind;
     const char *name = candidate->method->name;
     int as_types = kind->layout == REDIST__AS_IN_ARRAY;
-    int code =
-        !as_types || problem->staged ? redist__check_copyable(problem->transfer, name) : REDIST_OK;
-    if (code == REDIST_OK && problem->tiles != REDIST_WHOLE && problem->space->asynchronous)
-        code = redist__fail(REDIST_ERR_METHOD, "method %s has tiles in host memory only", name);
-    if (code != REDIST_OK)
-        return code;
+    if (!as_types || problem->staged)
+        REDIST_TRY(redist__check_copyable(problem->transfer, name));
+    if (problem->tiles != REDIST_WHOLE && problem->space->asynchronous)
+        return redist__fail(REDIST_ERR_METHOD, "method %s has tiles in host memory only", name);
     return as_types ? redist__check_extents(problem->transfer, name)
                     : redist__check_counts(problem->transfer, name, kind->collective);
 }
@@ -88,19 +84,21 @@ static int rank_at(const struct state *state, int distance) {
     return (state->transfer->rank + distance + nranks) % nranks;
 }
 
+static int distance_of(const struct state *state, int peer) {
+    int nranks = state->transfer->nranks;
+    return (peer - state->transfer->rank + nranks) % nranks;
+}
+
 static int allocate(struct state *state) {
     int nranks = state->transfer->nranks, n = nranks * state->segments;
     state->nevents = state->kind->streams ? nranks : 1;
     state->missing = redist_calloc((size_t)n, sizeof *state->missing);
     state->events = redist_calloc((size_t)state->nevents, sizeof *state->events);
-    state->is_sent = redist_calloc((size_t)nranks, 1);
-    if (state->missing == NULL || state->events == NULL || state->is_sent == NULL)
+    if (state->missing == NULL || state->events == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for %d messages", n);
-    int code = redist__messages_create(&state->messages, state->problem->context,
-                                       state->problem->failure, n);
-    for (int i = 0; i < state->nevents && code == REDIST_OK; i++)
-        code = state->problem->space->event_create(&state->events[i]);
-    return code;
+    for (int i = 0; i < state->nevents; i++)
+        REDIST_TRY(state->problem->space->event_create(&state->events[i]));
+    return redist__messages_create(&state->messages, state->problem, n);
 }
 
 /* The reference leaves the own part to MPI, and elements that are no plain bytes only MPI can copy. */
@@ -114,11 +112,9 @@ static int create_side(struct state *state, int side) {
         layout = REDIST__NONE_IN_ARRAY;
     if (!own)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
-    int code =
-        redist__packing_create(&state->packing[side], problem, side, layout, problem->staged);
-    return code == REDIST_OK ? redist__types_create(&state->types[side], problem, side,
-                                                    &state->packing[side], own)
-                             : code;
+    REDIST_TRY(
+        redist__packing_create(&state->packing[side], problem, side, layout, problem->staged));
+    return redist__types_create(&state->types[side], problem, side, &state->packing[side], own);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -130,10 +126,9 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->transfer = problem->transfer;
     state->kind = candidate->method->kind;
     state->segments = problem->tiles == REDIST_WHOLE ? 1 : SEGMENTS;
-    int code = allocate(state);
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
-        code = create_side(state, side);
-    return code;
+    REDIST_TRY(allocate(state));
+    REDIST_TRY(create_side(state, 0));
+    return create_side(state, 1);
 }
 
 static size_t workspace(const void *data) {
@@ -152,7 +147,6 @@ static void destroy(void *data) {
     for (int i = 0; state->events != NULL && i < state->nevents; i++)
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
-    redist_release(state->is_sent);
     redist_release(state->missing);
     redist_release(state);
 }
@@ -201,15 +195,17 @@ static void post_segment(struct state *state, int sends, int peer, int i) {
     const struct redist__packing *packing = &state->packing[side];
     struct segment segment = segment_of(state, &packing->side->parts[peer], i);
     int count = state->segments == 1 ? types->counts[peer] : (int)segment.elements;
+    int tag = state->problem->tag + i;
     char *message =
         redist__packing_message(packing, peer, sends ? state->source : state->destination);
     message += segment.first * state->transfer->item;
+    void *packed = state->kind->streams ? state->events[distance_of(state, peer)] : NULL;
     if (sends)
-        redist__messages_send(&state->messages, index, message, count, types->types[peer], peer,
-                              state->problem->tag + i);
+        redist__messages_send(&state->messages, index, packed, message, count, types->types[peer],
+                              peer, tag);
     else
         redist__messages_receive(&state->messages, index, message, count, types->types[peer], peer,
-                                 state->problem->tag + i);
+                                 tag);
 }
 
 static void post(struct state *state, int sends, int peer) {
@@ -236,57 +232,31 @@ static void finish_stream(struct state *state) {
 static void pack_all(struct state *state) {
     struct redist__packing *from = &state->packing[state->direction];
     redist__enter(state->problem->timer, REDIST__PACK);
-    redist__attempt(state->problem, redist__packing_pack_all(from, state->source, 0));
+    redist__attempt(state->problem,
+                    redist__packing_pack(from, 0, state->transfer->nranks, state->source, 0));
     if (!from->all_in_array)
         finish_stream(state);
 }
 
-/* On a device one kernel packs for all peers; elsewhere each message leaves as soon as it is packed. */
+/* On a device one kernel packs for all peers, unless there is a stream for each: stream 0 is for the own part and
+ * for unpacking, stream i for the i-th peer. Elsewhere each message leaves as soon as it is packed. */
 static void pack_and_send(struct state *state) {
     const struct redist__problem *problem = state->problem;
-    int at_once = problem->space->asynchronous;
+    const struct redist__space *space = problem->space;
+    int streams = state->kind->streams, at_once = space->asynchronous && !streams;
     if (at_once)
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
-        int peer = rank_at(state, i);
+        int peer = rank_at(state, i), stream = streams ? i : 0;
+        if (state->types[state->direction].counts[peer] == 0)
+            continue;
         redist__enter(problem->timer, REDIST__PACK);
         if (!at_once)
             redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
-                                                          state->source, 0));
+                                                          1, state->source, stream));
+        if (streams)
+            redist__attempt(problem, space->event_record(state->events[i], space->stream(i)));
         redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
-        post(state, 1, peer);
-    }
-}
-
-/* Stream 0 is for the own part and for unpacking, stream i for the i-th peer. */
-static void pack_on_streams(struct state *state) {
-    const struct redist__problem *problem = state->problem;
-    redist__enter(problem->timer, REDIST__PACK);
-    for (int i = 0; i < state->transfer->nranks; i++) {
-        int peer = rank_at(state, i);
-        state->is_sent[peer] = state->types[state->direction].counts[peer] == 0;
-        state->to_send += !state->is_sent[peer];
-        if (state->is_sent[peer])
-            continue;
-        redist__attempt(problem, redist__packing_pack(&state->packing[state->direction], peer,
-                                                      state->source, i));
-        redist__attempt(problem,
-                        problem->space->event_record(state->events[i], problem->space->stream(i)));
-    }
-}
-
-/* Sends what is packed. After a failure all messages leave, empty. */
-static void send_packed(struct state *state) {
-    for (int i = 0; i < state->transfer->nranks && state->to_send != 0; i++) {
-        int peer = rank_at(state, i), reached = 1;
-        if (state->is_sent[peer])
-            continue;
-        redist__attempt(state->problem,
-                        state->problem->space->event_is_reached(state->events[i], &reached));
-        if (!reached && !redist__has_failed(state->problem))
-            continue;
-        state->is_sent[peer] = 1;
-        state->to_send--;
         post(state, 1, peer);
     }
 }
@@ -324,7 +294,7 @@ static void unpack(struct state *state, int message) {
     redist__arrived(state->problem->timer);
     redist__enter(state->problem->timer, REDIST__UNPACK);
     if (state->segments == 1)
-        redist__attempt(state->problem, redist__packing_unpack(to, peer, state->destination, 0));
+        redist__attempt(state->problem, redist__packing_unpack(to, peer, 1, state->destination, 0));
     else if (!redist__has_failed(state->problem))
         unpack_segment(state, peer, message % state->segments);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
@@ -337,7 +307,6 @@ static void begin(struct state *state, int direction, const void *source, void *
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    state->to_send = 0;
     redist__note(problem, redist__finish_stream(problem->space, state->events[0], problem->stream,
                                                 problem->context));
 }
@@ -348,27 +317,22 @@ static void start(void *data, int direction, const void *source, void *destinati
         return;
     begin(state, direction, source, destination);
     post_receives(state);
-    if (state->kind->streams)
-        pack_on_streams(state);
-    else
-        pack_and_send(state);
+    pack_and_send(state);
     copy_own(state);
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
-    send_packed(state);
 }
 
 static void wait(void *data) {
     struct state *state = data;
     struct redist__phase_timer *timer = state->problem->timer;
     int left = !state->is_known, i;
-    for (unsigned poll = 0; (left || state->to_send != 0) && !state->messages.lost;) {
-        send_packed(state);
-        redist__enter(timer, state->to_send != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
+    for (unsigned poll = 0; left && !state->messages.lost;) {
+        redist__enter(timer, state->messages.nlater != 0 ? REDIST__PACK : REDIST__FIRST_MESSAGE);
         i = redist__messages_test(&state->messages, &left);
         if (i >= 0) {
             unpack(state, i);
             poll = 0;
-        } else if (left || state->to_send != 0)
+        } else if (left)
             redist__messages_pause(&state->messages, poll++);
     }
     redist__enter(timer, REDIST__COMMUNICATE);
@@ -406,12 +370,14 @@ static void execute_collective(struct state *state) {
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     int result = redist__try(problem->failure, call_mpi(state));
-    state->messages.lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(&state->messages);
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
-    redist__attempt(problem, redist__packing_unpack_all(&state->packing[!state->direction],
-                                                        state->destination, 0));
+    redist__attempt(problem,
+                    redist__packing_unpack(&state->packing[!state->direction], 0,
+                                           state->transfer->nranks, state->destination, 0));
     finish_stream(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
     if (!state->messages.lost)

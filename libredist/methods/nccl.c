@@ -9,12 +9,10 @@
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
-#include "../comm/comm.h"
-#include "../runtime/cuda_device.h"
 #include "messages.h"
-#include "method.h"
 #include "packing.h"
 
+#include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -29,15 +27,16 @@ struct segment {
     struct redist__transfer transfer; /* with parts of its own */
     struct redist__problem problem;
     struct redist__packing packing[2];
-    cudaEvent_t packed, moved;
-    int is_empty; /* all messages go with other segments */
+    void *packed, *moved; /* events */
+    int is_empty;         /* all messages go with other segments */
 };
 
 struct state {
     const struct redist__problem *problem;
     struct segment segments[SEGMENTS];
     struct redist__copy own[2];
-    cudaStream_t stream; /* of the messages: before any kernel that waits to begin */
+    cudaStream_t
+        stream; /* of the messages: its kernels go first, so that all peers' kernels begin */
     void *event;
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
@@ -58,8 +57,8 @@ static int applies(const struct redist__problem *problem,
 
 struct link {
     struct redist__kept kept;
-    ncclComm_t comm;
-    unsigned long long number;
+    ncclComm_t comm;           /* NULL = there is none */
+    unsigned long long number; /* no other one of this process has it */
 };
 
 static int check_nccl(ncclResult_t result, const char *what) {
@@ -68,98 +67,69 @@ static int check_nccl(ncclResult_t result, const char *what) {
     return redist__fail(REDIST_ERR_DEVICE, "%s: %s", what, ncclGetErrorString(result));
 }
 
+static void free_link(struct redist__context *context, struct redist__kept *kept) {
+    struct link *link = (struct link *)kept;
+    (void)context;
+    if (link->comm != NULL)
+        ncclCommDestroy(link->comm);
+    redist_release(link);
+}
+
+static struct link *link_of(const struct redist__context *context) {
+    return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
+}
+
 /* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
-static int check_devices(const struct redist__context *context) {
-    cudaUUID_t *devices = redist_calloc((size_t)context->size, sizeof *devices);
-    struct cudaDeviceProp properties;
-    int device = 0, code = REDIST_OK;
-    if (devices == NULL)
-        code =
-            redist__fail(REDIST_ERR_MEMORY, "no memory for the devices of %d ranks", context->size);
-    else if (cudaGetDevice(&device) != cudaSuccess ||
-             cudaGetDeviceProperties(&properties, device) != cudaSuccess)
-        code =
-            redist__fail(REDIST_ERR_DEVICE, "the properties of the current device are unavailable");
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(
-            redist_insist(MPI_Allgather(&properties.uuid, sizeof properties.uuid, MPI_BYTE, devices,
-                                        sizeof *devices, MPI_BYTE, context->comm)));
+static int check_devices(const struct redist__problem *problem, unsigned long long devices[]) {
+    const struct redist__context *context = problem->context;
+    unsigned long long mine = 0;
+    size_t bytes;
+    int code = problem->space->find_free(&bytes, &mine);
+    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG_LONG, devices,
+                                                        1, MPI_UNSIGNED_LONG_LONG, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (rank != context->rank && memcmp(&devices[rank], &properties.uuid, sizeof *devices) == 0)
+        if (rank != context->rank && devices[rank] == mine)
             code = redist__fail(REDIST_ERR_METHOD,
                                 "method nccl needs a device for each rank, but ranks %d and %d of "
                                 "the communicator share one",
                                 context->rank, rank);
-    redist_release(devices);
-    return redist_agree(context->comm, code);
+    return code;
 }
 
-static void free_link(struct redist__context *context, struct redist__kept *kept) {
-    struct link *link = (struct link *)kept;
-    (void)context;
-    ncclCommDestroy(link->comm);
-    redist_release(link);
-}
-
-static struct link *find_link(const struct redist__context *context) {
-    return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
-}
-
-static struct link *create_link(void) {
-    static atomic_ullong counter;
-    struct link *link = redist_calloc(1, sizeof *link);
-    if (link != NULL)
-        link->number = atomic_fetch_add(&counter, 1) + 1;
-    return link;
-}
-
-static int create_comm(struct redist__context *context) {
+static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm) {
+    const struct redist__context *context = problem->context;
     ncclUniqueId id = {{0}};
-    int code = check_devices(context);
-    if (code != REDIST_OK)
-        return code;
-    struct link *link = create_link();
-    if (link == NULL)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for a communicator of NCCL");
-    else if (context->rank == 0)
+    int code = REDIST_OK;
+    if (context->rank == 0)
         code = check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    redist__note_mpi(&code, redist_insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
+    REDIST_TRY(redist_agree(context->comm, code));
+    code = check_nccl(ncclCommInitRank(comm, context->size, id, context->rank), "ncclCommInitRank");
     code = redist_agree(context->comm, code);
-    if (code == REDIST_OK)
-        code =
-            redist_check_mpi(redist_insist(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, context->comm)));
-    if (code == REDIST_OK)
-        code = check_nccl(ncclCommInitRank(&link->comm, context->size, id, context->rank),
-                          "ncclCommInitRank");
-    code = redist_agree(context->comm, code);
-    if (code != REDIST_OK) {
-        if (link != NULL && link->comm != NULL)
-            ncclCommAbort(link->comm);
-        redist_release(link);
-        return code;
+    if (code != REDIST_OK && *comm != NULL) {
+        ncclCommAbort(*comm);
+        *comm = NULL;
     }
-    link->kept.free = free_link;
-    redist__keep(context, REDIST__KEPT_BESIDES, &link->kept);
-    return REDIST_OK;
+    return code;
 }
 
-static int connect_comm(struct redist__context *context) {
-    return find_link(context) == NULL ? create_comm(context) : REDIST_OK;
-}
-
-/* The communicator and its number, which no other one of this process has; NULL and 0 if there is none. */
-static unsigned long long comm_of(const struct redist__context *context, ncclComm_t *comm) {
-    const struct link *link = find_link(context);
-    *comm = link != NULL ? link->comm : NULL;
-    return link != NULL ? link->number : 0;
-}
-
-/* Ends all that is under way on it, and forgets it. All ranks do so. */
-static void abort_comm(struct redist__context *context) {
-    struct link *link = find_link(context);
-    redist__keep_no_more(context, REDIST__KEPT_BESIDES, &link->kept);
-    ncclCommAbort(link->comm);
-    redist_release(link);
+static int connect(void *data) {
+    static atomic_ullong counter;
+    const struct redist__problem *problem = ((struct state *)data)->problem;
+    struct redist__context *context = problem->context;
+    struct redist__kept *kept;
+    REDIST_TRY(
+        redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct link), free_link, &kept));
+    struct link *link = (struct link *)kept;
+    if (link->comm != NULL) /* on all ranks */
+        return REDIST_OK;
+    unsigned long long *devices = redist_calloc((size_t)context->size, sizeof *devices);
+    int code = redist__agree_memory(context->comm, devices, "for the devices of all ranks");
+    if (code == REDIST_OK)
+        code = redist_agree(context->comm, check_devices(problem, devices));
+    redist_release(devices);
+    link->number = atomic_fetch_add(&counter, 1) + 1;
+    return code == REDIST_OK ? connect_comm(problem, &link->comm) : code;
 }
 
 /* ---------------------------------------------------------------- segments */
@@ -196,56 +166,41 @@ static int create_segment(struct state *state, int which) {
     const struct redist__problem *problem = state->problem;
     const struct redist__transfer *transfer = problem->transfer;
     struct segment *segment = &state->segments[which];
-    size_t size = (size_t)problem->context->size, bytes = size * sizeof(struct redist__part);
-    int code = REDIST_OK;
-    segment->transfer = *transfer;
     segment->problem = *problem;
     segment->problem.transfer = &segment->transfer;
     segment->is_empty = 1;
-    for (int side = 0; side < 2; side++)
-        segment->transfer.side[side].parts = redist_calloc(size, sizeof(struct redist__part));
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+    REDIST_TRY(
+        redist__transfer_derive(&segment->transfer, transfer, transfer->rank, transfer->nranks));
+    for (int side = 0; side < 2; side++) {
         struct redist__part *parts = segment->transfer.side[side].parts;
-        if (parts == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for segments of messages");
-        memcpy(parts, transfer->side[side].parts, bytes);
-        for (int peer = 0; peer < problem->context->size; peer++) {
+        memcpy(parts, transfer->side[side].parts, (size_t)transfer->nranks * sizeof *parts);
+        for (int peer = 0; peer < transfer->nranks; peer++) {
             cut_part(&parts[peer], transfer, &transfer->side[side], which);
-            segment->is_empty &= parts[peer].elements == 0 || peer == problem->context->rank;
+            segment->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }
-        code = redist__packing_create(&segment->packing[side], &segment->problem, side,
-                                      REDIST__EACH_IN_ARRAY, 0);
+        REDIST_TRY(redist__packing_create(&segment->packing[side], &segment->problem, side,
+                                          REDIST__EACH_IN_ARRAY, 0));
     }
-    if (code == REDIST_OK)
-        code =
-            redist__cuda_check(cudaEventCreateWithFlags(&segment->packed, cudaEventDisableTiming),
-                               "cudaEventCreateWithFlags");
-    if (code == REDIST_OK)
-        code = redist__cuda_check(cudaEventCreateWithFlags(&segment->moved, cudaEventDisableTiming),
-                                  "cudaEventCreateWithFlags");
-    return code;
+    REDIST_TRY(problem->space->event_create(&segment->packed));
+    return problem->space->event_create(&segment->moved);
 }
 
-static void free_segment(struct segment *segment) {
-    for (int side = 0; side < 2; side++) {
+static void free_segment(const struct state *state, struct segment *segment) {
+    for (int side = 0; side < 2; side++)
         if (segment->packing[side].space != NULL)
             redist__packing_free(&segment->packing[side]);
-        redist_release(segment->transfer.side[side].parts);
-    }
-    if (segment->packed != NULL)
-        (void)cudaEventDestroy(segment->packed);
-    if (segment->moved != NULL)
-        (void)cudaEventDestroy(segment->moved);
+    redist__transfer_free(&segment->transfer);
+    state->problem->space->event_destroy(segment->packed);
+    state->problem->space->event_destroy(segment->moved);
 }
 
-static int create_stream(cudaStream_t *stream) {
+static int create_stream(const struct redist__space *space, cudaStream_t *stream) {
     int least = 0, greatest = 0;
-    int code = redist__cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
-                                  "cudaDeviceGetStreamPriorityRange");
-    if (code != REDIST_OK)
-        return code;
-    return redist__cuda_check(cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest),
-                              "cudaStreamCreateWithPriority");
+    REDIST_TRY(space->check_call((int)cudaDeviceGetStreamPriorityRange(&least, &greatest),
+                                 "cudaDeviceGetStreamPriorityRange"));
+    return space->check_call(
+        (int)cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest),
+        "cudaStreamCreateWithPriority");
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -255,22 +210,16 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method nccl");
     state->problem = problem;
-    int code = redist__messages_create(&state->messages, problem->context, problem->failure, 1);
-    if (code == REDIST_OK)
-        code = problem->space->event_create(&state->event);
     for (int side = 0; side < 2; side++)
         redist__own_copy_prepare(&state->own[side], problem->transfer, side);
-    for (int which = 0; which < SEGMENTS && code == REDIST_OK; which++)
-        code = create_segment(state, which);
-    return code == REDIST_OK ? create_stream(&state->stream) : code;
+    REDIST_TRY(redist__messages_create(&state->messages, problem, 1));
+    REDIST_TRY(problem->space->event_create(&state->event));
+    for (int which = 0; which < SEGMENTS; which++)
+        REDIST_TRY(create_segment(state, which));
+    return create_stream(problem->space, &state->stream);
 }
 
 /* ---------------------------------------------------------------- execution */
-
-static int connect(void *data) {
-    struct state *state = data;
-    return connect_comm(state->problem->context);
-}
 
 static size_t message_bytes(const struct segment *segment, int side, int peer) {
     return segment->transfer.side[side].parts[peer].elements * segment->transfer.item;
@@ -305,44 +254,51 @@ static int exchange(const struct state *state, const struct segment *segment, in
 }
 
 /* What `later` gets from now on begins after what `earlier` has got. */
-static int follow(cudaStream_t earlier, cudaEvent_t event, cudaStream_t later) {
-    int code = redist__cuda_check(cudaEventRecord(event, earlier), "cudaEventRecord");
-    return code == REDIST_OK
-               ? redist__cuda_check(cudaStreamWaitEvent(later, event, 0), "cudaStreamWaitEvent")
-               : code;
+static int follow(const struct redist__space *space, void *earlier, void *event, void *later) {
+    REDIST_TRY(space->event_record(event, earlier));
+    return space->stream_follow(later, event);
+}
+
+static int pack_segment(struct state *state, struct segment *segment, int direction,
+                        const void *source) {
+    const struct redist__space *space = state->problem->space;
+    REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
+                                    source, PACK_STREAM));
+    return follow(space, space->stream(PACK_STREAM), segment->packed, state->stream);
+}
+
+static int unpack_segment(struct state *state, struct segment *segment, int direction,
+                          void *destination) {
+    const struct redist__space *space = state->problem->space;
+    REDIST_TRY(follow(space, state->stream, segment->moved, space->stream(UNPACK_STREAM)));
+    return redist__packing_unpack(&segment->packing[!direction], 0, segment->transfer.nranks,
+                                  destination, UNPACK_STREAM);
 }
 
 /* A rank that fails to pack exchanges all the same: NCCL connects two ranks when both have their first messages
  * for each other, and the host waits for that. */
 static int move_segment(struct state *state, struct segment *segment, int direction,
                         const void *source, void *destination) {
-    const struct redist__space *space = state->problem->space;
-    int code = redist__packing_pack_all(&segment->packing[direction], source, PACK_STREAM);
-    if (code == REDIST_OK)
-        code = follow(space->stream(PACK_STREAM), segment->packed, state->stream);
+    int packed = pack_segment(state, segment, direction, source);
     int moved = exchange(state, segment, direction, source, destination);
-    if (code == REDIST_OK)
-        code = moved;
-    if (code == REDIST_OK)
-        code = follow(state->stream, segment->moved, space->stream(UNPACK_STREAM));
-    return code == REDIST_OK ? redist__packing_unpack_all(&segment->packing[!direction],
-                                                          destination, UNPACK_STREAM)
-                             : code;
+    REDIST_TRY(packed != REDIST_OK ? packed : moved);
+    return unpack_segment(state, segment, direction, destination);
 }
 
 /* The own part is copied when all is packed, while the last segments are under way. */
 static int copy_own(struct state *state, int direction, const void *source, void *destination) {
     const struct redist__space *space = state->problem->space;
-    int code =
-        space->stream_follow(space->stream(OWN_STREAM), state->segments[SEGMENTS - 1].packed);
-    return code == REDIST_OK ? redist__own_copy_run(&state->own[direction], state->problem,
-                                                    direction, source, destination, OWN_STREAM)
-                             : code;
+    REDIST_TRY(
+        space->stream_follow(space->stream(OWN_STREAM), state->segments[SEGMENTS - 1].packed));
+    return redist__own_copy_run(&state->own[direction], state->problem, direction, source,
+                                destination, OWN_STREAM);
 }
 
 /* The communicator for this execution; whether there is one is the same on all ranks. */
 static int find_comm(struct state *state) {
-    state->number = comm_of(state->problem->context, &state->comm);
+    const struct link *link = link_of(state->problem->context);
+    state->comm = link->comm;
+    state->number = link->number;
     if (state->comm == NULL)
         redist__note(state->problem,
                      redist__fail(REDIST_ERR_DEVICE,
@@ -360,7 +316,8 @@ static void post_status(struct state *state) {
     int result = redist__try(state->problem->failure,
                              MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
                                             MPI_MIN, context->comm, &state->messages.sends[0]));
-    state->messages.lost |= result != MPI_SUCCESS;
+    if (result != MPI_SUCCESS)
+        redist__messages_give_up(&state->messages);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
@@ -379,31 +336,27 @@ static void start(void *data, int direction, const void *source, void *destinati
 }
 
 /* Ends when a peer is gone, for whose kernels the event would wait, or when NCCL knows of an error. */
-static int wait_event(const struct state *state, cudaEvent_t event) {
+static int wait_event(const struct state *state, void *event) {
     enum { POLLS_PER_LOOK = 1024 };
-    const struct redist__context *context = state->problem->context;
-    cudaError_t error = cudaErrorNotReady;
-    int code = REDIST_OK;
-    for (unsigned poll = 0; code == REDIST_OK; poll++) {
+    int reached = 0;
+    for (unsigned poll = 0;; poll++) {
+        REDIST_TRY(state->problem->space->event_is_reached(event, &reached));
+        if (reached)
+            return REDIST_OK;
         ncclResult_t result = ncclSuccess;
-        error = cudaEventQuery(event);
-        if (error != cudaErrorNotReady)
-            return redist__cuda_check(error, "cudaEventQuery");
-        (void)cudaGetLastError(); /* the user's own checks are not to find it */
         if (poll % POLLS_PER_LOOK == 0)
-            code = check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError");
-        if (code == REDIST_OK && result != ncclSuccess && result != ncclInProgress)
-            code = check_nccl(result, "a message of NCCL");
-        if (code == REDIST_OK)
-            code = redist__pause(context, poll);
+            REDIST_TRY(
+                check_nccl(ncclCommGetAsyncError(state->comm, &result), "ncclCommGetAsyncError"));
+        if (result != ncclInProgress)
+            REDIST_TRY(check_nccl(result, "a message of NCCL"));
+        REDIST_TRY(redist__pause(state->problem->context, poll));
     }
-    return code;
 }
 
 static int wait_stream(const struct state *state, int stream) {
-    int code =
-        state->problem->space->event_record(state->event, state->problem->space->stream(stream));
-    return code == REDIST_OK ? wait_event(state, state->event) : code;
+    const struct redist__space *space = state->problem->space;
+    REDIST_TRY(space->event_record(state->event, space->stream(stream)));
+    return wait_event(state, state->event);
 }
 
 /* With a phase timer, packing lasts until the first segment is packed, and unpacking begins once the last one has
@@ -419,22 +372,11 @@ static int time_segments(const struct state *state) {
     if (first == NULL)
         return REDIST_OK;
     redist__enter(timer, REDIST__PACK);
-    int code = wait_event(state, first->packed);
+    REDIST_TRY(wait_event(state, first->packed));
     redist__enter(timer, REDIST__COMMUNICATE);
-    if (code == REDIST_OK)
-        code = wait_event(state, last->moved);
+    REDIST_TRY(wait_event(state, last->moved));
     redist__enter(timer, REDIST__UNPACK);
-    return code;
-}
-
-/* Waits for the streams of the method without asking anything else of the device. */
-static void finish_streams(const struct state *state) {
-    static const int streams[] = {OWN_STREAM, PACK_STREAM, UNPACK_STREAM};
-    if (state->stream != NULL)
-        (void)cudaStreamSynchronize(state->stream);
-    for (int i = 0; i < 3; i++)
-        (void)cudaStreamSynchronize(state->problem->space->stream(streams[i]));
-    (void)cudaGetLastError();
+    return REDIST_OK;
 }
 
 /* Whether all ranks have given their devices everything. */
@@ -449,37 +391,41 @@ static int is_complete(struct state *state) {
 /* Whether the communicator is the one that the execution began with: else its kernels were ended half way, by
  * another plan on all ranks. */
 static int has_comm(const struct state *state) {
-    ncclComm_t comm;
-    return comm_of(state->problem->context, &comm) == state->number;
+    const struct link *link = link_of(state->problem->context);
+    return link->comm != NULL && link->number == state->number;
 }
 
-/* Ends the kernels that would wait without end. */
+/* Ends the kernels that would wait without end. All ranks do so. */
 static void give_up(struct state *state) {
-    if (has_comm(state))
-        abort_comm(state->problem->context);
+    if (has_comm(state)) {
+        ncclCommAbort(state->comm);
+        link_of(state->problem->context)->comm = NULL;
+    }
     redist__note(state->problem,
                  redist__fail(REDIST_ERR_DEVICE, "an execution by NCCL was given up"));
     state->is_known = 1;
-    finish_streams(state);
+    state->problem->space->drain();
+}
+
+static int finish(const struct state *state) {
+    REDIST_TRY(time_segments(state));
+    REDIST_TRY(wait_stream(state, UNPACK_STREAM));
+    redist__enter(state->problem->timer, REDIST__OWN_PART);
+    return wait_stream(state, OWN_STREAM);
 }
 
 /* What fails here does so on this rank alone, and the peers learn of it in the next execution; but where the
  * peers' kernels never end, the communicator is unusable on all ranks. */
 static void wait_streams(struct state *state) {
-    int code = time_segments(state);
-    if (code == REDIST_OK)
-        code = wait_stream(state, UNPACK_STREAM);
-    redist__enter(state->problem->timer, REDIST__OWN_PART);
-    if (code == REDIST_OK)
-        code = wait_stream(state, OWN_STREAM);
+    ncclResult_t result = ncclSuccess;
+    int code = finish(state);
     redist__note(state->problem, code);
     if (code == REDIST_OK)
         return;
-    ncclResult_t result = ncclSuccess;
     if (redist__peers_gone(state->problem->context) ||
         ncclCommGetAsyncError(state->comm, &result) != ncclSuccess || result != ncclSuccess)
         give_up(state);
-    finish_streams(state);
+    state->problem->space->drain();
 }
 
 static void wait(void *data) {
@@ -505,13 +451,12 @@ static size_t workspace(const void *data) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    finish_streams(state);
+    const struct redist__space *space = state->problem->space;
+    space->drain();
     for (int i = 0; i < SEGMENTS; i++)
-        free_segment(&state->segments[i]);
-    if (state->stream != NULL)
-        (void)cudaStreamDestroy(state->stream);
-    if (state->event != NULL)
-        state->problem->space->event_destroy(state->event);
+        free_segment(state, &state->segments[i]);
+    space->stream_destroy(state->stream);
+    space->event_destroy(state->event);
     if (!redist__messages_free(&state->messages)) /* else MPI may still write into `status` */
         redist_release(state);
 }

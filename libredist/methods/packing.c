@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packing.h"
+#include "../copy/copy.h"
 
 #include <limits.h>
 #include <string.h>
@@ -11,8 +12,10 @@ static int allocate(struct redist__packing *packing, int size) {
     packing->in_array = redist_calloc((size_t)size, 1);
     if (packing->position == NULL || packing->in_array == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to describe messages of %d ranks", size);
-    int code = redist__batch_create(&packing->pack, packing->space, size);
-    return code == REDIST_OK ? redist__batch_create(&packing->unpack, packing->space, size) : code;
+    REDIST_TRY(redist__batch_create(&packing->pack, packing->space, size));
+    REDIST_TRY(redist__batch_create(&packing->unpack, packing->space, size));
+    packing->pack.use = packing->unpack.use = REDIST__COPY_AUTO;
+    return REDIST_OK;
 }
 
 static void prepare_peer(struct redist__packing *packing, const struct redist__transfer *transfer,
@@ -41,28 +44,23 @@ static void choose_in_array(struct redist__packing *packing,
         memset(packing->in_array, 0, (size_t)transfer->nranks);
 }
 
-/* Gives each message its position, and returns the bytes of the buffer. */
+/* Gives each message its position, and returns the bytes of the buffer. What lies in the array needs no copy, and
+ * the own part has no message. */
 static size_t position_messages(struct redist__packing *packing,
                                 const struct redist__transfer *transfer) {
     size_t bytes = 0;
-    if (packing->layout == REDIST__AS_IN_ARRAY)
-        return packing->all_in_array ? 0 : packing->side->bytes;
     for (int peer = 0; peer < transfer->nranks; peer++) {
         const struct redist__part *part = &packing->side->parts[peer];
-        packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
-        if (!packing->in_array[peer] && peer != transfer->rank)
-            bytes += part->elements * transfer->item;
+        int copied = !packing->in_array[peer] && peer != transfer->rank;
+        if (packing->layout != REDIST__AS_IN_ARRAY)
+            packing->position[peer] = packing->in_array[peer] ? part->offset : bytes;
+        bytes += copied ? part->elements * transfer->item : 0;
+        if (!copied)
+            packing->pack.copies[peer] = packing->unpack.copies[peer] = (struct redist__copy){0};
     }
+    if (packing->layout == REDIST__AS_IN_ARRAY)
+        return packing->all_in_array ? 0 : packing->side->bytes;
     return bytes;
-}
-
-/* What lies in the array needs no copy, and the own part has no message. */
-static void drop_copies(struct redist__packing *packing, const struct redist__transfer *transfer) {
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        if (packing->in_array[peer] || peer == transfer->rank) {
-            packing->pack.copies[peer] = (struct redist__copy){0};
-            packing->unpack.copies[peer] = (struct redist__copy){0};
-        }
 }
 
 int redist__packing_create(struct redist__packing *packing, const struct redist__problem *problem,
@@ -71,17 +69,13 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
     const struct redist__space *space = problem->space;
     *packing = (struct redist__packing){
         .side = &transfer->side[side], .space = space, .layout = layout, .staged = staged};
-    int code = allocate(packing, transfer->nranks);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(allocate(packing, transfer->nranks));
     for (int peer = 0; peer < transfer->nranks; peer++)
         prepare_peer(packing, transfer, peer);
     choose_in_array(packing, transfer);
-    drop_copies(packing, transfer);
     packing->buffer_bytes = position_messages(packing, transfer);
-    void **buffer = (void **)&packing->buffer;
-    return staged ? space->allocate_pinned(packing->buffer_bytes, buffer)
-                  : space->allocate(packing->buffer_bytes, buffer);
+    return (staged ? space->allocate_pinned : space->allocate)(packing->buffer_bytes,
+                                                               (void **)&packing->buffer);
 }
 
 void redist__packing_free(struct redist__packing *packing) {
@@ -100,6 +94,13 @@ char *redist__packing_message(const struct redist__packing *packing, int peer, c
     return base + packing->position[peer];
 }
 
+static int run(const struct redist__packing *packing, struct redist__batch *batch, int first,
+               int count, int stream) {
+    if (packing->all_in_array || (count == 1 && batch->copies[first].run == 0))
+        return REDIST_OK;
+    return packing->space->batch_run(batch, first, count, packing->space->stream(stream));
+}
+
 /* A peer's box in the buffer. */
 static char *box_in_buffer(const struct redist__packing *packing, int peer) {
     return packing->buffer + (packing->layout == REDIST__AS_IN_ARRAY
@@ -107,40 +108,22 @@ static char *box_in_buffer(const struct redist__packing *packing, int peer) {
                                   : packing->position[peer]);
 }
 
-static int pack(struct redist__packing *packing, int first, int count, const void *array,
-                int stream) {
+int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
+                         int stream) {
     for (int peer = first; peer < first + count; peer++) {
         packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
         packing->pack.destinations[peer] = box_in_buffer(packing, peer);
     }
-    return packing->space->batch_run(&packing->pack, first, count, packing->space->stream(stream));
+    return run(packing, &packing->pack, first, count, stream);
 }
 
-static int unpack(struct redist__packing *packing, int first, int count, void *array, int stream) {
+int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
+                           int stream) {
     for (int peer = first; peer < first + count; peer++) {
         packing->unpack.sources[peer] = box_in_buffer(packing, peer);
         packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
     }
-    return packing->space->batch_run(&packing->unpack, first, count,
-                                     packing->space->stream(stream));
-}
-
-int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int stream) {
-    return packing->pack.copies[peer].run != 0 ? pack(packing, peer, 1, array, stream) : REDIST_OK;
-}
-
-int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int stream) {
-    return packing->unpack.copies[peer].run != 0 ? unpack(packing, peer, 1, array, stream)
-                                                 : REDIST_OK;
-}
-
-int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream) {
-    return packing->all_in_array ? REDIST_OK : pack(packing, 0, packing->pack.count, array, stream);
-}
-
-int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream) {
-    return packing->all_in_array ? REDIST_OK
-                                 : unpack(packing, 0, packing->unpack.count, array, stream);
+    return run(packing, &packing->unpack, first, count, stream);
 }
 
 /* ---------------------------------------------------------------- datatypes */
@@ -174,13 +157,12 @@ static int create_subarray(struct redist__types *types, const struct redist__pro
 /* MPI needs a datatype for each rank, also where the count is 0. */
 static int create_subarrays(struct redist__types *types, const struct redist__problem *problem,
                             const struct redist__side *side, int own) {
-    int code = REDIST_OK;
     for (int peer = 0; peer < types->size; peer++)
         types->types[peer] = problem->datatype;
-    for (int peer = 0; peer < types->size && code == REDIST_OK; peer++)
+    for (int peer = 0; peer < types->size; peer++)
         if (side->parts[peer].elements != 0 && (own || peer != problem->transfer->rank))
-            code = create_subarray(types, problem, side, peer);
-    return code;
+            REDIST_TRY(create_subarray(types, problem, side, peer));
+    return REDIST_OK;
 }
 
 static int share_element(struct redist__types *types, const struct redist__problem *problem,

@@ -37,11 +37,11 @@ void redist__packing_free(struct redist__packing *packing);
 /* Where the message of a peer is; for REDIST__AS_IN_ARRAY where the array or its copy begins. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 
-/* Of one peer, or of all peers at once. */
-int redist__packing_pack(struct redist__packing *packing, int peer, const void *array, int stream);
-int redist__packing_unpack(struct redist__packing *packing, int peer, void *array, int stream);
-int redist__packing_pack_all(struct redist__packing *packing, const void *array, int stream);
-int redist__packing_unpack_all(struct redist__packing *packing, void *array, int stream);
+/* The messages of `count` peers from `first` on, between the array and the buffer; those in the array stay there. */
+int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
+                         int stream);
+int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
+                           int stream);
 
 /* The messages of a side as MPI takes them: counts[p] elements of types[p] go to or come from rank p, 0 =
  * nothing. */

@@ -14,6 +14,10 @@ struct redist__transport;
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport);
 
+/* redist_choose_loops for a context. */
+int redist__loops_choose(struct redist__context *context, const redist_options *options,
+                         size_t largest_bytes, size_t *nontemporal_bytes);
+
 /* Changes whenever something is remembered or forgotten in this process. */
 unsigned redist__wisdom_age(void);
 

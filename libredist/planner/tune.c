@@ -35,10 +35,7 @@ struct contest {
 /* ---------------------------------------------------------------- candidates */
 
 static int preference(const struct contest *contest, int i) {
-    const struct redist__candidate *candidate = &contest->candidates[i].candidate;
-    return candidate->method->preference != NULL
-               ? candidate->method->preference(contest->problem, candidate)
-               : 0;
+    return redist__preference(contest->problem, &contest->candidates[i].candidate);
 }
 
 /* A candidate that is for its name only does not compete, if any other does; if none does, what the method itself
@@ -56,13 +53,25 @@ static void keep_preferred(struct contest *contest) {
 }
 
 static int can_tile(const struct redist__problem *problem, const struct redist__method *method) {
-    if (problem->partitions > 1 && method->arrived == NULL)
+    if (problem->partitions > 1 && method->arrived == NULL && method->await == NULL)
         return redist__fail(REDIST_ERR_METHOD,
                             "method %s does not know which partitions have arrived", method->name);
     if (problem->tiles == REDIST_WHOLE ||
         (problem->tiles == REDIST_PUT ? method->put : method->get))
         return REDIST_OK;
     return redist__fail(REDIST_ERR_METHOD, "method %s does not work in tiles", method->name);
+}
+
+static int can_enqueue(const struct redist__problem *problem, const struct redist__method *method) {
+    if (problem->asynchronous && !method->asynchronous)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method %s needs the host while it moves data, which "
+                            "options.asynchronous excludes",
+                            method->name);
+    if (!problem->asynchronous && method->asynchronous)
+        return redist__fail(REDIST_ERR_METHOD, "method %s is for options.asynchronous, on devices",
+                            method->name);
+    return REDIST_OK;
 }
 
 /* Keeps the candidates that apply on all ranks. With one request and no candidate left, the reason is
@@ -76,7 +85,9 @@ static int collect(struct contest *contest) {
                                                         "method = \"%s\" is not known", request));
     int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
-        int code = can_tile(contest->problem, candidates[i].method);
+        int code = can_enqueue(contest->problem, candidates[i].method);
+        if (code == REDIST_OK)
+            code = can_tile(contest->problem, candidates[i].method);
         if (code == REDIST_OK)
             code = candidates[i].method->applies(contest->problem, &candidates[i]);
         refused[i] = code != REDIST_OK;
@@ -167,12 +178,26 @@ static void execute_pair(const struct contest *contest, struct redist__transport
     redist__transport_execute(transport, REDIST_BACKWARD, array[1], array[0]);
 }
 
+/* For the host to wait once for all. */
+static void enqueue(const struct contest *contest, struct redist__transport *transport) {
+    const struct redist__method *method = transport->candidate.method;
+    void *const *array = contest->array;
+    method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
+    if (contest->problem->bound[0])
+        method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
+}
+
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
 static int time_round(struct contest *contest, struct redist__failure *failure,
                       struct redist__transport *transport, double *seconds) {
     int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
-    (contest->problem->tiles != REDIST_WHOLE ? execute_tile : execute_pair)(contest, transport);
+    if (contest->problem->tiles != REDIST_WHOLE)
+        execute_tile(contest, transport);
+    else
+        (contest->problem->asynchronous ? enqueue : execute_pair)(contest, transport);
+    if (contest->problem->asynchronous)
+        transport->candidate.method->wait(transport->state);
     *seconds = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
     redist__failure_note(
@@ -221,6 +246,8 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
     struct redist__problem problem = *contest->problem;
     problem.failure = &failure;
+    for (int side = 0; side < 2; side++)
+        problem.arrays[side] = contest->array[side];
     if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
         candidate->failed = "could not be set up";
         return;
@@ -310,7 +337,10 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
     const char *request = contest->options->method;
     snprintf(key, bytes, "%s/%s%s/ranks=%d/node=%d/bytes=%zu/axes=%d/mapped=%d%d/tiles=%d/%016llx",
              request != NULL ? request : "auto", problem->space->name,
-             problem->staged ? "-staged" : "", problem->context->size, problem->context->node_size,
+             problem->staged         ? "-staged"
+             : problem->asynchronous ? "-asynchronous"
+                                     : "",
+             problem->context->size, problem->context->node_size,
              transfer->item, transfer->ndims, problem->mapped[0], problem->mapped[1],
              (int)problem->tiles, (unsigned long long)hash);
     return redist_check_mpi(result);
@@ -322,11 +352,8 @@ static int choose(struct contest *contest, int *winner) {
         return REDIST_OK;
     char key[REDIST_WISDOM_BYTES], name[REDIST__NAME_BYTES] = "";
     const char *file = contest->options->wisdom_file;
-    int code = describe(contest, sizeof key, key);
-    if (code == REDIST_OK)
-        code = redist_wisdom_find(contest->comm, file, key, sizeof name, name);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(describe(contest, sizeof key, key));
+    REDIST_TRY(redist_wisdom_find(contest->comm, file, key, sizeof name, name));
     *winner = find_by_name(contest, name);
     if (*winner >= 0)
         return REDIST_OK;
@@ -379,8 +406,7 @@ int redist__tune(const struct redist__problem *problem, const redist_options *op
     contest.comm = problem->context->comm;
     contest.verbose = options->verbose || (verbose != NULL && strcmp(verbose, "0") != 0);
     int winner = 0;
-    int code = collect(&contest);
-    if (code == REDIST_OK)
-        code = choose(&contest, &winner);
-    return code == REDIST_OK ? set_up(&contest, winner, transport) : code;
+    REDIST_TRY(collect(&contest));
+    REDIST_TRY(choose(&contest, &winner));
+    return set_up(&contest, winner, transport);
 }

@@ -197,10 +197,6 @@ static const struct redist__process *this_process(void) {
     return &self;
 }
 
-static int is_same_process(const struct redist__process *a, const struct redist__process *b) {
-    return a->space == b->space && a->number == b->number && a->start == b->start;
-}
-
 /* ---------------------------------------------------------------- exports */
 
 /* A number that this process gives once: with the process it names an allocation. */
@@ -293,12 +289,12 @@ typedef int is_chosen(const struct import *import, const struct redist__memory_h
 
 static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
     return import->handle.key == handle->key &&
-           is_same_process(&import->handle.owner, &handle->owner);
+           redist__process_is_same(&import->handle.owner, &handle->owner);
 }
 
 /* An owner's addresses are its own on whatever devices its allocations are. */
 static int lies_there(const struct import *import, const struct redist__memory_handle *handle) {
-    return is_same_process(&import->handle.owner, &handle->owner) &&
+    return redist__process_is_same(&import->handle.owner, &handle->owner) &&
            overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
 }
 
@@ -415,7 +411,7 @@ char *redist__cuda_map(const struct redist__memory_handle *handle,
     int device = 0;
     if (handle->key == 0 || cudaGetDevice(&device) != cudaSuccess)
         return NULL;
-    if (is_same_process(&handle->owner, this_process()))
+    if (redist__process_is_same(&handle->owner, this_process()))
         return (char *)(uintptr_t)(handle->base + handle->offset);
     pthread_mutex_lock(&lock);
     char *base = find_mapping(mappings, handle, device);
@@ -457,9 +453,7 @@ static int note_context(const void *array, struct redist__context *context) {
 /* Exported at once, since what says whose the array is, is kept there. */
 static int allocate(struct redist__context *context, size_t bytes, void **array) {
     size_t blocks = (bytes >> BLOCK_BITS) + 1;
-    int code = redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc"));
     redist__cuda_export(*array, bytes);
     if (note_context(*array, context))
         return REDIST_OK;

@@ -24,6 +24,11 @@ struct redist__cuda_part {
     int64_t source_stride[REDIST__CUDA_LOOPS], destination_stride[REDIST__CUDA_LOOPS];
 };
 
+/* Describes a copy, in units of at most `most_width` bytes (16). */
+struct redist__copy;
+void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
+                           int most_width, struct redist__cuda_part *part);
+
 /* Copies `count` boxes, whose descriptions lie on the device, by one kernel; `most` is the largest
  * number of units. */
 cudaError_t redist__cuda_copy_parts(const struct redist__cuda_part *parts, int count, uint64_t most,

@@ -44,9 +44,7 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const r
                        size_t item, const void *source, const ptrdiff_t source_stride[],
                        void *destination, const ptrdiff_t destination_stride[]) {
     struct redist__copy copy;
-    int code = redist__space_check(__func__, space);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__space_check(__func__, space));
     redist__copy_prepare(&copy, ndims, count, item, source_stride, destination_stride);
     return redist_space_at(space)->copy(&copy, source, destination, REDIST__LINK, stream);
 }

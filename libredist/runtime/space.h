@@ -35,10 +35,12 @@ struct redist__batch {
     struct redist__copy *copies;
     const char **sources;
     char **destinations;
+    int use;      /* of the caches, in host memory: enum redist__copy_use */
     void *device; /* what the space keeps for it */
 };
 
 extern const struct redist__space redist__space_host, redist__space_cuda;
+extern const struct redist__signalling redist__signalling_cuda;
 
 /* A number that no other allocation of host memory on this machine has. */
 uint64_t redist__memory_key(void);

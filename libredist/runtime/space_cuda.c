@@ -12,6 +12,9 @@
  * runs are as long as this: it would be slower across the bus. */
 enum { MOST_ENGINE_COPIES = 1024, LONG_RUN = 16 << 10 };
 
+/* Bytes of a unit that a thread of a kernel copies at once, at most. */
+enum { MOST_WIDTH = 16 };
+
 #define CHECK(call) redist__cuda_check(call, #call)
 
 static int check_call(int error, const char *what) {
@@ -27,17 +30,18 @@ static const char *absent(void) {
     return error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
 }
 
-static int check_array(const void *array) {
+static int check_array(const char *function, const char *name, const void *array) {
     struct redist__cuda_memory memory;
     int current = 0;
     if (!redist__cuda_is_device(array))
-        return redist__fail(REDIST_ERR_ARGUMENT, "%p is no address of CUDA memory", array);
-    int code = CHECK(cudaGetDevice(&current));
-    if (code == REDIST_OK && redist__cuda_find(array, &memory) && memory.device != current)
-        code = redist__fail(REDIST_ERR_ARGUMENT,
-                            "the array at %p lies on device %d, but device %d is the current one",
-                            array, memory.device, current);
-    return code;
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
+                              name, array);
+    REDIST_TRY(CHECK(cudaGetDevice(&current)));
+    if (redist__cuda_find(array, &memory) && memory.device != current)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "%s = %p lies on device %d, but device %d is the current one", name,
+                              array, memory.device, current);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -46,14 +50,11 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
     struct cudaDeviceProp properties;
     size_t all;
     int device = 0;
-    int code = CHECK(cudaGetDevice(&device));
-    if (code == REDIST_OK)
-        code = CHECK(cudaGetDeviceProperties(&properties, device));
-    if (code == REDIST_OK)
-        code = CHECK(cudaMemGetInfo(bytes, &all));
-    if (code == REDIST_OK)
-        memcpy(identity, properties.uuid.bytes, sizeof *identity);
-    return code;
+    REDIST_TRY(CHECK(cudaGetDevice(&device)));
+    REDIST_TRY(CHECK(cudaGetDeviceProperties(&properties, device)));
+    REDIST_TRY(CHECK(cudaMemGetInfo(bytes, &all)));
+    memcpy(identity, properties.uuid.bytes, sizeof *identity);
+    return REDIST_OK;
 }
 
 static int note_bytes(int code, const char *where, size_t bytes) {
@@ -108,8 +109,8 @@ static int is_pinned(const void *array, size_t bytes) {
 }
 
 static int clear(void *memory, size_t bytes) {
-    int code = CHECK(cudaMemset(memory, 0, bytes));
-    return code == REDIST_OK ? CHECK(cudaDeviceSynchronize()) : code;
+    REDIST_TRY(CHECK(cudaMemset(memory, 0, bytes)));
+    return CHECK(cudaDeviceSynchronize());
 }
 
 /* ---------------------------------------------------------------- streams and events */
@@ -206,23 +207,23 @@ static uint64_t inverse_of(uint64_t divisor, uint64_t most) {
     return UINT64_MAX / divisor + 1;
 }
 
-/* The largest power of two up to 16 that divides all that a unit's address is made of. */
-static int find_width(const struct redist__copy *copy, const void *source,
-                      const void *destination) {
-    uint64_t bits = copy->run | (uintptr_t)source | (uintptr_t)destination | 16;
+/* The largest power of two up to `most` that divides all that a unit's address is made of. */
+static int find_width(const struct redist__copy *copy, const void *source, const void *destination,
+                      int most) {
+    uint64_t bits = copy->run | (uintptr_t)source | (uintptr_t)destination | (uint64_t)most;
     for (int i = 0; i < copy->ndims; i++)
         bits |= (uint64_t)copy->source[i] | (uint64_t)copy->destination[i];
     return (int)(bits & -bits);
 }
 
-static void describe(const struct redist__copy *copy, const void *source, void *destination,
-                     struct redist__cuda_part *part) {
+void redist__cuda_describe(const struct redist__copy *copy, const void *source, void *destination,
+                           int most_width, struct redist__cuda_part *part) {
     memset(part, 0, sizeof *part);
     if (copy->run == 0)
         return;
     part->source = source;
     part->destination = destination;
-    part->width = find_width(copy, source, destination);
+    part->width = find_width(copy, source, destination, most_width);
     part->units = redist__copy_bytes(copy) / (unsigned)part->width;
     part->run = copy->run / (unsigned)part->width;
     part->run_inverse = inverse_of(part->run, part->units);
@@ -239,7 +240,7 @@ static void describe(const struct redist__copy *copy, const void *source, void *
 static int copy_by_kernel(const struct redist__copy *copy, const void *source, void *destination,
                           cudaStream_t stream) {
     struct redist__cuda_part part;
-    describe(copy, source, destination, &part);
+    redist__cuda_describe(copy, source, destination, MOST_WIDTH, &part);
     return CHECK(redist__cuda_copy_part(&part, stream));
 }
 
@@ -336,11 +337,8 @@ static int batch_open(struct redist__batch *batch) {
     if (parts == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %d ranks",
                             batch->count);
-    int code = allocate_pinned(bytes, (void **)&parts->host);
-    if (code == REDIST_OK)
-        code = allocate(bytes, (void **)&parts->device);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(allocate_pinned(bytes, (void **)&parts->host));
+    REDIST_TRY(allocate(bytes, (void **)&parts->device));
     memset(parts->host, 0, bytes);
     return REDIST_OK;
 }
@@ -364,7 +362,8 @@ static int upload(const struct redist__batch *batch, int first, int count, cudaS
         if (batch->copies[i].run == 0 ||
             (part->source == batch->sources[i] && part->destination == batch->destinations[i]))
             continue;
-        describe(&batch->copies[i], batch->sources[i], batch->destinations[i], part);
+        redist__cuda_describe(&batch->copies[i], batch->sources[i], batch->destinations[i],
+                              MOST_WIDTH, part);
         is_new = 1;
     }
     if (!is_new)
@@ -426,4 +425,5 @@ const struct redist__space redist__space_cuda = {
     .batch_open = batch_open,
     .batch_run = batch_run,
     .batch_close = batch_close,
+    .signalling = &redist__signalling_cuda,
 };

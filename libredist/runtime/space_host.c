@@ -262,10 +262,8 @@ static int settle_window(struct segment *segment) {
 }
 
 static int allocate_window(struct segment *segment) {
-    int code = create_window(segment, segment->bytes + page_bytes());
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(segment->context->node, settle_window(segment));
+    REDIST_TRY(create_window(segment, segment->bytes + page_bytes()));
+    int code = redist_agree(segment->context->node, settle_window(segment));
     if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
         MPI_Win_free(&segment->window);
     return code;
@@ -286,10 +284,10 @@ static int allocate_memory(struct segment *segment) {
     struct redist__context *context = segment->context;
     if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
         return agree_on_key(segment);
-    int code = redist_agree(context->node, allocate_plain(segment));
-    if (code == REDIST_OK && context->node_size == 1)
-        code = agree_on_key(segment);
-    return code;
+    REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
+    if (context->node_size == 1)
+        REDIST_TRY(agree_on_key(segment));
+    return REDIST_OK;
 }
 
 /* A window is freed by all ranks of the node together: it stays where one of them is gone. */
@@ -366,8 +364,8 @@ static int recognises(const void *array) {
     return 1;
 }
 
-static int check_array(const void *array) {
-    (void)array;
+static int check_array(const char *function, const char *name, const void *array) {
+    (void)function, (void)name, (void)array;
     return REDIST_OK;
 }
 
@@ -444,7 +442,9 @@ static void drain(void) {
 static int copy(const struct redist__copy *box, const void *source, void *destination,
                 enum redist__copier copier, void *in_stream) {
     (void)in_stream;
-    redist__copy_run(box, source, destination, copier == REDIST__NONTEMPORAL);
+    redist__copy_run(box, source, destination,
+                     copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
+                                                   : REDIST__COPY_CACHED);
     return REDIST_OK;
 }
 
@@ -455,8 +455,9 @@ static int batch_open(struct redist__batch *batch) {
 
 static int batch_run(struct redist__batch *batch, int first, int n, void *in_stream) {
     (void)in_stream;
-    for (int i = first; i < first + n; i++)
-        redist__copy_run(&batch->copies[i], batch->sources[i], batch->destinations[i], 0);
+    redist__copy_run_together(n, batch->copies + first, batch->sources + first,
+                              batch->destinations + first, (enum redist__copy_use)batch->use);
+    redist__copy_fence();
     return REDIST_OK;
 }
 

@@ -202,7 +202,8 @@ void redist__flags_wait_done(const struct redist__flags *flags, int peer, uint64
          poll++) {
         if (progress != NULL)
             progress(data);
-        code = redist__pause_for(context, context->node_ranks[peer], poll);
+        int has_begun = atomic_load_explicit(&block->ready, memory_order_relaxed) >= number;
+        code = redist__pause_for(context, context->node_ranks[peer], has_begun, poll);
     }
     redist__failure_note(failure, code);
     uint64_t failed = atomic_load_explicit(&block->failed, memory_order_relaxed);

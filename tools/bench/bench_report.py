@@ -64,6 +64,13 @@ def write_data(path, heading, rows):
     path.write_text("\n".join(lines) + "\n")
 
 
+def machine_text(line):
+    """The processor, its caches, and what FFTW was built with."""
+    caches = [line[key] / 2 ** 20 for key in ("second_cache_bytes", "last_cache_bytes")]
+    fftw = f", {line['fftw']}" if "fftw" in line else ""
+    return f"{line['processor']}, caches of {caches[0]:g} and {caches[1]:g} MiB{fftw}\n"
+
+
 def report_exchanges(folder, lines):
     methods = list(group(lines, lambda line: line["method"]))
     rows, data, wrong = [], [], 0
@@ -81,7 +88,7 @@ def report_exchanges(folder, lines):
         wrong += sum(line["wrong"] for line in case)
     write_data(folder / "redist.dat", ["axes"] + methods + ["memcpy"], data)
     heading = ["exchange"] + methods + ["memcpy", "direct/memcpy", "alltoallw/direct"]
-    return (f"Exchanges, {lines[0]['ranks']} ranks, {lines[0]['iters']} rounds: median ms\n"
+    return (machine_text(lines[0]) + f"Exchanges, {lines[0]['ranks']} ranks, {lines[0]['iters']} rounds: median ms\n"
             + format_table(heading, rows) + f"wrong elements: {wrong}\n")
 
 
@@ -97,6 +104,10 @@ LIBRARIES = [
 ]
 # Those whose spectral side lies elsewhere than ours may do less work; shown, but compared apart.
 NATURAL = ("fftw-mpi natural", "mpi4py-fft", "mpi4py-fft collapse")
+
+
+def ours_of(lines):
+    return next(line for line in lines if line["library"] == "fftnd")
 
 
 def transform_row(case):
@@ -127,7 +138,7 @@ def report_transforms(folder, lines):
     heading = ["transform"] + names + ["serial", "of natural or mpi4py", "of best peer",
                                        "of serial", "max error"]
     rounds = sum(line["iters"] for line in next(iter(cases.values())) if line["library"] == "fftnd")
-    return (f"Forward and backward pairs, {lines[0]['ranks']} ranks, {rounds} rounds: median ms\n"
+    return (machine_text(ours_of(lines)) + f"Forward and backward pairs, {lines[0]['ranks']} ranks, {rounds} rounds: median ms\n"
             + format_table(heading, rows))
 
 

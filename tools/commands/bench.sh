@@ -6,11 +6,12 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: tools/commands/bench.sh [--quick] [--ranks N] [--only redist|fft] [--out FOLDER]
+usage: tools/commands/bench.sh [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
   --quick        small shapes and few rounds, under two minutes; leaves docs/images alone
   --ranks N      ranks (as many as there are cores); more than cores are refused
   --only WHAT    only the exchanges (redist) or only the transforms (fft)
-  --out FOLDER   where the JSON lines, tables and plot data go (out/bench)
+  --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too
+  --out FOLDER   where the JSON lines, tables and plot data go (out/bench; with --fftw out/bench-fftw)
 environment:
   BUILD          the build folder (build)
 END
@@ -34,13 +35,14 @@ count_cores() {
 
 quick=no
 only=all
-out=out/bench
+out=
+fftw=
 cores=$(count_cores)
 ranks=$cores
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) quick=yes ;;
-    --ranks | --only | --out)
+    --ranks | --only | --fftw | --out)
         [ $# -ge 2 ] || fail "$1 needs a value"
         declare "${1#--}=$2"
         shift
@@ -59,6 +61,11 @@ done
 for program in redist-bench fftnd-bench; do
     [ -x "$BUILD/bench/$program" ] || fail "$BUILD/bench/$program is not built (set BUILD)"
 done
+if [ -n "$fftw" ]; then # mpi4py-fft takes the first library of this name
+    [ -e "$fftw/lib/libfftw3.so" ] || fail "$fftw has no FFTW; ./dev fftw $fftw makes one"
+    export LD_LIBRARY_PATH=$fftw/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
+out=${out:-out/bench${fftw:+-fftw}}
 build_mpi=$(mpi_of "$BUILD/bench/redist-bench")
 
 # Programs run one after the other, each with its place in time on stderr.
@@ -165,6 +172,7 @@ if [ $quick = yes ]; then
     shared=()
 else
     images=docs/images
+    [ -z "$fftw" ] || images=$out # the README's plots are of the FFTW that Debian has
     iters=30 turns=3 turn_iters=8
     exchange_shape=256,256,256
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'

@@ -6,6 +6,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config libopenmpi-dev openmp
     libfftw3-dev libfftw3-mpi-dev libhwloc-dev libcjson-dev)
 plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
+fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 test_packages=(g++ check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The extension module of package fftnd: see fftnd/__init__.py for what users see."""
+cimport cython
+from libc.stdint cimport uintptr_t
+from libc.string cimport memset
+from redist.c cimport *
+from redist._redist cimport (Handle, Owner, RELEASE_FFT, View, check, choice, comm_from, comm_of, free_handle, own,
+                             owner_of, release_function, text_or_none, view_of)
+from fftnd.c cimport *
+
+from collections import namedtuple
+
+import numpy as np
+
+from redist import Memory, _streams, as_array
+from redist._redist import _DIRECTIONS, _SPACES, _STAGINGS
+
+include "options.pxi"
+include "plan.pxi"

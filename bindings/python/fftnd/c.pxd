@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The C interface of fftnd.h.
+from libc.stddef cimport ptrdiff_t
+from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_grid, redist_index, redist_space, redist_staging)
+
+
+cdef extern from "fftnd.h" nogil:
+    enum fftnd_kind:
+        FFTND_C2C
+        FFTND_R2C
+        FFTND_R2R
+    enum fftnd_precision:
+        FFTND_DOUBLE
+        FFTND_FLOAT
+    enum fftnd_r2r:
+        FFTND_DCT1
+        FFTND_DCT2
+        FFTND_DCT3
+        FFTND_DCT4
+        FFTND_DST1
+        FFTND_DST2
+        FFTND_DST3
+        FFTND_DST4
+    enum fftnd_scaling:
+        FFTND_SCALE_NONE
+        FFTND_SCALE_BACKWARD
+        FFTND_SCALE_FORWARD
+        FFTND_SCALE_UNITARY
+    enum fftnd_effort:
+        FFTND_ESTIMATE
+        FFTND_MEASURE
+        FFTND_PATIENT
+    enum fftnd_alignment:
+        FFTND_ALIGN_CHAIN
+        FFTND_ALIGN_INPUT
+    enum fftnd_batch_position:
+        FFTND_BATCH_FIRST
+        FFTND_BATCH_LAST
+    enum fftnd_fusion:
+        FFTND_FUSION_AUTO
+        FFTND_FUSION_NEVER
+        FFTND_FUSION_ALWAYS
+    enum fftnd_local_transpose:
+        FFTND_LOCAL_TRANSPOSE_AUTO
+        FFTND_LOCAL_TRANSPOSE_NEVER
+        FFTND_LOCAL_TRANSPOSE_ALWAYS
+    enum fftnd_side:
+        FFTND_PHYSICAL
+        FFTND_SPECTRAL
+
+    ctypedef struct fftnd_options:
+        int grid_ndims
+        int by_node
+        const int *grid
+        const int *order
+        fftnd_scaling scaling
+        fftnd_alignment alignment
+        int batch
+        fftnd_batch_position batch_position
+        const fftnd_r2r *r2r
+        const redist_index *retained_modes
+        int halved_axis
+        int in_place
+        int overwrite_input
+        int mapped_arrays
+        int user_workspace
+        redist_space space
+        void *stream
+        redist_space device
+        int pin_arrays
+        size_t device_bytes
+        fftnd_effort effort
+        fftnd_fusion fusion
+        fftnd_local_transpose local_transpose
+        redist_staging staging
+        const char *method
+        const char *wisdom_file
+        double plan_seconds
+        size_t tile_bytes
+        int threads
+        int skip_agreement
+        int verbose
+        int phases
+    int fftnd_options_init(fftnd_options *options, size_t size)
+
+    ctypedef struct fftnd_plan
+    int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index *sizes, fftnd_kind kind,
+                          fftnd_precision precision, const fftnd_options *options, fftnd_plan **plan)
+    int fftnd_plan_free(fftnd_plan **plan)
+
+    ctypedef struct fftnd_layout:
+        int ndims
+        redist_index *sizes
+        redist_index *start
+        redist_index *count
+        ptrdiff_t *stride
+        ptrdiff_t batch_stride
+        size_t element_bytes
+        size_t bytes
+    int fftnd_layout_init(fftnd_layout *layout, size_t size)
+    int fftnd_plan_layout(const fftnd_plan *plan, fftnd_side side, fftnd_layout *layout)
+    int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double *k)
+
+    int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral)
+    int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical)
+    int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output)
+    int fftnd_wait(fftnd_plan *plan)
+
+    ctypedef struct fftnd_plan_info:
+        int grid_ndims
+        int nexchanges
+        int *grid
+        int *order
+        double scale_forward
+        double scale_backward
+        const char *method
+        int threads
+        int fused
+        int tiled
+        int locally_transposed
+        int segments
+        int partitions
+        size_t workspace_bytes
+        size_t tile_bytes
+        size_t device_bytes
+        size_t transfer_bytes
+        int buffered
+        int halved_axis
+        double exchange_seconds
+        double serial_seconds
+    int fftnd_plan_info_init(fftnd_plan_info *info, size_t size)
+    int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info)
+    int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm)
+
+    ctypedef struct fftnd_phases:
+        long long executions
+        double total
+        double transform
+        double pack
+        double first_message
+        double communicate
+        double unpack
+        double own_part
+        double rest
+    int fftnd_phases_init(fftnd_phases *phases, size_t size)
+    int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases)
+    int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes)
+    void fftnd_version(int *major, int *minor, int *patch)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The keywords of a plan as the structure fftnd_options.
+
+_KINDS = {"c2c": FFTND_C2C, "r2c": FFTND_R2C, "r2r": FFTND_R2R}
+_R2R = {"dct1": FFTND_DCT1, "dct2": FFTND_DCT2, "dct3": FFTND_DCT3, "dct4": FFTND_DCT4,
+        "dst1": FFTND_DST1, "dst2": FFTND_DST2, "dst3": FFTND_DST3, "dst4": FFTND_DST4}
+_SCALINGS = {"none": FFTND_SCALE_NONE, "backward": FFTND_SCALE_BACKWARD, "forward": FFTND_SCALE_FORWARD,
+             "unitary": FFTND_SCALE_UNITARY, "ortho": FFTND_SCALE_UNITARY}
+_EFFORTS = {"estimate": FFTND_ESTIMATE, "measure": FFTND_MEASURE, "patient": FFTND_PATIENT}
+_ALIGNMENTS = {"chain": FFTND_ALIGN_CHAIN, "input": FFTND_ALIGN_INPUT}
+_POSITIONS = {"first": FFTND_BATCH_FIRST, "last": FFTND_BATCH_LAST}
+_FUSIONS = {"auto": FFTND_FUSION_AUTO, "never": FFTND_FUSION_NEVER, "always": FFTND_FUSION_ALWAYS}
+_TRANSPOSES = {"auto": FFTND_LOCAL_TRANSPOSE_AUTO, "never": FFTND_LOCAL_TRANSPOSE_NEVER,
+               "always": FFTND_LOCAL_TRANSPOSE_ALWAYS}
+# The types of both sides
+_TYPES = {"c2c": {"d": "DD", "f": "FF"}, "r2c": {"d": "dD", "f": "fF"}, "r2r": {"d": "dd", "f": "ff"}}
+
+Layout = namedtuple("Layout", "shape start count strides batch_stride itemsize nbytes slices")
+Layout.__doc__ = """One rank's part of one side of a transform.
+
+shape is global; start, count and slices say which part of it this rank has; strides and batch_stride are in bytes;
+nbytes is what the local array takes, with batch, padding and scratch use."""
+
+
+cdef class Arguments:
+    """What fftnd_plan_create gets, with the memory that the structure points to."""
+    cdef fftnd_options options
+    cdef redist_index[REDIST_MAX_NDIMS] sizes
+    cdef redist_index[REDIST_MAX_NDIMS] modes
+    cdef int[REDIST_MAX_NDIMS] grid
+    cdef int[REDIST_MAX_NDIMS] order
+    cdef fftnd_r2r[REDIST_MAX_NDIMS] r2r
+    cdef int ndims
+    cdef fftnd_kind kind
+    cdef fftnd_precision precision
+    cdef str name
+    cdef bytes method, wisdom_file
+
+    def __init__(self, shape, kind, dtype):
+        fftnd_options_init(&self.options, sizeof(fftnd_options))
+        self.ndims = len(shape)
+        if self.ndims > REDIST_MAX_NDIMS:
+            raise ValueError(f"shape has {self.ndims} extents; at most {REDIST_MAX_NDIMS - 1} are possible")
+        for i in range(self.ndims):
+            self.sizes[i] = shape[i]
+        dtype = np.dtype(dtype)
+        if dtype.char not in "fdFD":
+            raise TypeError(f"dtype is {dtype}; transforms are of float32, float64, complex64 and complex128")
+        self.precision = FFTND_FLOAT if dtype.char in "fF" else FFTND_DOUBLE
+        self.set_kind("r2c" if kind is None and dtype.kind == "f" else "c2c" if kind is None else kind)
+
+    cdef int set_kind(self, kind) except -1:
+        """One name for all axes, or the real-to-real transform of each axis."""
+        kinds = [kind] * self.ndims if isinstance(kind, str) and kind in _R2R else kind
+        if isinstance(kinds, str):
+            self.kind = <fftnd_kind>choice("kind", kinds, {k: v for k, v in _KINDS.items() if k != "r2r"})
+            self.name = kinds
+            return 0
+        if len(kinds) != self.ndims:
+            raise ValueError(f"kind has {len(kinds)} names, the array {self.ndims} axes")
+        self.kind, self.name = FFTND_R2R, "r2r"
+        for i in range(self.ndims):
+            self.r2r[i] = <fftnd_r2r>choice("kind of an axis", kinds[i], _R2R)
+        self.options.r2r = self.r2r
+        return 0
+
+    cdef int set_grid(self, grid, order, by_node) except -1:
+        dims = [] if grid is None else [0] * grid if isinstance(grid, int) else list(grid)
+        if len(dims) > REDIST_MAX_NDIMS or (order is not None and len(order) != self.ndims):
+            raise ValueError(f"grid is {grid} and order is {order}, for an array of {self.ndims} axes")
+        for i in range(len(dims)):
+            self.grid[i] = dims[i]
+        if dims:
+            self.options.grid_ndims, self.options.grid = len(dims), self.grid
+        if order is not None:
+            for i in range(self.ndims):
+                self.order[i] = order[i]
+            self.options.order = self.order
+        self.options.by_node = bool(by_node)
+        return 0
+
+    cdef int set_transform(self, scaling, alignment, batch, batch_position, retained_modes, halved_axis) except -1:
+        self.options.scaling = <fftnd_scaling>choice("scaling", scaling, _SCALINGS)
+        self.options.alignment = <fftnd_alignment>choice("alignment", alignment, _ALIGNMENTS)
+        self.options.batch = 1 if batch is None else batch
+        self.options.batch_position = <fftnd_batch_position>choice("batch_position", batch_position, _POSITIONS)
+        if retained_modes is not None:
+            if len(retained_modes) != self.ndims:
+                raise ValueError(f"retained_modes is {retained_modes}, for an array of {self.ndims} axes")
+            for i in range(self.ndims):
+                self.modes[i] = retained_modes[i]
+            self.options.retained_modes = self.modes
+        self.options.halved_axis = halved_axis
+        return 0
+
+    cdef int set_arrays(self, in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
+                        pin_arrays, device_bytes) except -1:
+        self.options.in_place, self.options.overwrite_input = bool(in_place), bool(overwrite_input)
+        self.options.mapped_arrays, self.options.user_workspace = bool(mapped_arrays), bool(user_workspace)
+        self.options.space = <redist_space>choice("space", space, _SPACES)
+        self.options.device = <redist_space>choice("device", device, _SPACES)
+        self.options.stream = <void *><uintptr_t>_streams.pointer(
+            stream, device=self.options.space == REDIST_SPACE_CUDA)
+        self.options.pin_arrays, self.options.device_bytes = bool(pin_arrays), device_bytes
+        return 0
+
+    cdef int set_execution(self, effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
+                           tile_bytes, threads, skip_agreement, verbose, phases) except -1:
+        self.options.effort = <fftnd_effort>choice("effort", effort, _EFFORTS)
+        self.options.fusion = <fftnd_fusion>choice("fusion", fusion, _FUSIONS)
+        self.options.local_transpose = <fftnd_local_transpose>choice("local_transpose", local_transpose, _TRANSPOSES)
+        self.options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
+        self.method, self.wisdom_file = text_or_none(method), text_or_none(wisdom_file)
+        if self.method is not None:
+            self.options.method = self.method
+        if self.wisdom_file is not None:
+            self.options.wisdom_file = self.wisdom_file
+        self.options.plan_seconds, self.options.tile_bytes = plan_seconds, tile_bytes
+        self.options.threads, self.options.skip_agreement = threads, bool(skip_agreement)
+        self.options.verbose, self.options.phases = bool(verbose), bool(phases)
+        return 0

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The plan: arrays, transforms, questions.
+
+cdef struct Side:  # of the local array, with the batch as an axis of its own if there is one
+    int ndim
+    redist_index[REDIST_MAX_NDIMS] shape
+    ptrdiff_t[REDIST_MAX_NDIMS] stride
+    bint empty
+    int code
+    size_t bytes
+
+
+class _Alias:
+    """Another side's array in the memory of an array, which it keeps."""
+
+    def __init__(self, array, address, shape, strides, dtype):
+        self.array = array
+        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides,
+                                    "typestr": dtype.str, "version": 3}
+
+
+@cython.no_gc_clear
+cdef class Plan:
+    """A distributed transform, forward and backward.
+
+    Args:
+        comm: the ranks (mpi4py.MPI.Comm)
+        shape: global extents in points (of the real array for "r2c")
+        kind: "r2c", "c2c", or a DCT or DST ("dct1".."dct4", "dst1".."dst4"); or a DCT or DST for each axis; None =
+            "r2c" for a real dtype and "c2c" for a complex one
+        dtype: float64 or complex128 (double precision), float32 or complex64 (single precision)
+
+    The process grid:
+        grid: processes along each grid dimension, 0 = choose; or the number of dimensions; None = choose all
+        order: the axes in the order of the chain; None = 0..d-1
+        by_node: the ranks of a node are neighbours in the grid whatever their numbers are
+
+    The transform:
+        scaling: which direction divides by the number of points: "backward" (NumPy's usual), "forward", "unitary",
+            "none"
+        alignment: "chain" (the spectral side is whole along axis 0) or "input" (it is split as the physical side is)
+        batch: fields transformed at once: an additional axis of the arrays, which is not split; None = no such axis
+        batch_position: whether that is the "first" or the "last" axis
+        retained_modes: modes retained along each axis (dealiasing), None = all: the 3/2 rule is shape = 3N/2 and
+            retained_modes = N
+        halved_axis: of "r2c"; -1 = the last
+
+    The arrays:
+        in_place: input and output are the same memory
+        overwrite_input: the input array may be used as work space
+        mapped_arrays: all arrays are from empty_physical, empty_spectral or redist.empty
+        user_workspace: work space comes from set_workspace
+        space: where the arrays live: "host" or "cuda" (the device that is current when the plan is made)
+        stream: of the device arrays: a stream of CuPy or PyTorch, a number, None = the array library's current one
+        device: "cuda": transform arrays of the host on the device, tile by tile
+        pin_arrays, device_bytes: as in fftnd.h
+
+    How it is done:
+        effort: "estimate", "measure" or "patient"
+        fusion, local_transpose, staging: "auto", "never" or "always"
+        method: method of the exchanges, None = auto (redist.methods)
+        wisdom_file: where rank 0 remembers what was measured
+        plan_seconds: time to spend on measurements, about
+        tile_bytes: of a tile, 0 = choose
+        threads: threads of each rank that transform
+        skip_agreement: transforms do not check with the other ranks whether all arrays are valid
+        verbose: rank 0 prints what was measured
+        phases: count where the time goes
+
+    fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
+    `comm` (redist.collect); free() and `with` free it at once.
+
+    All arguments must agree, except stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm. Errors:
+    redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get
+    redist.ArgumentError).
+    """
+    cdef Handle handle
+    cdef readonly object comm
+    cdef readonly tuple shape
+    cdef readonly str kind
+    cdef readonly object batch
+    cdef Side[2] side
+    cdef readonly object physical
+    cdef readonly object spectral
+    cdef tuple dtypes
+    cdef object started, workspace
+    cdef bint in_place, skip, last, cuda
+    cdef size_t stream
+
+    def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
+                 scaling="backward", alignment="chain", batch=None, batch_position="first", retained_modes=None,
+                 halved_axis=-1, in_place=False, overwrite_input=False, mapped_arrays=False, user_workspace=False,
+                 space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
+                 fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
+                 plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False):
+        cdef Owner owner = owner_of(comm)
+        cdef MPI_Comm c = comm_of(comm)
+        cdef fftnd_plan *plan = NULL
+        cdef Arguments given
+        cdef int code
+        try:
+            given = Arguments(shape, kind, dtype)
+            given.set_grid(grid, order, by_node)
+            given.set_transform(scaling, alignment, batch, batch_position, retained_modes, halved_axis)
+            given.set_arrays(in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
+                             pin_arrays, device_bytes)
+            given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
+                                tile_bytes, threads, skip_agreement, verbose, phases)
+        except BaseException:  # the call fails on all ranks, so that none waits for this one
+            fftnd_plan_create(c, 0, NULL, FFTND_C2C, FFTND_DOUBLE, NULL, &plan)
+            raise
+        with nogil:
+            code = fftnd_plan_create(c, given.ndims, given.sizes, given.kind, given.precision, &given.options, &plan)
+        check(code)
+        self.handle = own(owner, plan, <release_function>fftnd_plan_free, RELEASE_FFT)
+        self.comm = comm
+        self.shape = tuple([given.sizes[i] for i in range(given.ndims)])
+        self.kind = given.name
+        self.batch = batch
+        self.in_place, self.skip = given.options.in_place, given.options.skip_agreement
+        self.last = given.options.batch_position == FFTND_BATCH_LAST
+        self.cuda = given.options.space == REDIST_SPACE_CUDA
+        self.stream = <size_t>given.options.stream
+        types = _TYPES[given.name]["f" if given.precision == FFTND_FLOAT else "d"]
+        self.dtypes = np.dtype(types[0]), np.dtype(types[1])
+        self.physical = self._read(FFTND_PHYSICAL)
+        self.spectral = self._read(FFTND_SPECTRAL)
+
+    def __dealloc__(self):
+        if self.handle is not None:
+            self.handle.dropped = True
+
+    cdef object _read(self, int which):
+        """The layout of one side, kept in C as well."""
+        cdef fftnd_layout layout
+        cdef Side *side = &self.side[which]
+        cdef int i, at = 0
+        fftnd_layout_init(&layout, sizeof(layout))
+        check(fftnd_plan_layout(<fftnd_plan *>self.handle.object, <fftnd_side>which, &layout))
+        side.ndim = layout.ndims
+        if self.batch is not None:
+            side.ndim += 1
+            at = layout.ndims if self.last else 0
+            side.shape[at] = self.batch
+            side.stride[at] = layout.batch_stride * <ptrdiff_t>layout.element_bytes
+            at = 0 if self.last else 1
+        for i in range(layout.ndims):
+            side.shape[at + i] = layout.count[i]
+            side.stride[at + i] = layout.stride[i] * <ptrdiff_t>layout.element_bytes
+        side.empty = False
+        for i in range(side.ndim):
+            side.empty = side.empty or side.shape[i] == 0
+        side.code = ord(self.dtypes[which].char)
+        side.bytes = layout.bytes
+        n = range(layout.ndims)
+        start, count = tuple([layout.start[i] for i in n]), tuple([layout.count[i] for i in n])
+        return Layout(tuple([layout.sizes[i] for i in n]), start, count,
+                      tuple([layout.stride[i] * <ptrdiff_t>layout.element_bytes for i in n]),
+                      layout.batch_stride * <ptrdiff_t>layout.element_bytes, layout.element_bytes, layout.bytes,
+                      tuple([slice(s, s + k) for s, k in zip(start, count)]))
+
+    # ------------------------------------------------------------ arrays
+
+    cdef tuple _shape(self, int which):
+        return tuple([self.side[which].shape[i] for i in range(self.side[which].ndim)])
+
+    cdef tuple _strides(self, int which):
+        return tuple([self.side[which].stride[i] for i in range(self.side[which].ndim)])
+
+    @property
+    def physical_shape(self):
+        """The shape of this rank's array on the physical side, batch included."""
+        return self._shape(FFTND_PHYSICAL)
+
+    @property
+    def spectral_shape(self):
+        """The shape of this rank's array on the spectral side, batch included."""
+        return self._shape(FFTND_SPECTRAL)
+
+    @property
+    def physical_slices(self):
+        """Which part of the global physical array this rank has, as slices (without the batch)."""
+        return self.physical.slices
+
+    @property
+    def spectral_slices(self):
+        """Which part of the global spectral array this rank has, as slices (without the batch)."""
+        return self.spectral.slices
+
+    @property
+    def physical_dtype(self):
+        """The type of the elements on the physical side."""
+        return self.dtypes[0]
+
+    @property
+    def spectral_dtype(self):
+        """The type of the elements on the spectral side."""
+        return self.dtypes[1]
+
+    def _empty(self, int which):
+        memory = Memory(self.comm, self.side[which].bytes, "cuda" if self.cuda else "host")
+        return as_array(memory, self._shape(which), self.dtypes[which], self._strides(which))
+
+    def empty_physical(self):
+        """An array for the physical side, in memory that the other ranks of the node can map (redist.empty), contents
+        undefined. Collective on the plan's ranks."""
+        return self._empty(FFTND_PHYSICAL)
+
+    def empty_spectral(self):
+        """An array for the spectral side; as empty_physical. In place, forward() returns it."""
+        return self._empty(FFTND_SPECTRAL)
+
+    cdef View _view(self, object array, int which, str name, bint writable):
+        """Where an array is, if it fits the plan."""
+        cdef Side *side = &self.side[which]
+        cdef View view = view_of(array, writable, self.stream)
+        cdef int i
+        if view.code != side.code:
+            raise TypeError(f"the {name} array has other elements than {self.dtypes[which]}")
+        if view.cuda != self.cuda:
+            raise ValueError(f"the {name} array is {'' if view.cuda else 'not '}on a device; the plan was made with "
+                             f"space={'cuda' if self.cuda else 'host'!r}")
+        if view.ndim != side.ndim:
+            raise ValueError(f"the {name} array has {view.ndim} axes, the plan {side.ndim}")
+        for i in range(side.ndim):
+            if view.shape[i] != side.shape[i]:
+                raise ValueError(f"the {name} array has the extent {view.shape[i]} along axis {i}; "
+                                 f"this rank's part has the shape {self._shape(which)}")
+            if not side.empty and view.shape[i] > 1 and view.stride[i] != side.stride[i]:
+                raise ValueError(f"the {name} array has the stride {view.stride[i]} bytes along axis {i}; the plan's "
+                                 f"strides are {self._strides(which)}")
+        return view
+
+    cdef object _output(self, object given, int which):
+        """An array for the result, where the caller gives none."""
+        cdef View view
+        if not self.in_place:
+            if not self.cuda:
+                return np.empty(self._shape(which), self.dtypes[which])
+            import cupy
+            return cupy.empty(self._shape(which), self.dtypes[which])
+        if self.cuda:
+            import cupy
+            address = given.data.ptr
+            owned = cupy.cuda.UnownedMemory(address, self.side[which].bytes, given)
+            return cupy.ndarray(self._shape(which), self.dtypes[which], cupy.cuda.MemoryPointer(owned, 0),
+                                self._strides(which))
+        if self.side[which].empty:
+            return np.empty(self._shape(which), self.dtypes[which])
+        view = view_of(given, False, self.stream)
+        return np.asarray(_Alias(given, <uintptr_t>view.data, self._shape(which), self._strides(which),
+                                 self.dtypes[which]))
+
+    # ------------------------------------------------------------ transforms
+
+    cdef object _run(self, int source, object given, object out, bint start):
+        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+        cdef int target = 1 - source, code
+        cdef View a, b
+        try:
+            a = self._view(given, source, "input", self.in_place)
+            if out is None:
+                out = self._output(given, target)
+            b = self._view(out, target, "output", True)
+        except BaseException:
+            if not self.skip:  # null pointers: an error on all ranks, so that none waits for this one
+                if fftnd_start(plan, source, NULL, NULL) == 0:  # this rank has no elements
+                    fftnd_wait(plan)
+            raise
+        with nogil:
+            if start:
+                code = fftnd_start(plan, source, a.data, b.data)
+            elif source == FFTND_PHYSICAL:
+                code = fftnd_forward(plan, a.data, b.data)
+            else:
+                code = fftnd_backward(plan, a.data, b.data)
+        check(code)
+        if start:
+            self.started = given, out
+        return out
+
+    def forward(self, physical, out=None):
+        """Transforms this rank's part of the physical side.
+
+        Args:
+            physical: array of physical_shape and the plan's strides (C order unless in place); left as it was, unless
+                the plan is in place or has overwrite_input
+            out: array of spectral_shape; None = a new array each time (in place: the same memory)
+        Returns:
+            out
+        Collective on the plan's ranks; the other threads of the process run meanwhile. Errors: redist.Error, and
+        TypeError or ValueError on a rank whose arrays do not fit (the other ranks get redist.ArgumentError).
+        """
+        return self._run(FFTND_PHYSICAL, physical, out, False)
+
+    def backward(self, spectral, out=None):
+        """Transforms this rank's part of the spectral side to the physical one; as forward."""
+        return self._run(FFTND_SPECTRAL, spectral, out, False)
+
+    def start(self, direction, array, out=None):
+        """Starts a transform ("forward" or "backward") that wait() completes; in between neither array may be
+        touched, and the communicator belongs to the transform. fftnd_start in fftnd.h says what overlaps.
+
+        Returns:
+            out, which has no meaning before wait()
+        Collective on the plan's ranks. Errors: as forward.
+        """
+        return self._run(choice("direction", direction, _DIRECTIONS), array, out, True)
+
+    def wait(self):
+        """Completes what start() began. Collective on the plan's ranks. Errors: redist.Error."""
+        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+        cdef int code
+        with nogil:
+            code = fftnd_wait(plan)
+        self.started = None
+        check(code)
+
+    # ------------------------------------------------------------ questions
+
+    def wavenumbers(self, int axis, broadcast=False):
+        """The wavenumbers of this rank's part of the spectral side along one axis, in the order of the elements.
+
+        Along a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones; along an axis of a DCT or
+        DST it is a cosine or sine of pi k x / L. With an even number K of modes the last one is K/2 along the halved
+        axis and -K/2 along others.
+
+        Args:
+            axis: negative ones count from the end
+            broadcast: give them the shape in which they multiply a spectral array (without the batch)
+        Returns:
+            array of float64. Not collective. Errors: redist.Error.
+        """
+        cdef double[::1] found
+        cdef int d = len(self.shape)
+        axis += d if axis < 0 else 0
+        count = self.spectral.count[axis] if 0 <= axis < d else 0
+        k = np.empty(count)
+        found = k
+        check(fftnd_plan_wavenumbers(<fftnd_plan *>self.handle.object, axis, &found[0] if count else NULL))
+        return k.reshape([-1 if i == axis else 1 for i in range(d)]) if broadcast else k
+
+    @property
+    def info(self):
+        """What the plan does and needs: a dictionary of the fields of fftnd_plan_info (fftnd.h)."""
+        cdef fftnd_plan_info i
+        fftnd_plan_info_init(&i, sizeof(i))
+        check(fftnd_plan_get_info(<fftnd_plan *>self.handle.object, &i))
+        return {"grid": tuple([i.grid[k] for k in range(i.grid_ndims)]),
+                "order": tuple([i.order[k] for k in range(len(self.shape))]), "nexchanges": i.nexchanges,
+                "scale_forward": i.scale_forward, "scale_backward": i.scale_backward, "method": i.method.decode(),
+                "threads": i.threads, "fused": bool(i.fused), "tiled": bool(i.tiled),
+                "locally_transposed": bool(i.locally_transposed), "segments": i.segments, "partitions": i.partitions,
+                "workspace_bytes": i.workspace_bytes, "tile_bytes": i.tile_bytes, "device_bytes": i.device_bytes,
+                "transfer_bytes": i.transfer_bytes, "buffered": bool(i.buffered), "halved_axis": i.halved_axis,
+                "exchange_seconds": i.exchange_seconds, "serial_seconds": i.serial_seconds}
+
+    @property
+    def phases(self):
+        """Where the time of transforms went, in seconds on this rank since the plan was made; 0 unless the plan was
+        made with phases=True."""
+        cdef fftnd_phases p
+        fftnd_phases_init(&p, sizeof(p))
+        check(fftnd_plan_get_phases(<fftnd_plan *>self.handle.object, &p))
+        return {"executions": p.executions, "total": p.total, "transform": p.transform, "pack": p.pack,
+                "first_message": p.first_message, "communicate": p.communicate, "unpack": p.unpack,
+                "own_part": p.own_part, "rest": p.rest}
+
+    @property
+    def ranks(self):
+        """The communicator of the plan's ranks in the order of its grid; the library owns it: use it for its size and
+        ranks, and Dup, not for messages."""
+        cdef MPI_Comm found
+        check(fftnd_plan_get_comm(<fftnd_plan *>self.handle.object, &found))
+        return comm_from(found)
+
+    def set_workspace(self, workspace):
+        """Gives work space to a plan made with user_workspace; plans that do not run at the same time may share it.
+
+        Args:
+            workspace: contiguous array of at least info["workspace_bytes"] bytes, best from redist.empty
+        Collective on the plan's ranks. Errors: redist.Error.
+        """
+        cdef View view = view_of(workspace, True, self.stream)
+        cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
+        cdef size_t bytes = view.itemsize
+        cdef int code
+        for i in range(view.ndim):
+            bytes *= view.shape[i]
+        with nogil:
+            code = fftnd_plan_set_workspace(plan, view.data, bytes)
+        check(code)
+        self.workspace = workspace
+
+    def free(self):
+        """Frees the plan. Collective on its ranks; does nothing the second time."""
+        free_handle(self.handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.free()
+
+
+def version():
+    """The version of the C library that runs, as a tuple of three numbers."""
+    cdef int major, minor, patch
+    fftnd_version(&major, &minor, &patch)
+    return major, minor, patch

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the extension module of fftnd uses of this one.
+from cpython.buffer cimport Py_buffer
+from libc.stddef cimport ptrdiff_t
+from redist.c cimport MPI_Comm, redist_index
+
+cdef enum Release:  # in the order in which dropped objects are freed
+    RELEASE_FFT
+    RELEASE_PLAN
+    RELEASE_GRID
+    RELEASE_MEMORY
+
+ctypedef int (*release_function)(void **object) noexcept nogil
+
+
+cdef class Owner:
+    cdef object comm
+    cdef list living
+    cdef readonly dict cache
+
+
+cdef class Handle:
+    cdef void *object
+    cdef release_function release
+    cdef Release order
+    cdef Owner owner
+    cdef bint dropped
+
+
+cdef class View:
+    cdef void *data
+    cdef int ndim
+    cdef redist_index[16] shape
+    cdef ptrdiff_t[16] stride
+    cdef size_t itemsize
+    cdef int code
+    cdef bint cuda
+    cdef size_t stream
+    cdef object held
+    cdef Py_buffer buffer
+    cdef bint has_buffer
+
+
+cdef int check(int code) except -1
+cdef MPI_Comm comm_of(object comm) except *
+cdef object comm_from(MPI_Comm comm)
+cdef Owner owner_of(object comm)
+cdef Handle own(Owner owner, void *object, release_function release, Release order)
+cdef int free_handle(Handle handle) except -1
+cdef View view_of(object array, bint writable, size_t stream)
+cdef int choice(str name, object value, dict choices) except -1
+cdef bytes text_or_none(object value)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams and arrays of the libraries that work on CUDA devices, none of which need be installed."""
+import sys
+
+
+def _is_device_array(array):
+    return getattr(array, "__cuda_array_interface__", None) is not None
+
+
+def _current(array):
+    """The current stream of the library that an array is of; of CuPy or PyTorch, if there is no array."""
+    library = type(array).__module__.split(".")[0] if _is_device_array(array) else None
+    for name in [library] if library else ["cupy", "torch"]:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        if name == "cupy" and module.cuda.is_available():
+            return module.cuda.get_current_stream().ptr
+        if name == "torch" and module.cuda.is_available():
+            return module.cuda.current_stream().cuda_stream
+    return 0
+
+
+def pointer(stream, array=None, device=False):
+    """The address of a stream: of CuPy, of PyTorch, by the protocol __cuda_stream__, or a number. None = the current
+    stream of the library that `array` is of, or, with `device`, of the one that is loaded."""
+    if stream is None:
+        return _current(array) if device or _is_device_array(array) else 0
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return (protocol() if callable(protocol) else protocol)[1]
+    for name in ("ptr", "cuda_stream", "handle"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    return int(stream)
+
+
+def synchronize(stream):
+    """Waits for all work in a stream, by the library that is loaded."""
+    if "cupy" in sys.modules:
+        sys.modules["cupy"].cuda.ExternalStream(stream).synchronize()
+    elif "torch" in sys.modules:
+        sys.modules["torch"].cuda.ExternalStream(stream).synchronize()
+    elif "numba" in sys.modules:
+        from numba import cuda
+        cuda.external_stream(stream).synchronize()
+    else:
+        raise RuntimeError("an array's work is in another stream than the plan's, and no library is loaded that "
+                           "could wait for it: give the plan that stream, or synchronize before the call")
+
+
+def device_array(memory, shape, dtype, strides=None):
+    """A CuPy array in device memory; without CuPy an object with __cuda_array_interface__, for other libraries."""
+    try:
+        import cupy
+    except ImportError:
+        return DeviceArray(memory, shape, dtype, strides)
+    if memory.nbytes == 0:
+        return cupy.empty(shape, dtype)
+    owned = cupy.cuda.UnownedMemory(memory.address, memory.nbytes, memory)
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(owned, 0), strides)
+
+
+class DeviceArray:
+    """An array in device memory for libraries that take __cuda_array_interface__ (torch.as_tensor, numba)."""
+
+    def __init__(self, memory, shape, dtype, strides):
+        self.memory, self.shape, self.dtype = memory, tuple(shape), dtype
+        self.__cuda_array_interface__ = {
+            "shape": self.shape, "typestr": dtype.str, "data": (memory.address, False), "version": 3,
+            "strides": None if strides is None else tuple(strides)}

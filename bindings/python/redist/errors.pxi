@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Errors of the C libraries as exceptions; keywords as values of enums.
+
+
+class Error(RuntimeError):
+    """A call of the library failed. The text names the argument, its value and the rank.
+
+    Attributes:
+        code: number of the error, as in redist_base.h
+        name: its name, such as "REDIST_ERR_AXIS"
+    """
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+        self.name = redist_error_name(code).decode()
+
+    def __reduce__(self):
+        return type(self), (self.code, str(self))
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is wrong, on this rank or on another one; nothing was touched."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """There is too little memory, on this rank or on another one."""
+
+
+def _error(int code):
+    """The exception of a code, with the message of the last failed call of this thread."""
+    text = redist_error_message().decode(errors="replace") or redist_error_string(code).decode()
+    if code <= REDIST_ERR_METHOD:
+        return ArgumentError(code, text)
+    return (OutOfMemory if code == REDIST_ERR_MEMORY else Error)(code, text)
+
+
+cdef int check(int code) except -1:
+    if code:
+        raise _error(code)
+    return 0
+
+
+cdef int choice(str name, object value, dict choices) except -1:
+    """The number of a keyword's value."""
+    found = choices.get(value)
+    if found is None:
+        raise ValueError(f"{name} is {value!r}; it is one of {', '.join(repr(key) for key in choices)}")
+    return found
+
+
+cdef bytes text_or_none(object value):
+    return None if value is None else str(value).encode()
+
+
+_SPACES = {"auto": REDIST_SPACE_AUTO, "host": REDIST_SPACE_HOST, "cuda": REDIST_SPACE_CUDA}
+_STAGINGS = {"auto": REDIST_STAGING_AUTO, "always": REDIST_STAGING_ALWAYS, "never": REDIST_STAGING_NEVER}
+_EFFORTS = {"measure": REDIST_MEASURE, "estimate": REDIST_ESTIMATE}
+_BINDINGS = {"plan": REDIST_BIND_AT_PLAN, "execution": REDIST_BIND_AT_EXECUTION,
+             "mapped": REDIST_BIND_AT_EXECUTION_MAPPED}
+_DIRECTIONS = {"forward": REDIST_FORWARD, "backward": REDIST_BACKWARD}
+
+
+def version():
+    """The version of the C library that runs, as a tuple of three numbers."""
+    cdef int major, minor, patch
+    redist_version(&major, &minor, &patch)
+    return major, minor, patch

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exchanges: once, and by plans.
+
+
+def exchange(comm, a, int axis_a, b, int axis_b):
+    """Moves a distributed array from one alignment to another, once: from `a`, which is whole along axis_a and split
+    along axis_b, to `b`, which is whole along axis_b and split along axis_a, both in balanced blocks.
+
+    Args:
+        comm: the ranks among which the axes are exchanged; must agree
+        a: this rank's part before, in C order; of NumPy or any library, in host or in device memory
+        axis_a: the axis along which `a` is whole; must agree; negative ones count from the end
+        b: this rank's part afterwards, of the same type, overwritten
+        axis_b: the axis along which `b` is whole; must agree
+    Returns:
+        b
+    Collective on comm. Errors: Error.
+    """
+    cdef MPI_Comm c = comm_of(comm)
+    cdef View va, vb
+    cdef MPI_Datatype type
+    cdef int code
+    try:
+        va = view_of(a, False, 0)
+        vb = view_of(b, True, 0)
+        _check_pair(va, vb)
+    except BaseException:
+        redist_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0)  # fails on all ranks, so that none waits
+        raise
+    type = datatype_of(va.itemsize)
+    axis_a += va.ndim if axis_a < 0 else 0
+    axis_b += va.ndim if axis_b < 0 else 0
+    with nogil:
+        code = redist_exchange(c, type, va.ndim, va.shape, va.data, axis_a, vb.shape, vb.data, axis_b)
+    check(code)
+    return b
+
+
+cdef int _check_pair(View a, View b) except -1:
+    contiguous(a, "a")
+    contiguous(b, "b")
+    if a.itemsize != b.itemsize or a.code != b.code:
+        raise TypeError("arrays a and b have different types of elements")
+    if a.ndim != b.ndim:
+        raise ValueError(f"array a has {a.ndim} axes, array b {b.ndim}")
+    if a.cuda != b.cuda:
+        raise ValueError("one of arrays a and b is on a device, the other one in host memory")
+    return 0
+
+
+cdef View _planned(object array, object dtype, str name, bint writable, size_t stream):
+    """An array, or what is known of it before there is one: its extents."""
+    cdef View view
+    if array is not None and not isinstance(array, (tuple, list)):
+        return view_of(array, writable, stream)
+    if array is None or dtype is None:
+        raise ValueError(f"{name} is {array!r}; it is an array, or a shape together with dtype=")
+    view = View()
+    dtype = np.dtype(dtype)
+    _set_shape(view, array, None, dtype.itemsize)
+    view.code = ord(dtype.char) if dtype.char in "fdFD" else 0
+    return view
+
+
+@cython.no_gc_clear
+cdef class Plan:
+    """A reusable exchange between two distributed arrays, in both directions.
+
+    Plan(comm, a, axis_a, b, axis_b) is the exchange of redist.exchange; Plan(comm, a, box_a, b, box_b, shape=...)
+    moves between arbitrary boxes of a global array, where `a` has the extents of box_a. A plan whose last reference
+    goes is freed in a later collective call on `comm` (see collect); free() and `with` free it at once.
+
+    Args:
+        comm: the ranks; must agree
+        a, b: the arrays; or their local shapes, together with dtype and `bind`
+        axis_a, axis_b: the axes along which `a` and `b` are whole, or a Box for each
+        shape: global extents, with boxes
+        dtype: type of the elements where there are no arrays yet
+        method: "auto", or a method of methods(), with a variant behind a colon
+        effort: "measure" or "estimate", for method "auto"
+        bind, bind_a, bind_b: when the plan is bound to the arrays: "plan", "execution" (any memory), or "mapped"
+            (each time to memory of redist.empty)
+        tune_seconds: time budget of "auto"; 0 = 1 s
+        wisdom_file: where rank 0 remembers what was measured
+        nontemporal_bytes: local arrays with more bytes are written past the caches; 0 = choose
+        space: "auto" (where the arrays are), "host" or "cuda"
+        staging: "auto", "always" or "never": whether MPI gets device arrays through host memory
+        stream: of the device arrays: a stream of CuPy or PyTorch, a number, or None = the array library's current one
+        skip_agreement: executions do not check with the other ranks whether all arrays are valid
+        verbose: rank 0 prints what was tried
+        phases: count where the time goes
+    What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
+    TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get ArgumentError).
+    """
+    cdef Handle handle
+    cdef readonly object comm
+    cdef object a, b, started
+    cdef View shape_a, shape_b
+    cdef bint bound_a, bound_b, skip
+    cdef size_t stream
+
+    def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
+                 bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
+                 space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False):
+        cdef Owner owner = owner_of(comm)
+        cdef MPI_Comm c = comm_of(comm)
+        cdef redist_options options
+        cdef redist_plan *plan = NULL
+        cdef redist_box box_a, box_b
+        cdef redist_index[REDIST_MAX_NDIMS] sizes
+        cdef int first = 0, second = 0, code, ndims
+        cdef MPI_Datatype type
+        cdef void *pa
+        cdef void *pb
+        cdef bint boxes = isinstance(axis_a, Box)
+        try:
+            redist_options_init(&options, sizeof(options))
+            name, file = text_or_none(method), text_or_none(wisdom_file)
+            if name is not None:
+                options.method = name
+            if file is not None:
+                options.wisdom_file = file
+            options.effort = <redist_effort>choice("effort", effort, _EFFORTS)
+            options.bind_a = <redist_binding>choice("bind_a", bind if bind_a is None else bind_a, _BINDINGS)
+            options.bind_b = <redist_binding>choice("bind_b", bind if bind_b is None else bind_b, _BINDINGS)
+            options.space = <redist_space>choice("space", space, _SPACES)
+            options.staging = <redist_staging>choice("staging", staging, _STAGINGS)
+            options.tune_seconds = tune_seconds
+            options.nontemporal_bytes = nontemporal_bytes
+            options.verbose, options.phases = bool(verbose), bool(phases)
+            options.skip_agreement = bool(skip_agreement)
+            self.stream = _streams.pointer(stream, a)
+            options.stream = <void *>self.stream
+            self.shape_a = _planned(a, dtype, "a", False, self.stream)
+            self.shape_b = _planned(b, dtype, "b", False, self.stream)
+            _check_pair(self.shape_a, self.shape_b)
+            ndims = self.shape_a.ndim
+            if boxes:
+                if shape is None or len(shape) != ndims:
+                    raise ValueError(f"shape is {shape}; with boxes it has the global extents of the {ndims} axes")
+                for i in range(ndims):
+                    sizes[i] = shape[i]
+                fill_box(&box_a, axis_a, ndims)
+                fill_box(&box_b, axis_b, ndims)
+                _check_extents(self.shape_a, axis_a, "a")
+                _check_extents(self.shape_b, axis_b, "b")
+            else:
+                first, second = axis_a, axis_b
+                first += ndims if first < 0 else 0
+                second += ndims if second < 0 else 0
+        except BaseException:  # the call fails on all ranks, so that none waits for this one
+            redist_plan_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, &plan)
+            raise
+        self.bound_a = options.bind_a == REDIST_BIND_AT_PLAN
+        self.bound_b = options.bind_b == REDIST_BIND_AT_PLAN
+        self.skip = options.skip_agreement
+        pa = self.shape_a.data if self.bound_a else NULL
+        pb = self.shape_b.data if self.bound_b else NULL
+        type = datatype_of(self.shape_a.itemsize)
+        with nogil:
+            if boxes:
+                code = redist_plan_boxes(c, type, ndims, sizes, &box_a, pa, &box_b, pb, &options, &plan)
+            else:
+                code = redist_plan_exchange(c, type, ndims, self.shape_a.shape, pa, first, self.shape_b.shape, pb,
+                                            second, &options, &plan)
+        check(code)
+        self.handle = own(owner, plan, <release_function>redist_plan_free, RELEASE_PLAN)
+        self.comm = comm
+        self.a = a if self.bound_a else None
+        self.b = b if self.bound_b else None
+
+    def __dealloc__(self):
+        if self.handle is not None:
+            self.handle.dropped = True
+
+    cdef void *_address(self, object array, object bound, View shape, str name, bint writable) except? NULL:
+        """Where an array is that fits the plan; NULL for the one that the plan is bound to."""
+        cdef View view
+        cdef int i
+        if array is None or array is bound:
+            if bound is None:
+                raise ValueError(f"the plan is not bound to an array {name}, and none is given")
+            return NULL
+        view = view_of(array, writable, self.stream)
+        if view.itemsize != shape.itemsize or view.ndim != shape.ndim:
+            raise ValueError(f"array {name} has another type or number of axes than the plan")
+        for i in range(shape.ndim):
+            if view.shape[i] != shape.shape[i]:
+                raise ValueError(f"array {name} has {view.shape[i]} elements along axis {i}, the plan {shape.shape[i]}")
+        contiguous(view, name)
+        return view.data
+
+    cdef int _begin(self, int direction, a, b, bint start) except -1:
+        cdef redist_plan *plan = <redist_plan *>self.handle.object
+        cdef void *pa = NULL
+        cdef void *pb = NULL
+        cdef int code
+        cdef bint backward = direction == REDIST_BACKWARD
+        cdef bint own = (a is None or a is self.a) and (b is None or b is self.b) and self.bound_a and self.bound_b
+        if not own:
+            try:
+                pa = self._address(a, self.a, self.shape_a, "a", backward)
+                pb = self._address(b, self.b, self.shape_b, "b", not backward)
+                pa = self.shape_a.data if pa == NULL and self.bound_a else pa
+                pb = self.shape_b.data if pb == NULL and self.bound_b else pb
+            except BaseException:
+                if not self.skip:  # null pointers: an error on all ranks
+                    redist_plan_execute_arrays(plan, direction, NULL, NULL)
+                raise
+        with nogil:
+            if own:
+                code = redist_plan_start(plan, direction) if start else redist_plan_execute(plan, direction)
+            elif start:
+                code = redist_plan_start_arrays(plan, direction, pa, pb)
+            else:
+                code = redist_plan_execute_arrays(plan, direction, pa, pb)
+        return check(code)
+
+    def forward(self, a=None, b=None):
+        """Moves array a to array b: the arrays that the plan is bound to, or others of the same shapes.
+
+        Returns:
+            b
+        Collective on the plan's ranks. Errors: Error.
+        """
+        self._begin(REDIST_FORWARD, a, b, False)
+        return self.b if b is None else b
+
+    def backward(self, b=None, a=None):
+        """Moves array b to array a, and returns a; as forward."""
+        self._begin(REDIST_BACKWARD, a, b, False)
+        return self.a if a is None else a
+
+    def start(self, direction="forward", a=None, b=None):
+        """Starts an execution that wait() completes; in between neither array may be touched. Collective."""
+        self._begin(choice("direction", direction, _DIRECTIONS), a, b, True)
+        self.started = a, b
+
+    def wait(self):
+        """Completes what start() began. Collective. Errors: Error."""
+        cdef redist_plan *plan = <redist_plan *>self.handle.object
+        cdef int code
+        with nogil:
+            code = redist_plan_wait(plan)
+        self.started = None
+        check(code)
+
+    @property
+    def info(self):
+        """What the plan does: method, workspace_bytes, moved_bytes (sent in one forward execution), space."""
+        cdef redist_plan_info info
+        redist_plan_info_init(&info, sizeof(info))
+        check(redist_plan_get_info(<redist_plan *>self.handle.object, &info))
+        return {"method": info.method.decode(), "workspace_bytes": info.workspace_bytes,
+                "moved_bytes": info.moved_bytes, "space": "cuda" if info.space == REDIST_SPACE_CUDA else "host"}
+
+    @property
+    def method(self):
+        """The method's name, with its variant."""
+        return self.info["method"]
+
+    @property
+    def phases(self):
+        """Where the time of executions went, in seconds on this rank since the plan was made; 0 unless the plan was
+        made with phases=True."""
+        cdef redist_phases p
+        redist_phases_init(&p, sizeof(p))
+        check(redist_plan_get_phases(<redist_plan *>self.handle.object, &p))
+        return {"executions": p.executions, "total": p.total, "pack": p.pack, "first_message": p.first_message,
+                "communicate": p.communicate, "unpack": p.unpack, "own_part": p.own_part}
+
+    def free(self):
+        """Frees the plan. Collective; does nothing the second time."""
+        free_handle(self.handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.free()
+
+
+cdef int _check_extents(View view, box, name) except -1:
+    shape = tuple([view.shape[i] for i in range(view.ndim)])
+    if shape != tuple(box.extent):
+        raise ValueError(f"array {name} has the extents {shape}, its box {tuple(box.extent)}")
+    return 0
+
+
+def methods():
+    """The methods of exchanges: a dictionary from name to one sentence on how it moves the bytes. Not collective."""
+    return {redist_method_name(i).decode(): redist_method_summary(i).decode() for i in range(redist_method_count())}
+
+
+def forget_wisdom():
+    """Forgets what "auto" has measured in this process. All ranks alike."""
+    redist_forget_wisdom()

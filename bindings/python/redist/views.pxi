@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Arrays of any library, as address, extents and strides; nothing is copied.
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    /* The tensor of DLPack's C interface; a capsule "dltensor" points to one, with what its owner needs behind. */
+    typedef struct {
+        void *data;
+        int32_t device_type;
+        int32_t device_id;
+        int32_t ndim;
+        uint8_t code;
+        uint8_t bits;
+        uint16_t lanes;
+        int64_t *shape;
+        int64_t *strides;
+        uint64_t byte_offset;
+    } redist_py_tensor;
+    """
+    ctypedef struct redist_py_tensor:
+        char *data
+        int32_t device_type
+        int32_t ndim
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+        int64_t *shape
+        int64_t *strides
+        uint64_t byte_offset
+
+cdef enum:
+    DLPACK_CPU = 1
+    DLPACK_CUDA = 2
+    DLPACK_CUDA_HOST = 3
+    DLPACK_CUDA_MANAGED = 13
+    DLPACK_FLOAT = 2
+    DLPACK_COMPLEX = 5
+
+
+cdef class View:
+    """An array of the caller. `code` is the character of NumPy's type, 0 for other types than those transformed."""
+
+    def __dealloc__(self):
+        if self.has_buffer:
+            PyBuffer_Release(&self.buffer)
+
+
+cdef int _code(const char *format) noexcept:
+    if format == NULL:
+        return 0
+    if format[0] in b"=<@":
+        format += 1
+    if format[0] == b"Z" and format[1] in b"fd" and format[2] == 0:
+        return b"F" if format[1] == b"f" else b"D"
+    return format[0] if format[0] in b"fd" and format[1] == 0 else 0
+
+
+cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
+    """From Python's sequences; strides may be None, for C order."""
+    cdef ptrdiff_t step = itemsize
+    cdef int i
+    if len(shape) > REDIST_MAX_NDIMS:
+        raise ValueError(f"an array has {len(shape)} axes; at most {REDIST_MAX_NDIMS} are possible")
+    view.ndim = len(shape)
+    view.itemsize = itemsize
+    for i in range(view.ndim - 1, -1, -1):
+        view.shape[i] = shape[i]
+        view.stride[i] = step if strides is None else strides[i]
+        step *= view.shape[i]
+    return 0
+
+
+cdef int _from_buffer(View view, array, bint writable) except -1:
+    cdef int i
+    PyObject_GetBuffer(array, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
+    view.has_buffer = True
+    if view.buffer.ndim > REDIST_MAX_NDIMS:
+        raise ValueError(f"an array has {view.buffer.ndim} axes; at most {REDIST_MAX_NDIMS} are possible")
+    view.data = view.buffer.buf
+    view.ndim = view.buffer.ndim
+    view.itemsize = view.buffer.itemsize
+    view.code = _code(view.buffer.format)
+    for i in range(view.ndim):
+        view.shape[i] = view.buffer.shape[i]
+        view.stride[i] = view.buffer.strides[i]
+    return 0
+
+
+cdef int _from_interface(View view, dict interface, bint writable) except -1:
+    """From __array_interface__ or __cuda_array_interface__."""
+    address, read_only = interface["data"]
+    if writable and read_only:
+        raise ValueError("an array that would be written is read-only")
+    dtype = np.dtype(interface["typestr"])
+    view.data = <void *><uintptr_t>address
+    view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdFD" else 0
+    return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
+
+
+cdef int _from_dlpack(View view, array, size_t stream) except -1:
+    """The capsule is kept, not consumed, so that the array stays its owner's."""
+    device = array.__dlpack_device__()[0]
+    view.cuda = device in (DLPACK_CUDA, DLPACK_CUDA_MANAGED)
+    if not view.cuda and device not in (DLPACK_CPU, DLPACK_CUDA_HOST):
+        raise TypeError(f"an array is on a device of DLPack's type {int(device)}, neither the host nor CUDA")
+    capsule = array.__dlpack__(stream=stream or 1) if view.cuda else array.__dlpack__()
+    cdef redist_py_tensor *tensor = <redist_py_tensor *>PyCapsule_GetPointer(capsule, "dltensor")
+    if tensor.lanes != 1:
+        raise TypeError("an array has elements of several lanes (DLPack)")
+    view.held = capsule
+    view.data = tensor.data + tensor.byte_offset
+    itemsize = tensor.bits // 8
+    if tensor.code == DLPACK_FLOAT:
+        view.code = {32: b"f"[0], 64: b"d"[0]}.get(tensor.bits, 0)
+    elif tensor.code == DLPACK_COMPLEX:
+        view.code = {64: b"F"[0], 128: b"D"[0]}.get(tensor.bits, 0)
+    shape = [tensor.shape[i] for i in range(tensor.ndim)]
+    strides = None if tensor.strides == NULL else [tensor.strides[i] * itemsize for i in range(tensor.ndim)]
+    return _set_shape(view, shape, strides, itemsize)
+
+
+cdef View view_of(object array, bint writable, size_t stream):
+    """What an array is. On a device, work on it begins in `stream` after what its own stream has."""
+    cdef View view = View()
+    if isinstance(array, np.ndarray) and array.dtype.kind in "Mm":  # no buffer has a format for these
+        array = array.view("i8")
+    if PyObject_CheckBuffer(array):
+        _from_buffer(view, array, writable)
+        return view
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is not None:
+        view.cuda = True
+        _from_interface(view, interface, writable)
+        view.stream = interface.get("stream") or 0
+        if view.stream and view.stream != (stream or 1):
+            _streams.synchronize(view.stream)
+    elif hasattr(array, "__dlpack__"):
+        _from_dlpack(view, array, stream)
+    elif hasattr(array, "__array_interface__"):
+        _from_interface(view, array.__array_interface__, writable)
+    else:
+        raise TypeError(f"{type(array).__name__} is no array: it has neither Python's buffer protocol nor "
+                        "__cuda_array_interface__ nor __dlpack__")
+    view.held = array
+    return view
+
+
+cdef int contiguous(View view, str name) except -1:
+    """Refuses an array that is not in C order."""
+    cdef ptrdiff_t step = view.itemsize
+    cdef int i
+    for i in range(view.ndim):
+        if view.shape[i] == 0:
+            return 0
+    for i in range(view.ndim - 1, -1, -1):
+        if view.shape[i] != 1 and view.stride[i] != step:
+            raise ValueError(f"array {name} is not contiguous in C order; numpy.ascontiguousarray copies it")
+        step *= view.shape[i]
+    return 0
+
+
+cdef dict _types = {}  # of element sizes without a type of MPI
+
+
+cdef MPI_Datatype datatype_of(size_t itemsize) except *:
+    """A type of MPI of this size; exchanges do not look into elements."""
+    cdef MPI_Datatype found
+    if itemsize == 1:
+        return MPI_BYTE
+    if itemsize == 4:
+        return MPI_FLOAT
+    if itemsize == 8:
+        return MPI_DOUBLE
+    if itemsize == 16:
+        return MPI_C_DOUBLE_COMPLEX
+    if itemsize not in _types:
+        MPI_Type_contiguous(<int>itemsize, MPI_BYTE, &found)
+        MPI_Type_commit(&found)
+        _types[itemsize] = (<char *>&found)[:sizeof(MPI_Datatype)]
+    cdef bytes kept = _types[itemsize]
+    return (<MPI_Datatype *><char *>kept)[0]

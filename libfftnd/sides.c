@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sides.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
+
+static const char *const side_names[] = {"FFTND_PHYSICAL", "FFTND_SPECTRAL"};
+
+/* ---------------------------------------------------------------- the axes */
+
+enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis) {
+    int halved = request->options.halved_axis;
+    switch (request->kind) {
+    case FFTND_R2C:
+        return axis == (halved >= 0 ? halved : request->ndims - 1) ? FFTND_AXIS_HALVED
+                                                                   : FFTND_AXIS_COMPLEX;
+    case FFTND_R2R:
+        return FFTND_AXIS_R2R;
+    case FFTND_MIXED:
+        return request->options.axes[axis];
+    default:
+        return FFTND_AXIS_COMPLEX;
+    }
+}
+
+static int check_r2r(const struct fftnd__request *request, int axis) {
+    const enum fftnd_r2r *r2r = request->options.r2r;
+    if (r2r == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->r2r = NULL, but %s",
+                    request->kind == FFTND_R2R ? "kind is FFTND_R2R"
+                                               : "options->axes has FFTND_AXIS_R2R");
+    if ((int)r2r[axis] < FFTND_DCT1 || r2r[axis] > FFTND_DHT)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->r2r[%d] = %d is not a transform", axis,
+                    (int)r2r[axis]);
+    if (r2r[axis] == FFTND_DCT1 && request->sizes[axis] < 2)
+        return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld, but FFTND_DCT1 needs at least 2", axis,
+                    (long long)request->sizes[axis]);
+    return REDIST_OK;
+}
+
+static int check_axis(const struct fftnd__request *request, int axis) {
+    const redist_index *modes = request->options.retained_modes;
+    enum fftnd_axis kind = fftnd__user_axis_kind(request, axis);
+    if ((int)kind < FFTND_AXIS_NONE || kind > FFTND_AXIS_R2R)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes[%d] = %d is not a kind of axis", axis,
+                    (int)kind);
+    if (kind == FFTND_AXIS_NONE && modes != NULL && modes[axis] != request->sizes[axis])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[%d] = %lld, but the axis is FFTND_AXIS_NONE: it keeps "
+                    "its %lld elements",
+                    axis, (long long)modes[axis], (long long)request->sizes[axis]);
+    return kind == FFTND_AXIS_R2R ? check_r2r(request, axis) : REDIST_OK;
+}
+
+int fftnd__check_axes(const struct fftnd__request *request) {
+    int halved = -1, code = REDIST_OK;
+    if (request->kind == FFTND_MIXED && request->options.axes == NULL)
+        return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
+    for (int i = 0; i < request->ndims && code == REDIST_OK; i++) {
+        code = check_axis(request, i);
+        if (code != REDIST_OK || fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)
+            continue;
+        if (halved >= 0)
+            code = FAIL(REDIST_ERR_AXIS,
+                        "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: after "
+                        "the first of them elements are complex",
+                        halved, i);
+        halved = i;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static int check_memory_order(const struct fftnd__request *request, int side) {
+    const int *order = request->options.memory_order[side];
+    int seen[REDIST_MAX_NDIMS] = {0};
+    for (int i = 0; order != NULL && i < request->ndims; i++) {
+        if (order[i] < 0 || order[i] >= request->ndims || seen[order[i]])
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->memory_order[%s][%d] = %d is no axis, or there twice",
+                        side_names[side], i, order[i]);
+        seen[order[i]] = 1;
+    }
+    return REDIST_OK;
+}
+
+static int check_padding(const struct fftnd__request *request, int side) {
+    const redist_index *padding = request->options.padding[side];
+    for (int i = 0; padding != NULL && i < request->ndims; i++)
+        if (padding[i] < 0)
+            return FAIL(REDIST_ERR_SIZE, "options->padding[%s][%d] = %lld is negative",
+                        side_names[side], i, (long long)padding[i]);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+/* Global extent of an axis on a side. */
+static redist_index extent_of(const struct fftnd__request *request, int side, int axis) {
+    const redist_index *modes = request->options.retained_modes;
+    redist_index n = modes != NULL && side == FFTND_SPECTRAL ? modes[axis] : request->sizes[axis];
+    int halved = fftnd__user_axis_kind(request, axis) == FFTND_AXIS_HALVED;
+    return halved && side == FFTND_SPECTRAL ? n / 2 + 1 : n;
+}
+
+/* The axis that a grid dimension splits on a side, in the given order. */
+static int split_axis(const struct fftnd__request *request, int side, int dim) {
+    const fftnd_options *options = &request->options;
+    enum fftnd_axis axes[REDIST_MAX_NDIMS];
+    for (int axis = 0; axis < request->ndims; axis++)
+        axes[axis] = fftnd__user_axis_kind(request, axis);
+    if (side == FFTND_SPECTRAL && options->spectral_split != NULL)
+        return options->spectral_split[dim];
+    int stays = side == FFTND_PHYSICAL || options->alignment == FFTND_ALIGN_INPUT ||
+                fftnd__stays_split(axes, options->order[dim]);
+    return options
+        ->order[stays ? dim
+                      : fftnd__place_split_next(axes, options->order, options->grid_ndims, dim)];
+}
+
+static int check_bounds_of(const struct fftnd__request *request, int side, int dim) {
+    const redist_index *bounds = request->options.bounds[side][dim];
+    int axis = split_axis(request, side, dim), n = request->options.grid[dim];
+    redist_index extent = extent_of(request, side, axis);
+    for (int i = 0; i <= n; i++) {
+        redist_index least = i == 0 ? 0 : i == n ? extent : bounds[i - 1];
+        redist_index most = i == 0 ? 0 : extent;
+        if (bounds[i] < least || bounds[i] > most)
+            return FAIL(REDIST_ERR_SIZE,
+                        "options->bounds[%s][%d][%d] = %lld is not in %lld..%lld: %d blocks cover "
+                        "axis %d from 0 to %lld in their order",
+                        side_names[side], dim, i, (long long)bounds[i], (long long)least,
+                        (long long)most, n, axis, (long long)extent);
+    }
+    return REDIST_OK;
+}
+
+static int has_whole_grid(const fftnd_options *options) {
+    for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
+        if (options->grid[i] == 0)
+            return 0;
+    return options->grid_ndims > 0 && options->grid != NULL;
+}
+
+static int check_bounds(const struct fftnd__request *request, int side) {
+    const fftnd_options *options = &request->options;
+    int code = REDIST_OK;
+    if ((int)options->blocks[side] < FFTND_BLOCKS_BALANCED ||
+        options->blocks[side] > FFTND_BLOCKS_CEILING)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->blocks[%s] = %d is not in %d..%d",
+                    side_names[side], (int)options->blocks[side], FFTND_BLOCKS_BALANCED,
+                    FFTND_BLOCKS_CEILING);
+    if (options->bounds[side] == NULL)
+        return REDIST_OK;
+    if (!has_whole_grid(options) || options->order == NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->bounds[%s] needs options->grid and options->order: they say which "
+                    "axes are split in how many blocks",
+                    side_names[side]);
+    for (int dim = 0; dim < options->grid_ndims && code == REDIST_OK; dim++)
+        if (options->bounds[side][dim] != NULL)
+            code = check_bounds_of(request, side, dim);
+    return code;
+}
+
+static int check_split(const struct fftnd__request *request) {
+    const int *split = request->options.spectral_split;
+    int seen[REDIST_MAX_NDIMS] = {0};
+    if (split != NULL && request->options.grid_ndims == 0)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "options->spectral_split needs options->grid_ndims: it has as many values");
+    for (int i = 0; split != NULL && i < request->options.grid_ndims; i++) {
+        if (split[i] < 0 || split[i] >= request->ndims || seen[split[i]])
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->spectral_split[%d] = %d is no axis, or there twice", i, split[i]);
+        seen[split[i]] = 1;
+    }
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- boxes */
+
+static int read_box(const struct fftnd__request *request, int side, redist_box *box) {
+    char name[64];
+    snprintf(name, sizeof name, "options->box[%s]", side_names[side]);
+    *box = (redist_box)REDIST_BOX_DEFAULT;
+    return redist_struct_read(request->function, name, request->options.box[side], box,
+                              sizeof *box);
+}
+
+static int check_box(const struct fftnd__request *request, int side) {
+    redist_box box;
+    if (request->options.box[side] == NULL)
+        return REDIST_OK;
+    int code = read_box(request, side, &box);
+    for (int i = 0; i < request->ndims && code == REDIST_OK; i++) {
+        redist_index extent = extent_of(request, side, i);
+        if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > extent - box.count[i])
+            code = FAIL(REDIST_ERR_SIZE,
+                        "options->box[%s] has %lld elements from %lld on along axis %d, outside of "
+                        "0..%lld",
+                        side_names[side], (long long)box.count[i], (long long)box.start[i], i,
+                        (long long)extent);
+        else if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
+            code = FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
+                        side_names[side], box.offset[i] != 0 ? "offset" : "extent", i,
+                        (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
+                        box.offset[i] != 0 ? "arrays begin with their first element"
+                                           : "it has room for its count at least");
+    }
+    return code;
+}
+
+int fftnd__check_sides(const struct fftnd__request *request) {
+    int code = check_split(request);
+    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+        code = check_memory_order(request, side);
+        if (code == REDIST_OK)
+            code = check_padding(request, side);
+        if (code == REDIST_OK)
+            code = check_bounds(request, side);
+        if (code == REDIST_OK)
+            code = check_box(request, side);
+    }
+    return code;
+}
+
+static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
+    for (int i = 0; i < ndims; i++)
+        if (a->count[i] == 0 || b->count[i] == 0 || a->start[i] >= b->start[i] + b->count[i] ||
+            b->start[i] >= a->start[i] + a->count[i])
+            return 0;
+    return 1;
+}
+
+/* All ranks see all boxes, and say the same. */
+static int check_cover(const struct fftnd__request *request, int side, const redist_box all[]) {
+    double elements = 0, total = 1;
+    for (int i = 0; i < request->nranks; i++) {
+        double own = 1;
+        for (int axis = 0; axis < request->ndims; axis++)
+            own *= (double)all[i].count[axis];
+        elements += own;
+        for (int j = 0; j < i; j++)
+            if (boxes_meet(request->ndims, &all[i], &all[j]))
+                return FAIL(REDIST_ERR_OVERLAP, "options->box[%s] of ranks %d and %d overlap",
+                            side_names[side], j, i);
+    }
+    for (int axis = 0; axis < request->ndims; axis++)
+        total *= (double)extent_of(request, side, axis);
+    if (elements < total)
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->box[%s] of all ranks have %.0f elements of %.0f: they leave holes",
+                    side_names[side], elements, total);
+    return REDIST_OK;
+}
+
+static int check_boxes_of(const struct fftnd__request *request, int side) {
+    redist_box box, *all = redist_calloc((size_t)request->nranks, sizeof *all);
+    int code = all != NULL ? read_box(request, side, &box)
+                           : FAIL(REDIST_ERR_MEMORY, "no memory for the boxes of all ranks");
+    code = redist_agree(request->comm, code);
+    if (code == REDIST_OK)
+        code = redist_agree(
+            request->comm,
+            redist_check_mpi(redist_insist(MPI_Allgather(&box, sizeof box, MPI_BYTE, all,
+                                                         sizeof box, MPI_BYTE, request->comm))));
+    if (code == REDIST_OK)
+        code = check_cover(request, side, all);
+    redist_release(all);
+    return code;
+}
+
+int fftnd__check_boxes(const struct fftnd__request *request) {
+    int code = REDIST_OK;
+    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+        if (request->options.box[side] != NULL)
+            code = check_boxes_of(request, side);
+    return code;
+}
+
+/* ---------------------------------------------------------------- what has to agree */
+
+static long long mix(long long hash, long long value) {
+    unsigned long long mixed =
+        ((unsigned long long)hash ^ (unsigned long long)value) * 0x9e3779b97f4a7c15ULL;
+    return (long long)((mixed ^ mixed >> 29) & INT64_MAX);
+}
+
+static long long mix_list(long long hash, int n, const redist_index list[]) {
+    hash = mix(hash, list != NULL);
+    for (int i = 0; i < n && list != NULL; i++)
+        hash = mix(hash, list[i]);
+    return hash;
+}
+
+static long long mix_ints(long long hash, int n, const int list[]) {
+    hash = mix(hash, list != NULL);
+    for (int i = 0; i < n && list != NULL; i++)
+        hash = mix(hash, list[i]);
+    return hash;
+}
+
+static long long hash_side(const struct fftnd__request *request, int side, long long hash) {
+    const fftnd_options *options = &request->options;
+    hash = mix(mix(hash, options->blocks[side]), options->box[side] != NULL);
+    hash = mix_ints(hash, request->ndims, options->memory_order[side]);
+    hash = mix_list(hash, request->ndims, options->padding[side]);
+    for (int i = 0; i < options->grid_ndims && options->bounds[side] != NULL; i++)
+        hash = mix_list(mix(hash, i), options->grid[i] + 1, options->bounds[side][i]);
+    return hash;
+}
+
+long long fftnd__hash_sides(const struct fftnd__request *request, int checked) {
+    const fftnd_options *options = &request->options;
+    long long hash = 0;
+    for (int axis = 0; axis < request->ndims && checked && request->kind == FFTND_MIXED; axis++)
+        hash = mix(hash, options->axes[axis]);
+    for (int side = 0; side < 2 && checked; side++)
+        hash = hash_side(request, side, hash);
+    return checked ? mix_ints(hash, options->grid_ndims, options->spectral_split) : 0;
+}
+
+int fftnd__sides_are_usual(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    int usual = request->kind != FFTND_MIXED && options->spectral_split == NULL;
+    for (int side = 0; side < 2; side++)
+        usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
+                 options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
+                 options->box[side] == NULL;
+    return usual;
+}
+
+/* ---------------------------------------------------------------- the library's numbers */
+
+static void number_box(struct fftnd__request *request, int side) {
+    struct fftnd__shape *shape = &request->shape;
+    redist_box box, *own = &shape->box[side];
+    shape->has_box[side] =
+        request->options.box[side] != NULL && read_box(request, side, &box) == REDIST_OK;
+    for (int i = 0; i < shape->ndims && shape->has_box[side]; i++) {
+        int axis = request->user_axis[i];
+        own->start[i] = box.start[axis];
+        own->count[i] = box.count[axis];
+        request->padding[side][i] = box.extent[axis] != 0 ? box.extent[axis] - box.count[axis] : 0;
+    }
+}
+
+static void number_side(struct fftnd__request *request, int side, const int own_axis[]) {
+    const fftnd_options *options = &request->options;
+    const int *memory = options->memory_order[side];
+    for (int i = 0; i < request->shape.ndims; i++) {
+        request->memory[side][i] = own_axis[memory != NULL ? memory[i] : i];
+        if (options->padding[side] != NULL)
+            request->padding[side][i] = options->padding[side][request->user_axis[i]];
+        request->shape.blocks[side][i] = (struct fftnd__blocks){
+            options->blocks[side], options->bounds[side] != NULL && i < options->grid_ndims
+                                       ? options->bounds[side][i]
+                                       : NULL};
+    }
+    number_box(request, side);
+}
+
+void fftnd__number_axes(struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    const int *memory = options->memory_order[FFTND_PHYSICAL];
+    struct fftnd__shape *shape = &request->shape;
+    int own_axis[REDIST_MAX_NDIMS];
+    *shape = (struct fftnd__shape){.ndims = request->ndims, .halved = -1};
+    for (int i = 0; i < shape->ndims; i++) {
+        int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;
+        own_axis[axis] = i;
+        shape->points[i] = request->sizes[axis];
+        shape->modes[i] =
+            options->retained_modes != NULL ? options->retained_modes[axis] : shape->points[i];
+        shape->axes[i] = fftnd__user_axis_kind(request, axis);
+        if (shape->axes[i] == FFTND_AXIS_HALVED)
+            shape->halved = i;
+        if (shape->axes[i] == FFTND_AXIS_R2R)
+            request->r2r[i] = options->r2r[axis];
+    }
+    for (int side = 0; side < 2; side++)
+        number_side(request, side, own_axis);
+    request->has_order = options->order != NULL;
+    for (int i = 0; i < shape->ndims && request->has_order; i++)
+        request->order[i] = own_axis[options->order[i]];
+    shape->aligns_input = options->alignment == FFTND_ALIGN_INPUT;
+    shape->has_split = options->spectral_split != NULL;
+    for (int i = 0; i < options->grid_ndims && shape->has_split; i++)
+        shape->split[i] = own_axis[options->spectral_split[i]];
+}

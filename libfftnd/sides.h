@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How each side lies: kinds of axes, memory orders, padding, blocks, boxes; and the library's numbers of the axes. */
+#ifndef FFTND__SIDES_H
+#define FFTND__SIDES_H
+
+#include "configuration.h"
+
+/* What a transform does along an axis, by the user's number. */
+enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis);
+
+/* Checks what the user says about the axes and the sides. Not collective. */
+int fftnd__check_axes(const struct fftnd__request *request);
+int fftnd__check_sides(const struct fftnd__request *request);
+
+/* A hash of what has to agree of it; arguments that were not checked count as absent. */
+long long fftnd__hash_sides(const struct fftnd__request *request, int checked);
+
+/* Nonzero if that is what it is without options. */
+int fftnd__sides_are_usual(const struct fftnd__request *request);
+
+/* Fills in what the request has with the library's numbers of the axes: as they lie in memory on the physical side. */
+void fftnd__number_axes(struct fftnd__request *request);
+
+/* Checks that the boxes of all ranks cover each side that is in boxes, once. Collective. */
+int fftnd__check_boxes(const struct fftnd__request *request);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Caches and processor as the operating system knows them, without hwloc. */
+#include "caches.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a processor that has no name the system knows its numbers. */
+static void read_name(redist_caches *caches) {
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "CPU part", 8) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(caches->processor, sizeof caches->processor, "%.*s",
+                     (int)sizeof caches->processor - 1, strchr(line, ':') + 2);
+            break;
+        }
+    if (file != NULL)
+        fclose(file);
+}
+
+void redist__read_caches(redist_caches *caches) {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long second = sysconf(_SC_LEVEL2_CACHE_SIZE), last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (second > 0)
+        caches->second = (size_t)second;
+    if (last > 0) { /* which of the cores share it is not known */
+        caches->last_whole = (size_t)last;
+        caches->last = (size_t)last / (size_t)(cores > 0 ? cores : 1);
+    }
+#endif
+    read_name(caches);
+}

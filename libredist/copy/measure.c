@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* A sample of this size takes longer than a clock needs, and a hundred of them no longer than a tenth of a second. */
+enum { SAMPLE = 1 << 20 };
+
+/* ---------------------------------------------------------------- the memory */
+
+/* Shared memory, as most arrays that peers map are, has small pages. */
+int redist__arena_create(struct redist__arena *arena, size_t bytes, int huge_pages) {
+    int kind = huge_pages ? MAP_PRIVATE : MAP_SHARED;
+    char *memory = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 0;
+    if (huge_pages)
+        (void)madvise(memory, 2 * bytes, MADV_HUGEPAGE);
+    memset(memory, 1, 2 * bytes);
+    *arena = (struct redist__arena){{memory, memory + bytes}, bytes, 0};
+    return 1;
+}
+
+void redist__arena_free(struct redist__arena *arena) {
+    munmap(arena->arrays[0], 2 * arena->bytes);
+}
+
+/* ---------------------------------------------------------------- one copy */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static size_t span_of(size_t rows, ptrdiff_t stride) {
+    return rows * (size_t)stride;
+}
+
+static int is_cold(enum redist__copy_case where) {
+    return where >= REDIST__FAR;
+}
+
+static size_t nearby(size_t bytes, size_t room) {
+    return bytes < room ? bytes : room;
+}
+
+/* What a copy that finds nothing in the caches reads and writes lies behind what the last one did. */
+static size_t go_on(struct redist__arena *arena, size_t span) {
+    size_t begin = arena->next + span <= arena->bytes ? arena->next : 0;
+    arena->next = begin + span;
+    return begin;
+}
+
+/* A tile is always the same memory, an array is new. */
+double redist__measure(struct redist__arena *arena, enum redist__copy_case where,
+                       const struct redist__rows *rows, const struct redist__loop *loop) {
+    size_t most = arena->bytes / (size_t)rows->source_stride,
+           bytes = rows->bytes < most * rows->run ? rows->bytes : most * rows->run;
+    size_t count = bytes / rows->run > 0 ? bytes / rows->run : 1;
+    size_t span = span_of(count, rows->source_stride),
+           other = span_of(count, rows->destination_stride);
+    size_t begin = is_cold(where) ? go_on(arena, span > other ? span : other) : 0;
+    int loads = where == REDIST__LOADS,
+        stores = where == REDIST__STORES || where == REDIST__STORES_NONTEMPORAL;
+    struct redist__copy copy = {.ndims = 1,
+                                .run = rows->run,
+                                .count = {count},
+                                .source = {rows->source_stride},
+                                .destination = {rows->destination_stride}};
+    const char *from = arena->arrays[0] + (stores ? 0 : begin);
+    char *to = arena->arrays[1] + (loads ? 0 : begin);
+    double start = now();
+    redist__copy_run_with(&copy, from, to, loop);
+    redist__loops_fence();
+    return (now() - start) / (double)(count * rows->run);
+}
+
+/* Half of the rows of an array go to the other of two ranks; a tile has no gaps. Neither is a power of two, which would
+ * use a part of the caches only. */
+struct redist__rows redist__typical_rows(enum redist__copy_case where, int class) {
+    const redist_caches *caches = redist_find_caches();
+    size_t run = redist__class_bytes(class), tile = caches->second / 8;
+    if (class > 0)
+        run += run / 2;
+    struct redist__rows rows = {.run = run,
+                                .source_stride = (ptrdiff_t)(2 * run),
+                                .destination_stride = (ptrdiff_t)(2 * run)};
+    rows.bytes = where == REDIST__FAR || where == REDIST__FAR_NONTEMPORAL ? (size_t)SAMPLE
+                 : where == REDIST__MIDDLE ? nearby(caches->last / 8, (size_t)SAMPLE)
+                                           : nearby(tile, (size_t)SAMPLE / 4);
+    if (where == REDIST__STORES || where == REDIST__STORES_NONTEMPORAL)
+        rows.source_stride = (ptrdiff_t)run;
+    if (where == REDIST__LOADS)
+        rows.destination_stride = (ptrdiff_t)run;
+    return rows;
+}
+
+double redist__measure_pair(struct redist__arena *arena, size_t bytes,
+                            const struct redist__loop *loop) {
+    const size_t run = redist__class_bytes(REDIST__CLASSES - 1);
+    struct redist__copy copy = {.ndims = 1,
+                                .run = run,
+                                .count = {bytes / run},
+                                .source = {(ptrdiff_t)run},
+                                .destination = {(ptrdiff_t)run}};
+    redist__copy_run_with(&copy, arena->arrays[0], arena->arrays[1], loop);
+    redist__loops_fence();
+    double start = now();
+    for (int back = 1; back >= 0; back--) {
+        redist__copy_run_with(&copy, arena->arrays[back], arena->arrays[!back], loop);
+        redist__loops_fence();
+    }
+    return (now() - start) / (double)(2 * bytes);
+}
+
+/* ---------------------------------------------------------------- what is tried */
+
+static int stores_past(enum redist__copy_case where) {
+    return where == REDIST__FAR_NONTEMPORAL || where == REDIST__STORES_NONTEMPORAL;
+}
+
+/* Lines are stored whole past the caches. */
+static int suits(const struct redist__loop *loop, int class) {
+    enum { LINE = 64 };
+    size_t run = redist__class_bytes(class);
+    return run >= (size_t)loop->registers->least_run &&
+           (!loop->nontemporal || (loop->registers->fence != NULL && run >= LINE));
+}
+
+/* Rows side by side, and how far ahead of them. */
+static const struct {
+    int abreast;
+    size_t ahead;
+} shapes[] = {{1, 0}, {1, 1024}, {1, 4096}, {2, 0},    {2, 8192},
+              {4, 0}, {4, 8192}, {8, 0},    {8, 16384}};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Rows that are shorter are never copied side by side through the caches. */
+static int is_same(enum redist__copy_case where, int class, int shape) {
+    enum { SHORT_RUN = 256 };
+    return shapes[shape].abreast > 1 && redist__class_bytes(class) < SHORT_RUN &&
+           !stores_past(where);
+}
+
+int redist__loop_candidate(enum redist__copy_case where, int class, int i,
+                           const struct redist__loop *best, struct redist__loop *loop) {
+    int past = stores_past(where) && redist__class_bytes(class) >= 64;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        if (is_same(where, class, shape))
+            continue;
+        *loop = (struct redist__loop){redist__registers_at(0), past, shapes[shape].abreast,
+                                      shapes[shape].ahead};
+        if (suits(loop, class) && i-- == 0)
+            return 1;
+    }
+    for (int kind = 1; redist__registers_at(kind) != NULL; kind++) {
+        *loop = (struct redist__loop){redist__registers_at(kind), past, best->abreast, best->ahead};
+        if (suits(loop, class) && i-- == 0)
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows by vector registers, for the files of the kinds of registers, which define
+ *
+ *     NAME(name)              the name of a function of this kind
+ *     TARGET                  the attribute of functions that use the registers
+ *     NAME(through)(to, from) copies a cache line, anyhow aligned
+ *     NAME(past)(to, from)    the same past the caches, to an aligned line
+ *
+ * One sequence of reads does not fill the queues of most processors, so several rows, or several pages of one long
+ * row, are copied side by side while what comes next is prefetched into the second-level cache. How many, and how
+ * far ahead, is the loop's. Past the caches a destination that does not fit there is written without being read
+ * first, which saves a third of the memory traffic.
+ */
+#include "loops.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* A page ends what a processor prefetches by itself, so long rows are cut there. */
+enum { LINE = 64, SEGMENT = 4096, MOST_ABREAST = 8, SHORT_RUN = 256, PART = 16 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void prefetch(const char *line) {
+    __builtin_prefetch(line, 0, 2);
+}
+
+/* Copies `bytes` of each row, whole lines of its destination; a row's own ends are left to the caller. */
+TARGET INLINE void NAME(lines)(char *const to[], const char *const from[], size_t bytes,
+                               ptrdiff_t ahead, const int abreast, const int nontemporal) {
+    for (size_t done = 0; done < bytes; done += LINE)
+        for (int row = 0; row < abreast; row++) {
+            if (ahead != 0)
+                prefetch(from[row] + done + ahead);
+            (nontemporal ? NAME(past) : NAME(through))(to[row] + done, from[row] + done);
+        }
+}
+
+/* The numbers of rows that are known to the compiler. */
+TARGET static void NAME(lines_abreast)(char *const to[], const char *const from[], size_t bytes,
+                                       ptrdiff_t ahead, int abreast, int nontemporal) {
+    switch (abreast << 1 | nontemporal) {
+#define CASE(rows, past)                                                                           \
+    case rows << 1 | past:                                                                         \
+        NAME(lines)(to, from, bytes, ahead, rows, past);                                           \
+        break;
+        CASE(1, 0) CASE(2, 0) CASE(4, 0) CASE(8, 0) CASE(1, 1) CASE(2, 1) CASE(4, 1) CASE(8, 1)
+#undef CASE
+    }
+}
+
+/* Bytes up to the first line that is stored whole: nontemporal stores need aligned ones. */
+INLINE size_t NAME(head)(const char *to, int nontemporal) {
+    return nontemporal ? (size_t)(-(uintptr_t)to % LINE) : 0;
+}
+
+/* The ends of a row of at least a line, of which `whole` bytes behind `head` are copied. */
+TARGET INLINE void NAME(ends)(char *to, const char *from, size_t run, size_t head, size_t whole,
+                              int nontemporal) {
+    size_t done = head + whole;
+    memcpy(to, from, head);
+    if (nontemporal)
+        memcpy(to + done, from + done, run - done);
+    else if (done < run)
+        NAME(through)(to + run - LINE, from + run - LINE);
+}
+
+/* `abreast` rows of at least a line, however their destinations lie in their lines. */
+TARGET static void NAME(group)(const struct redist__loop *loop, int abreast, char *destination,
+                               ptrdiff_t destination_stride, const char *source,
+                               ptrdiff_t source_stride, size_t run, ptrdiff_t ahead) {
+    char *to[MOST_ABREAST];
+    const char *from[MOST_ABREAST];
+    size_t head[MOST_ABREAST], most = 0;
+    for (int row = 0; row < abreast; row++) {
+        to[row] = destination + row * destination_stride;
+        from[row] = source + row * source_stride;
+        head[row] = NAME(head)(to[row], loop->nontemporal);
+        most = head[row] > most ? head[row] : most;
+    }
+    size_t whole = (run - (most < run ? most : run)) / LINE * LINE;
+    for (int row = 0; row < abreast; row++) {
+        head[row] = head[row] < run ? head[row] : run;
+        NAME(ends)(to[row], from[row], run, head[row], whole, loop->nontemporal);
+        to[row] += head[row];
+        from[row] += head[row];
+    }
+    NAME(lines_abreast)(to, from, whole, ahead, abreast, loop->nontemporal);
+}
+
+/* One row, as many segments at a time as the loop copies side by side. */
+TARGET static void NAME(long_row)(const struct redist__loop *loop, char *to, const char *from,
+                                  size_t run) {
+    size_t done = NAME(head)(to, loop->nontemporal), block = (size_t)loop->abreast * SEGMENT;
+    size_t ahead = loop->ahead == 0 || loop->ahead > block ? loop->ahead : block;
+    memcpy(to, from, done);
+    for (; loop->abreast > 1 && run - done >= block; done += block)
+        NAME(group)
+    (loop, loop->abreast, to + done, SEGMENT, from + done, SEGMENT, SEGMENT, (ptrdiff_t)ahead);
+    if (run - done >= LINE)
+        NAME(group)(loop, 1, to + done, 0, from + done, 0, run - done, (ptrdiff_t)loop->ahead);
+    else
+        memcpy(to + done, from + done, run - done);
+}
+
+/* The last part of a row overlaps the one before. */
+TARGET INLINE void NAME(short_row)(char *to, const char *from, size_t run) {
+    if (run >= LINE) {
+        for (size_t done = 0; done + LINE <= run; done += LINE)
+            NAME(through)(to + done, from + done);
+        NAME(through)(to + run - LINE, from + run - LINE);
+        return;
+    }
+    for (size_t done = 0; done + PART <= run; done += PART)
+        memcpy(to + done, from + done, PART);
+    memcpy(to + run - PART, from + run - PART, PART);
+}
+
+/* Rows, or groups of rows, from one that is read to the one that is fetched meanwhile. */
+INLINE ptrdiff_t NAME(rows_ahead)(const struct redist__loop *loop, size_t bytes) {
+    return (ptrdiff_t)((loop->ahead + bytes - 1) / bytes);
+}
+
+TARGET static void NAME(short_rows)(const struct redist__loop *loop, char *to, ptrdiff_t to_stride,
+                                    const char *from, ptrdiff_t from_stride, size_t rows,
+                                    size_t run) {
+    ptrdiff_t ahead = NAME(rows_ahead)(loop, run) * from_stride;
+    for (size_t row = 0; row < rows; row++, to += to_stride, from += from_stride) {
+        for (size_t line = 0; line < run && ahead != 0; line += LINE)
+            prefetch(from + ahead + line);
+        NAME(short_row)(to, from, run);
+    }
+}
+
+/* One row after the other through the caches needs no lists of rows. Rows side by side are not neighbours: where these
+ * are contiguous, or share a page, a processor would take them for one stream that it cannot foresee. */
+TARGET static void NAME(rows)(const struct redist__loop *loop, char *to, ptrdiff_t to_stride,
+                              const char *from, ptrdiff_t from_stride, size_t rows, size_t run) {
+    size_t row = 0, abreast = (size_t)loop->abreast;
+    int is_short = run < SHORT_RUN || (run < SEGMENT && loop->abreast == 1);
+    if (run < LINE || (is_short && !loop->nontemporal)) {
+        NAME(short_rows)(loop, to, to_stride, from, from_stride, rows, run);
+        return;
+    }
+    if (run < abreast * SEGMENT && rows >= abreast) {
+        ptrdiff_t apart = (ptrdiff_t)(rows / abreast);
+        ptrdiff_t ahead = NAME(rows_ahead)(loop, abreast * run) * from_stride;
+        for (; row < (size_t)apart; row++)
+            NAME(group)
+        (loop, loop->abreast, to + (ptrdiff_t)row * to_stride, apart * to_stride,
+         from + (ptrdiff_t)row * from_stride, apart * from_stride, run, ahead);
+        row *= abreast;
+    }
+    for (; row < rows; row++)
+        NAME(long_row)
+    (loop, to + (ptrdiff_t)row * to_stride, from + (ptrdiff_t)row * from_stride, run);
+}

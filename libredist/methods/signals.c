@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * As method direct, strided copies straight into the peers' arrays, but ordered by the devices themselves, with words
+ * in device memory (sync/signals.h): executions are enqueued in the user's stream, and no host waits for anything.
+ *
+ *   kernel   one kernel tells, waits, copies and ends: best for small arrays
+ *   engines  the copy engines copy, in steps with one sender for each receiver, between kernels that signal
+ *
+ * Peers have to know the destination when the plan is made, and each rank needs a device of its own: kernels that
+ * wait for each other might not run at the same time on one. A rank that waits for longer than the plan allows has
+ * failed, and tells all others.
+ */
+#include "signals.h"
+#include "packing.h"
+
+#include <string.h>
+
+static const char *const variants[] = {"kernel", "engines", NULL};
+
+enum { BY_KERNEL, BY_ENGINES };
+
+/* Of the largest local array: less is copied faster by one kernel. */
+static const size_t most_kernel_bytes = (size_t)32 << 20;
+
+/* ---------------------------------------------------------------- what it can serve */
+
+int redist__signals_has_path(const struct redist__problem *problem, int direction) {
+    return problem->bound[!direction] &&
+           (problem->mapped[!direction] || problem->context->size == 1);
+}
+
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    const struct redist__context *context = problem->context;
+    (void)candidate;
+    int code = redist__check_copyable(problem->transfer, "signals");
+    if (code != REDIST_OK)
+        return code;
+    if (problem->space->signalling == NULL)
+        return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
+                            problem->space->name);
+    if (context->node_size != context->size)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method signals works within a node, but only %d of %d ranks are on "
+                            "this one",
+                            context->node_size, context->size);
+    if (!redist__signals_has_path(problem, REDIST_FORWARD))
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method signals needs an array b that peers can map (of "
+                            "redist_alloc_in or cudaMalloc), given when the plan is made");
+    return REDIST_OK;
+}
+
+/* Tiles are many copies, beside transforms that need the processors. */
+static int preference(const struct redist__problem *problem,
+                      const struct redist__candidate *candidate) {
+    int kernel = problem->tiles == REDIST_WHOLE && problem->largest_bytes <= most_kernel_bytes;
+    return 1 + (kernel == (candidate->variant == BY_KERNEL));
+}
+
+/* ---------------------------------------------------------------- making */
+
+static int create_path(struct redist__signal_path *path, size_t size) {
+    path->copies = redist_calloc(size, sizeof *path->copies);
+    path->sources = redist_calloc(size, sizeof *path->sources);
+    path->destinations = redist_calloc(size, sizeof *path->destinations);
+    return path->copies != NULL && path->sources != NULL && path->destinations != NULL;
+}
+
+static int create_streams(struct redist__signalled *state) {
+    const struct redist__space *space = state->problem->space;
+    void **const streams[] = {&state->copy_stream, &state->own_stream};
+    void **const events[] = {&state->forked, &state->copied, &state->owned};
+    int code = REDIST_OK;
+    for (int i = 0; i < 2 && code == REDIST_OK; i++)
+        code = space->stream_create(streams[i]);
+    for (int i = 0; i < 3 && code == REDIST_OK; i++)
+        code = space->event_create(events[i]);
+    return code;
+}
+
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **result) {
+    struct redist__signalled *state = *result = redist_calloc(1, sizeof *state);
+    if (state == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for method signals");
+    size_t size = (size_t)problem->context->size;
+    state->problem = problem;
+    state->signalling = problem->space->signalling;
+    state->by_kernel = candidate->variant == BY_KERNEL;
+    state->block_bytes = sizeof(struct redist__signal_block) +
+                         size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
+    for (int i = 0; i < 2; i++) {
+        state->far[i] = redist_calloc(size, sizeof *state->far[i]);
+        if (!create_path(&state->paths[i], size) || state->far[i] == NULL)
+            return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
+    }
+    void *status;
+    int code = problem->space->allocate_pinned(sizeof *state->status, &status);
+    if (code != REDIST_OK)
+        return code;
+    state->status = status;
+    atomic_store(state->status, 0);
+    return create_streams(state);
+}
+
+/* ---------------------------------------------------------------- what ranks tell each other */
+
+/* Where a rank's memory is. */
+struct place {
+    struct redist__memory_handle block, arrays[2];
+    unsigned long long device;
+};
+
+static int describe_place(const struct redist__signalled *state, struct place *mine) {
+    const struct redist__problem *problem = state->problem;
+    memset(mine, 0, sizeof *mine);
+    mine->block = problem->space->export_memory(state->block, state->block_bytes);
+    for (int side = 0; side < 2; side++)
+        if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
+            mine->arrays[side] = problem->space->export_memory(
+                problem->arrays[side], problem->transfer->side[side].bytes);
+    return state->signalling->find_device(&mine->device);
+}
+
+/* The boxes of one side, for each peer, and theirs for this rank. */
+static int exchange_boxes(const struct redist__signalled *state, int side,
+                          struct redist__far_box own[]) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__side *mine = &problem->transfer->side[side];
+    for (int peer = 0; peer < problem->context->size; peer++) {
+        const struct redist__part *part = &mine->parts[peer];
+        own[peer] = (struct redist__far_box){.offset = part->offset,
+                                             .start = part->start[problem->partition_axis],
+                                             .extent = mine->extent[problem->partition_axis]};
+        for (int i = 0; i < problem->transfer->ndims; i++)
+            own[peer].stride[i] = mine->stride[i];
+    }
+    return redist_check_mpi(
+        redist_insist(MPI_Alltoall(own, sizeof *own, MPI_BYTE, state->far[side], sizeof *own,
+                                   MPI_BYTE, problem->context->comm)));
+}
+
+/* The same result on all ranks. */
+static int check_devices(const struct redist__signalled *state, const struct place places[]) {
+    const struct redist__context *context = state->problem->context;
+    for (int a = 0; a < context->size; a++)
+        for (int b = 0; b < a; b++)
+            if (places[a].device == places[b].device)
+                return redist__fail(REDIST_ERR_METHOD,
+                                    "method signals needs a device for each rank, but ranks %d "
+                                    "and %d of the plan share one",
+                                    b, a);
+    return REDIST_OK;
+}
+
+static int tell_all(struct redist__signalled *state, struct place places[],
+                    struct redist__far_box own[]) {
+    const struct redist__context *context = state->problem->context;
+    struct place mine;
+    int code = redist_agree(context->comm, describe_place(state, &mine));
+    if (code != REDIST_OK)
+        return code;
+    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
+                                                        sizeof mine, MPI_BYTE, context->comm)));
+    for (int side = 0; side < 2; side++) {
+        int told = exchange_boxes(state, side, own);
+        code = code == REDIST_OK ? told : code;
+    }
+    code = redist_agree(context->comm, code);
+    return code == REDIST_OK ? check_devices(state, places) : code;
+}
+
+/* ---------------------------------------------------------------- what this rank knows then */
+
+static int map(const struct redist__signalled *state, const struct redist__memory_handle *handle,
+               int peer, char **address) {
+    *address = state->problem->space->map(handle, state->problem->mappings);
+    if (*address != NULL)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, "memory of rank %d of the plan cannot be mapped here",
+                        peer);
+}
+
+static int prepare_copy(struct redist__signalled *state, int direction, int peer,
+                        const struct place *place) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *near = &transfer->side[direction];
+    const struct redist__far_box *far = &state->far[!direction][peer];
+    struct redist__signal_path *path = &state->paths[direction];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *base = state->problem->arrays[!direction];
+    if (near->parts[peer].elements == 0)
+        return REDIST_OK;
+    int code = peer == transfer->rank ? REDIST_OK
+                                      : map(state, &place->arrays[!direction], peer, &base);
+    if (code != REDIST_OK)
+        return code;
+    for (int i = 0; i < transfer->ndims; i++)
+        stride[i] = (ptrdiff_t)far->stride[i];
+    redist__copy_prepare(&path->copies[peer], transfer->ndims, near->parts[peer].count,
+                         transfer->item, near->stride, stride);
+    path->sources[peer] = near->parts[peer].offset;
+    path->destinations[peer] = base + far->offset;
+    return REDIST_OK;
+}
+
+static int prepare_path(struct redist__signalled *state, int direction,
+                        const struct place places[]) {
+    int size = state->problem->context->size, code = REDIST_OK;
+    struct redist__signal_path *path = &state->paths[direction];
+    if (!redist__signals_has_path(state->problem, direction))
+        return REDIST_OK;
+    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
+        code = prepare_copy(state, direction, peer, &places[peer]);
+    if (code == REDIST_OK && state->by_kernel && state->problem->tiles == REDIST_WHOLE)
+        code = state->signalling->boxes_create(size, path->copies, path->sources,
+                                               path->destinations, &path->boxes);
+    return code;
+}
+
+/* Copies what the device has to know behind the words of this rank. */
+static int upload(const struct redist__signalled *state, const char *table, size_t bytes,
+                  char *behind) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__copy copy = {.run = bytes};
+    void *stream = state->copy_stream;
+    int code = space->copy(&copy, table, behind, REDIST__LINK, stream);
+    return code == REDIST_OK ? space->stream_wait(stream) : code;
+}
+
+static int make_table(const struct redist__signalled *state, const struct place places[],
+                      char *table) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__signal_block **blocks = (void *)table;
+    unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        char *block = state->block;
+        int code = peer == transfer->rank ? REDIST_OK
+                                          : map(state, &places[peer].block, peer, &block);
+        if (code != REDIST_OK)
+            return code;
+        blocks[peer] = (void *)block;
+        for (int direction = 0; direction < 2 && peer != transfer->rank; direction++)
+            partners[direction * transfer->nranks + peer] = (unsigned char)(
+                (transfer->side[direction].parts[peer].elements != 0 ? REDIST__SENDS : 0) |
+                (transfer->side[!direction].parts[peer].elements != 0 ? REDIST__RECEIVES : 0));
+    }
+    return REDIST_OK;
+}
+
+static int prepare_signals(struct redist__signalled *state, const struct place places[]) {
+    const struct redist__problem *problem = state->problem;
+    size_t size = (size_t)problem->context->size, bytes = size * (sizeof(void *) + 2);
+    char *behind = (char *)state->block + state->block_bytes - bytes;
+    unsigned char *partners = (unsigned char *)behind + size * sizeof(void *);
+    char *table = redist_calloc(1, bytes);
+    if (table == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
+    int code = make_table(state, places, table);
+    if (code == REDIST_OK)
+        code = upload(state, table, bytes, behind);
+    redist_release(table);
+    state->signals = (struct redist__signals){.own = state->block,
+                                              .blocks = (void *)behind,
+                                              .partners = {partners, partners + size},
+                                              .status = (uint64_t *)(void *)state->status,
+                                              .patience = (uint64_t)(1e9 * problem->wait_seconds),
+                                              .rank = problem->context->rank,
+                                              .size = problem->context->size};
+    return code;
+}
+
+/* Nobody signals before the words are clear on all ranks. */
+static int connect_places(struct redist__signalled *state, struct place places[],
+                          struct redist__far_box own[]) {
+    const struct redist__problem *problem = state->problem;
+    MPI_Comm comm = problem->context->comm;
+    int code =
+        redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
+    if (code == REDIST_OK)
+        code = tell_all(state, places, own);
+    if (code != REDIST_OK)
+        return code;
+    code = prepare_signals(state, places);
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
+        code = prepare_path(state, direction, places);
+    return redist_agree(comm, code);
+}
+
+static int connect(void *data) {
+    struct redist__signalled *state = data;
+    struct redist__context *context = state->problem->context;
+    size_t size = (size_t)context->size;
+    struct place *places = redist_calloc(size, sizeof *places);
+    struct redist__far_box *own = redist_calloc(size, sizeof *own);
+    int missing = places == NULL || own == NULL;
+    int code = redist__agree_memory(context->comm, missing ? NULL : own, "to connect the ranks");
+    if (code == REDIST_OK)
+        code = state->problem->space->create(context, state->block_bytes, &state->block);
+    if (code == REDIST_OK)
+        code = connect_places(state, places, own);
+    redist_release(places);
+    redist_release(own);
+    return code;
+}
+
+/* ---------------------------------------------------------------- signals */
+
+int redist__signals_peer(const struct redist__signalled *state, int distance) {
+    int size = state->signals.size;
+    return (state->signals.rank + distance % size + size) % size;
+}
+
+int redist__signals_gate(const struct redist__signalled *state, void *stream,
+                         const struct redist__gate *gate) {
+    return state->signalling->gate(&state->signals, gate, stream);
+}
+
+int redist__signals_step(struct redist__signalled *state, void *stream, int direction,
+                         int distance) {
+    int next = distance % (state->signals.size - 1) + 1; /* the distance of the step after it */
+    if (state->signals.size <= 2)
+        return REDIST_OK;
+    if (state->steps < REDIST__MOST_COUNT - 1)
+        state->steps++;
+    const struct redist__gate gate = {.actions = REDIST__TELL_STEPS | REDIST__AWAIT_STEPS,
+                                      .direction = direction,
+                                      .steps = state->steps,
+                                      .steps_to = redist__signals_peer(state, distance - next),
+                                      .steps_from = redist__signals_peer(state, next - distance)};
+    return redist__signals_gate(state, stream, &gate);
+}
+
+void redist__signals_query(void *data) {
+    const struct redist__signalled *state = data;
+    uint64_t status = atomic_load_explicit(state->status, memory_order_acquire);
+    int rank = (int)(uint32_t)status;
+    if (status == 0 || redist__has_failed(state->problem))
+        return;
+    if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
+        redist__note(state->problem,
+                     redist__fail(REDIST_ERR_PEER,
+                                  "rank %d of the plan did not come within %g s", rank,
+                                  state->problem->wait_seconds));
+    else
+        redist__failure_note_peer(state->problem->failure, rank, 0);
+}
+
+/* In a stream of the library: what is in the user's may be waiting for a peer. */
+void redist__signals_fail(const struct redist__signalled *state) {
+    const struct redist__gate gate = {.actions = REDIST__FAIL};
+    void *stream = state->problem->space->stream(0);
+    if (redist__signals_gate(state, stream, &gate) != REDIST_OK)
+        (void)redist__signals_gate(state, stream, &gate);
+}
+
+/* ---------------------------------------------------------------- whole arrays */
+
+/* Beside the others: nobody else waits for it. */
+static int copy_own(const struct redist__signalled *state, int direction, const char *source) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__signal_path *path = &state->paths[direction];
+    int rank = state->signals.rank;
+    int code = space->event_record(state->forked, state->problem->stream);
+    if (code == REDIST_OK)
+        code = space->stream_follow(state->own_stream, state->forked);
+    if (code == REDIST_OK)
+        code = space->copy(&path->copies[rank], source + path->sources[rank],
+                           path->destinations[rank], REDIST__KERNEL, state->own_stream);
+    int ended = space->event_record(state->owned, state->own_stream);
+    return code == REDIST_OK ? ended : code;
+}
+
+static int copy_in_steps(struct redist__signalled *state, int direction, const char *source) {
+    const struct redist__space *space = state->problem->space;
+    const struct redist__signal_path *path = &state->paths[direction];
+    void *stream = state->problem->stream;
+    int code = REDIST_OK;
+    state->steps = 0;
+    for (int distance = 1; distance < state->signals.size && code == REDIST_OK; distance++) {
+        int peer = redist__signals_peer(state, distance);
+        if (path->copies[peer].run != 0)
+            code = space->copy(&path->copies[peer], source + path->sources[peer],
+                               path->destinations[peer], REDIST__ENGINES, stream);
+        if (code == REDIST_OK && distance < state->signals.size - 1)
+            code = redist__signals_step(state, stream, direction, distance);
+    }
+    return code;
+}
+
+/* The user's stream waits for the own part also after a failure. */
+static int run_engines(struct redist__signalled *state, int direction, const char *source) {
+    const struct redist__space *space = state->problem->space;
+    void *stream = state->problem->stream;
+    int has_own = state->paths[direction].copies[state->signals.rank].run != 0;
+    const struct redist__gate first = {.actions = REDIST__TELL_READY | REDIST__AWAIT_READY,
+                                       .direction = direction},
+                              last = {.actions = REDIST__TELL_ARRIVED | REDIST__AWAIT_ARRIVED |
+                                                 REDIST__END,
+                                      .direction = direction,
+                                      .partitions = 1};
+    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
+    if (code == REDIST_OK)
+        code = redist__signals_gate(state, stream, &first);
+    if (code == REDIST_OK)
+        code = copy_in_steps(state, direction, source);
+    int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
+    code = code == REDIST_OK ? joined : code;
+    return code == REDIST_OK ? redist__signals_gate(state, stream, &last) : code;
+}
+
+static void start(void *data, int direction, const void *source, void *destination) {
+    struct redist__signalled *state = data;
+    const struct redist__problem *problem = state->problem;
+    (void)destination; /* the one of the plan */
+    redist__signals_query(state);
+    if (!redist__has_failed(problem))
+        redist__note(problem, state->by_kernel ? state->signalling->exchange(
+                                                     &state->signals, direction,
+                                                     state->paths[direction].boxes, source,
+                                                     problem->stream)
+                                               : run_engines(state, direction, source));
+    if (redist__has_failed(problem))
+        redist__signals_fail(state);
+}
+
+/* The host waits for the user's stream. A peer that is gone never comes. */
+static void wait(void *data) {
+    struct redist__signalled *state = data;
+    const struct redist__problem *problem = state->problem;
+    const struct redist__space *space = problem->space;
+    int idle = 0, gave_up = 0, code = space->event_record(state->forked, problem->stream);
+    redist__enter(problem->timer, REDIST__FIRST_MESSAGE);
+    for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
+        int peers = gave_up ? REDIST_OK : redist__pause(problem->context, poll);
+        redist__note(problem, peers);
+        if (peers != REDIST_OK) {
+            redist__signals_fail(state);
+            gave_up = 1;
+        }
+        code = space->event_is_reached(state->forked, &idle);
+    }
+    if (code != REDIST_OK)
+        space->drain();
+    redist__note(problem, code);
+    redist__signals_query(state);
+}
+
+/* ---------------------------------------------------------------- the method */
+
+static size_t workspace(const void *data) {
+    return ((const struct redist__signalled *)data)->block_bytes;
+}
+
+static void free_path(const struct redist__signalled *state, int direction) {
+    const struct redist__signal_path *path = &state->paths[direction];
+    state->signalling->boxes_free(path->boxes);
+    redist_release(path->copies);
+    redist_release(path->sources);
+    redist_release(path->destinations);
+    redist_release(state->far[direction]);
+}
+
+/* What was enqueued may still be at work. */
+static void destroy(void *data) {
+    struct redist__signalled *state = data;
+    const struct redist__space *space = state->problem->space;
+    space->drain();
+    if (state->block != NULL)
+        space->remove(state->block);
+    for (int direction = 0; direction < 2; direction++)
+        free_path(state, direction);
+    space->stream_destroy(state->copy_stream);
+    space->stream_destroy(state->own_stream);
+    space->event_destroy(state->forked);
+    space->event_destroy(state->copied);
+    space->event_destroy(state->owned);
+    space->release_pinned((void *)(size_t)state->status);
+    redist_release(state);
+}
+
+const struct redist__method redist__method_signals = {
+    .name = "signals",
+    .summary = "copies as method direct, ordered by the devices alone: only for "
+               "options.asynchronous; within a node, one rank on each device",
+    .variants = variants,
+    .asynchronous = 1,
+    .applies = applies,
+    .preference = preference,
+    .create = create,
+    .connect = connect,
+    .start = start,
+    .wait = wait,
+    .query = redist__signals_query,
+    .open = redist__signals_open,
+    .put = redist__signals_put,
+    .await = redist__signals_await,
+    .close = redist__signals_close,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Method signals: what its whole executions and those in tiles share. */
+#ifndef REDIST__METHOD_SIGNALS_H
+#define REDIST__METHOD_SIGNALS_H
+
+#include "../runtime/signalling.h"
+#include "method.h"
+
+/* What a peer publishes of a box that it exchanges with this rank: where in its array, in which strides; and along the
+ * axis of the partitions where the box begins in the array, and the extent of that. */
+struct redist__far_box {
+    uint64_t offset;
+    int64_t stride[REDIST_MAX_NDIMS], start, extent;
+};
+
+/* One direction: what goes to each peer. */
+struct redist__signal_path {
+    struct redist__copy *copies;
+    size_t *sources;     /* bytes into the source */
+    char **destinations; /* in the peers' arrays, as mapped here */
+    void *boxes;         /* all of that, for a kernel */
+};
+
+struct redist__signalled {
+    const struct redist__problem *problem;
+    const struct redist__signalling *signalling;
+    int by_kernel; /* kernels copy, not the engines */
+    struct redist__signals signals;
+    void *block; /* the words of this rank, then what its device has to know of the plan */
+    size_t block_bytes;
+    _Atomic uint64_t *status;       /* of the signals, in host memory */
+    struct redist__far_box *far[2]; /* of each side, with each peer */
+    struct redist__signal_path paths[2];
+    void *copy_stream, *own_stream; /* beside the user's: for the peers, and for what stays here */
+    void *forked, *copied, *owned;  /* events: of the user's stream, and of these two */
+    uint32_t steps;                 /* of the execution under way */
+    size_t elements;                /* that were put in it */
+};
+
+/* Whether there is a path: the peers' arrays were known when the plan was made. */
+int redist__signals_has_path(const struct redist__problem *problem, int direction);
+
+/* The rank that this one serves at a distance. */
+int redist__signals_peer(const struct redist__signalled *state, int distance);
+
+/* Signals in a stream. */
+int redist__signals_gate(const struct redist__signalled *state, void *stream,
+                         const struct redist__gate *gate);
+
+/* Ends a step of a sweep in a stream, and waits until whoever served the next receiver has done so. Steps have one
+ * sender for each receiver: senders that meet there slow each other down. `distance` is that of the step. */
+int redist__signals_step(struct redist__signalled *state, void *stream, int direction, int distance);
+
+/* Notes what the device has published; what fails on this rank, others learn by their devices. */
+void redist__signals_query(void *state);
+void redist__signals_fail(const struct redist__signalled *state);
+
+/* An execution in tiles (signals_tiles.c). */
+void redist__signals_open(void *state, void *array);
+void redist__signals_put(void *state, const struct redist__tile *tile);
+void redist__signals_await(void *state, int partitions);
+void redist__signals_close(void *state);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Method signals, array A in tiles. Each tile is copied behind the work that is in the user's stream when it is put,
+ * beside the user's later work: to the peers in one stream, what stays on this rank in another. All tiles but the last
+ * one go to a peer as they are; the last one goes in partitions, each of which the peers are told of, so that their
+ * next work begins with the first of them.
+ */
+#include "signals.h"
+
+/* Also where there is nothing to put. */
+static int all_put(const struct redist__signalled *state) {
+    return state->elements == state->problem->transfer->side[0].elements;
+}
+
+/* Copies what a tile and the partitions `first` to `last` - 1 of a peer's array have in common. */
+static int copy_part(const struct redist__signalled *state, const struct redist__tile *tile,
+                     int peer, int first, int last, void *stream) {
+    const struct redist__problem *problem = state->problem;
+    const struct redist__transfer *transfer = problem->transfer;
+    const struct redist__part *part = &transfer->side[0].parts[peer];
+    const struct redist__far_box *far = &state->far[1][peer];
+    redist_index from[REDIST_MAX_NDIMS], extent[REDIST_MAX_NDIMS];
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    const char *near = tile->data;
+    char *to = state->paths[REDIST_FORWARD].destinations[peer];
+    const struct redist__cut cut = {problem->partition_axis, problem->partitions,
+                                    (redist_index)far->start, (redist_index)far->extent};
+    redist__cut_part(part, transfer->ndims, &cut, first, last, from, extent);
+    if (redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count) ==
+        0)
+        return REDIST_OK;
+    for (int i = 0; i < transfer->ndims; i++) {
+        stride[i] = (ptrdiff_t)far->stride[i];
+        near += (start[i] - tile->start[i]) * tile->stride[i];
+        to += (start[i] - part->start[i]) * stride[i];
+    }
+    struct redist__copy copy;
+    redist__copy_prepare(&copy, transfer->ndims, count, transfer->item, tile->stride, stride);
+    int by_kernel = state->by_kernel || peer == transfer->rank;
+    return problem->space->copy(&copy, near, to, by_kernel ? REDIST__KERNEL : REDIST__ENGINES,
+                                stream);
+}
+
+/* To all peers, one after the other. */
+static int sweep(struct redist__signalled *state, const struct redist__tile *tile, int first,
+                 int last) {
+    int code = REDIST_OK;
+    for (int distance = 1; distance < state->signals.size && code == REDIST_OK; distance++) {
+        code = copy_part(state, tile, redist__signals_peer(state, distance), first, last,
+                         state->copy_stream);
+        if (code == REDIST_OK)
+            code = redist__signals_step(state, state->copy_stream, REDIST_FORWARD, distance);
+    }
+    return code;
+}
+
+static int tell_partitions(const struct redist__signalled *state, int partitions) {
+    const struct redist__gate gate = {.actions = REDIST__TELL_ARRIVED,
+                                      .direction = REDIST_FORWARD,
+                                      .partitions = (uint32_t)partitions};
+    return redist__signals_gate(state, state->copy_stream, &gate);
+}
+
+/* Others may have more tiles than this rank, and need not wait for more steps of it. */
+static int end_steps(const struct redist__signalled *state) {
+    const struct redist__gate gate = {
+        .actions = REDIST__TELL_STEPS, .steps = REDIST__MOST_COUNT, .steps_to = -1};
+    return state->signals.size > 2 ? redist__signals_gate(state, state->copy_stream, &gate)
+                                   : REDIST_OK;
+}
+
+static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
+    int code = REDIST_OK;
+    for (int i = 0; i < state->problem->partitions && code == REDIST_OK; i++) {
+        code = sweep(state, tile, i, i + 1);
+        if (code == REDIST_OK)
+            code = tell_partitions(state, i + 1);
+    }
+    return code == REDIST_OK ? end_steps(state) : code;
+}
+
+static void count_elements(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        const struct redist__part *part = &transfer->side[0].parts[peer];
+        state->elements += redist__intersect(transfer->ndims, tile->start, tile->count, part->start,
+                                             part->count, start, count);
+    }
+}
+
+/* Both streams go on from where the user's is. */
+static int fork_streams(const struct redist__signalled *state) {
+    const struct redist__space *space = state->problem->space;
+    int code = space->event_record(state->forked, state->problem->stream);
+    if (code == REDIST_OK)
+        code = space->stream_follow(state->copy_stream, state->forked);
+    return code == REDIST_OK ? space->stream_follow(state->own_stream, state->forked) : code;
+}
+
+static int put(struct redist__signalled *state, const struct redist__tile *tile) {
+    size_t before = state->elements;
+    count_elements(state, tile);
+    if (state->elements == before)
+        return REDIST_OK;
+    int code = fork_streams(state);
+    if (code == REDIST_OK)
+        code = copy_part(state, tile, state->signals.rank, 0, state->problem->partitions,
+                         state->own_stream);
+    if (code == REDIST_OK)
+        code = all_put(state) ? send_last(state, tile)
+                              : sweep(state, tile, 0, state->problem->partitions);
+    return code;
+}
+
+/* The user's stream goes on when one of the others is through. */
+static int join(const struct redist__signalled *state, void *event, void *stream) {
+    const struct redist__space *space = state->problem->space;
+    int code = space->event_record(event, stream);
+    return code == REDIST_OK ? space->stream_follow(state->problem->stream, event) : code;
+}
+
+static int open(struct redist__signalled *state) {
+    const struct redist__gate tell = {.actions = REDIST__TELL_READY, .direction = REDIST_FORWARD},
+                              await = {.actions = REDIST__AWAIT_READY, .direction = REDIST_FORWARD};
+    int code = redist__signals_gate(state, state->problem->stream, &tell);
+    if (code == REDIST_OK)
+        code = fork_streams(state);
+    if (code == REDIST_OK)
+        code = redist__signals_gate(state, state->copy_stream, &await);
+    return code == REDIST_OK && all_put(state) ? end_steps(state) : code;
+}
+
+void redist__signals_open(void *data, void *array) {
+    struct redist__signalled *state = data;
+    (void)array; /* the one of the plan */
+    state->elements = 0;
+    state->steps = 0;
+    redist__signals_query(state);
+    redist__attempt(state->problem, open(state));
+}
+
+void redist__signals_put(void *data, const struct redist__tile *tile) {
+    struct redist__signalled *state = data;
+    redist__attempt(state->problem, put(state, tile));
+}
+
+static int await(const struct redist__signalled *state, int partitions) {
+    const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
+                                      .direction = REDIST_FORWARD,
+                                      .partitions = (uint32_t)partitions};
+    if (!all_put(state))
+        return redist__fail(REDIST_ERR_STATE, "a stream cannot wait for partitions before this "
+                                              "rank has put all its tiles");
+    int code = join(state, state->owned, state->own_stream);
+    return code == REDIST_OK ? redist__signals_gate(state, state->problem->stream, &gate) : code;
+}
+
+void redist__signals_await(void *data, int partitions) {
+    const struct redist__signalled *state = data;
+    redist__attempt(state->problem, await(state, partitions));
+}
+
+static int close_tiles(const struct redist__signalled *state) {
+    const struct redist__gate last = {.actions = REDIST__AWAIT_ARRIVED | REDIST__END,
+                                      .direction = REDIST_FORWARD,
+                                      .partitions = (uint32_t)state->problem->partitions};
+    if (!all_put(state))
+        return redist__fail(REDIST_ERR_STATE, "tiles of array A were left out");
+    return redist__signals_gate(state, state->problem->stream, &last);
+}
+
+/* The user's stream waits for the others also after a failure. */
+void redist__signals_close(void *data) {
+    struct redist__signalled *state = data;
+    int copied = join(state, state->copied, state->copy_stream);
+    int owned = join(state, state->owned, state->own_stream);
+    redist__note(state->problem, copied != REDIST_OK ? copied : owned);
+    redist__attempt(state->problem, close_tiles(state));
+    if (redist__has_failed(state->problem))
+        redist__signals_fail(state);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which loops copy best on this machine: measured once, by all ranks of a node at the same time, since they share its
+ * memory, then remembered under the name of the processor. Every rank may use other loops than its peers; only the
+ * size from which arrays are stored past the caches decides about methods, and is agreed on.
+ */
+#include "../copy/measure.h"
+#include "planner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays that are not larger fit in the caches of all processors, where loops differ little. */
+enum { LEAST_BYTES = 1 << 20 };
+
+enum { SWEEPS = 3, MOST_LOOPS = 16, LARGEST_ARENA = 32 << 20, SMALLEST_ARENA = 4 << 20 };
+
+/* ---------------------------------------------------------------- measuring */
+
+struct contest {
+    MPI_Comm node;
+    struct redist__arena arena;
+    struct redist__copy_table *table;
+    int code;
+};
+
+/* A time is that of the slowest rank. */
+static void agree_on_times(struct contest *contest, int n, double seconds[]) {
+    int result =
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, seconds, n, MPI_DOUBLE, MPI_MAX, contest->node));
+    contest->code = contest->code == REDIST_OK ? redist_check_mpi(result) : contest->code;
+}
+
+/* Times the candidates from `first` to `last` - 1, interleaved, and keeps the best. */
+static void compete(struct contest *contest, enum redist__copy_case where, int class, int first,
+                    int last, double *least) {
+    const struct redist__rows rows = redist__typical_rows(where, class);
+    struct redist__loop *best = &contest->table->loops[where][class], loops[MOST_LOOPS];
+    double seconds[MOST_LOOPS];
+    int n = 0;
+    for (int i = first; i < last && redist__loop_candidate(where, class, i, best, &loops[n]); i++)
+        seconds[n++] = 1;
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int i = 0; i < n; i++) {
+            double once = redist__measure(&contest->arena, where, &rows, &loops[i]);
+            seconds[i] = once < seconds[i] ? once : seconds[i];
+        }
+    agree_on_times(contest, n, seconds);
+    for (int i = 0; i < n; i++)
+        if (*least <= 0 || seconds[i] < *least) {
+            *best = loops[i];
+            *least = seconds[i];
+        }
+}
+
+/* How many candidates differ in more than their registers. */
+static int count_shapes(enum redist__copy_case where, int class) {
+    struct redist__loop loop, best = {redist__registers_at(0), 0, 1, 0};
+    int n = 0;
+    while (redist__loop_candidate(where, class, n, &best, &loop) &&
+           loop.registers == redist__registers_at(0))
+        n++;
+    return n;
+}
+
+static void measure_case(struct contest *contest, enum redist__copy_case where) {
+    for (int class = 0; class < REDIST__CLASSES; class ++) {
+        int n = count_shapes(where, class);
+        double least = 0;
+        compete(contest, where, class, 0, n, &least);
+        compete(contest, where, class, n, MOST_LOOPS, &least);
+        contest->table->rates[where][class] = 1e-9 / least;
+    }
+}
+
+/* Seconds for a byte of arrays of this size: through the caches, however that is done best, and past them. */
+static void time_size(struct contest *contest, size_t bytes, double *cached, double *past) {
+    static const enum redist__copy_case cases[] = {REDIST__MIDDLE, REDIST__FAR,
+                                                   REDIST__FAR_NONTEMPORAL};
+    enum { LOOPS = 3, LONG_RUNS = REDIST__CLASSES - 1, LONG_ENOUGH = 8 << 20 };
+    double seconds[LOOPS] = {1, 1, 1};
+    for (int i = 0; i < (bytes > LONG_ENOUGH ? LOOPS : 2 * LOOPS); i++) {
+        const struct redist__loop *loop = &contest->table->loops[cases[i % LOOPS]][LONG_RUNS];
+        double once = redist__measure_pair(&contest->arena, bytes, loop);
+        seconds[i % LOOPS] = once < seconds[i % LOOPS] ? once : seconds[i % LOOPS];
+    }
+    agree_on_times(contest, LOOPS, seconds);
+    *cached = seconds[0] < seconds[1] ? seconds[0] : seconds[1];
+    *past = seconds[2];
+}
+
+/* The size with which arrays of all sizes, from the second-level cache to the share of the last one, take least. */
+static void measure_threshold(struct contest *contest) {
+    enum { MOST_SIZES = 8 };
+    const redist_caches *caches = redist_find_caches();
+    size_t sizes[MOST_SIZES], bytes = caches->last / 2;
+    double gains[MOST_SIZES], gain = 0, most = 0;
+    int n = 0;
+    for (; bytes >= caches->second && n < MOST_SIZES; bytes /= 2)
+        if (bytes <= contest->arena.bytes) {
+            double cached, past;
+            time_size(contest, bytes, &cached, &past);
+            sizes[n] = bytes;
+            gains[n++] = (cached - past) / cached;
+        }
+    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : caches->last / 2;
+    for (int i = 0; i < n; i++) {
+        gain += gains[i]; /* of storing this size and all larger ones past the caches */
+        if (gain > most) {
+            most = gain;
+            contest->table->nontemporal_bytes = sizes[i] / 2;
+        }
+    }
+}
+
+static size_t arena_bytes(void) {
+    size_t bytes = 2 * redist_find_caches()->last;
+    bytes = bytes < LARGEST_ARENA ? bytes : LARGEST_ARENA;
+    return bytes > SMALLEST_ARENA ? bytes : SMALLEST_ARENA;
+}
+
+/* Leaves the guess where there is no memory to measure in. *measured: whether there was, on all ranks. */
+static int measure(const struct redist__context *context, struct redist__copy_table *table,
+                   int *measured) {
+    struct contest contest = {.node = context->node, .table = table};
+    int created = redist__arena_create(&contest.arena, arena_bytes(), 0);
+    *measured = created;
+    contest.code = redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, measured, 1, MPI_INT, MPI_MIN, context->node)));
+    for (int i = 0; i < REDIST__CASES && *measured; i++)
+        measure_case(&contest, (enum redist__copy_case)i);
+    if (*measured)
+        measure_threshold(&contest);
+    if (created)
+        redist__arena_free(&contest.arena);
+    return contest.code;
+}
+
+/* ---------------------------------------------------------------- remembering */
+
+static const char threshold_name[] = "nontemporal_bytes";
+
+/* One word, for this processor and as many ranks. */
+static void make_key(const struct redist__context *context, const char *what,
+                     char key[REDIST_WISDOM_BYTES]) {
+    const redist_caches *caches = redist_find_caches();
+    snprintf(key, REDIST_WISDOM_BYTES, "loops/%s/caches=%zu,%zu/ranks=%d/%s", caches->processor,
+             caches->second, caches->last_whole, context->node_size, what);
+    for (char *blank = key; (blank = strchr(blank, ' ')) != NULL;)
+        *blank = '_';
+}
+
+static void print_case(const struct redist__copy_table *table, enum redist__copy_case where,
+                       char text[REDIST_WISDOM_BYTES]) {
+    size_t length = 0;
+    for (int class = 0; class < REDIST__CLASSES; class ++) {
+        char loop[REDIST__LOOP_BYTES];
+        redist__loop_print(&table->loops[where][class], loop);
+        length += (size_t)snprintf(text + length, REDIST_WISDOM_BYTES - length, "%s%s=%.1f",
+                                   class > 0 ? "," : "", loop, table->rates[where][class]);
+    }
+}
+
+/* A file may hold anything. */
+static int scan_case(const char *text, struct redist__copy_table *table,
+                     enum redist__copy_case where) {
+    for (int class = 0; class < REDIST__CLASSES; class ++) {
+        char loop[REDIST__LOOP_BYTES];
+        int length = 0;
+        double *rate = &table->rates[where][class];
+        if (sscanf(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
+            !redist__loop_scan(loop, &table->loops[where][class]))
+            return 0;
+        text += length;
+        if (*text++ != (class + 1 < REDIST__CLASSES ? ',' : '\0'))
+            return 0;
+    }
+    return 1;
+}
+
+/* On all ranks alike: all have the text of the first rank of the node. */
+static int find(const struct redist__context *context, const char *file,
+                struct redist__copy_table *table, int *found) {
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES], *end;
+    make_key(context, threshold_name, key);
+    int code = redist_wisdom_find(context->node, file, key, sizeof text, text);
+    table->nontemporal_bytes = strtoul(text, &end, 10);
+    *found = code == REDIST_OK && end > text && *end == '\0' && table->nontemporal_bytes > 0;
+    for (int i = 0; i < REDIST__CASES && *found; i++) {
+        make_key(context, redist__copy_cases[i], key);
+        code = redist_wisdom_find(context->node, file, key, sizeof text, text);
+        *found = code == REDIST_OK && scan_case(text, table, (enum redist__copy_case)i);
+    }
+    return code;
+}
+
+static void store(const struct redist__context *context, const char *file,
+                  const struct redist__copy_table *table) {
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
+    for (int i = 0; i < REDIST__CASES; i++) {
+        make_key(context, redist__copy_cases[i], key);
+        print_case(table, (enum redist__copy_case)i, text);
+        redist_wisdom_store(context->node, file, key, text);
+    }
+    make_key(context, threshold_name, key);
+    snprintf(text, sizeof text, "%zu", table->nontemporal_bytes);
+    redist_wisdom_store(context->node, file, key, text);
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+static int find_or_measure(const struct redist__context *context, const redist_options *options) {
+    struct redist__copy_table table;
+    int found = 0, measured = 0;
+    redist__copy_guess(&table);
+    int code = find(context, options->wisdom_file, &table, &found);
+    if (code == REDIST_OK && !found && options->effort != REDIST_ESTIMATE) {
+        redist__copy_guess(&table);
+        code = measure(context, &table, &measured);
+        if (code == REDIST_OK && measured)
+            store(context, options->wisdom_file, &table);
+    }
+    if (code == REDIST_OK && (found || measured))
+        redist__copy_set_table(&table);
+    return code;
+}
+
+int redist__loops_choose(struct redist__context *context, const redist_options *options,
+                         size_t largest_bytes, size_t *nontemporal_bytes) {
+    *nontemporal_bytes = redist__copy_table()->nontemporal_bytes;
+    if (largest_bytes <= LEAST_BYTES)
+        return REDIST_OK;
+    int known = redist__copy_is_set();
+    int code = redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
+    if (code == REDIST_OK && !known)
+        code = find_or_measure(context, options);
+    unsigned long long bytes = redist__copy_table()->nontemporal_bytes;
+    int result = redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, context->comm));
+    *nontemporal_bytes = bytes;
+    code = code == REDIST_OK ? redist_check_mpi(result) : code;
+    return redist_agree(context->comm, code);
+}
+
+int redist_choose_loops(MPI_Comm comm, const redist_options *options, size_t largest_bytes,
+                        size_t *nontemporal_bytes) {
+    struct redist__context *context;
+    int code = redist_check_comm(comm);
+    if (code == REDIST_OK)
+        code = redist__context_get(comm, &context);
+    if (code != REDIST_OK)
+        return code;
+    code = redist__loops_choose(context, options, largest_bytes, nontemporal_bytes);
+    redist__context_release(context);
+    return code;
+}

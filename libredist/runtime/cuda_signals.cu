@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels that signal between devices, and one that does a whole exchange. */
+#include "cuda_copy.cuh"
+#include "cuda_signals.h"
+
+#define REDIST__SIGNALS_INLINE static __device__ inline
+#include "../sync/signals_protocol.h"
+
+REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+
+REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value) {
+    asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+
+REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
+    uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+REDIST__SIGNALS_INLINE void redist__word_pause(void) {
+    __nanosleep(20);
+}
+
+namespace {
+
+const int most_gate_threads = 1024;
+
+/* Nonzero for the last of `count` that come. */
+__device__ inline int is_last(uint32_t *counter, unsigned count) {
+    return atomicInc(counter, count - 1) == count - 1;
+}
+
+/* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
+ * waits does so for other devices only, so that no block waits for one that has not begun. */
+__global__ void __launch_bounds__(threads)
+    exchange(const __grid_constant__ redist__signals signals, int direction,
+             const redist__cuda_part *parts, const char *source) {
+    __shared__ redist__cuda_part part;
+    __shared__ uint64_t execution;
+    __shared__ int may_copy, ends;
+    const int size = signals.size, first = static_cast<int>(threadIdx.x);
+    const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
+    if (first == 0)
+        execution = redist__signal_execution(&signals);
+    fetch_part(&parts[peer], &part);
+    if (blockIdx.x == 0 && blockIdx.y == 0)
+        for (int i = first; i < size; i += threads)
+            redist__signal_tell_ready(&signals, direction, execution, i);
+    if (first == 0) {
+        part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
+        may_copy = blockIdx.y == 0 ||
+                   redist__signal_await_ready(&signals, direction, execution, peer);
+    }
+    __syncthreads();
+    if (may_copy && part.units != 0)
+        copy_units(part);
+    __syncthreads();
+    if (first == 0) {
+        __threadfence_system();
+        ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
+        __threadfence_system();
+        if (ends) {
+            redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
+                                        peer);
+            ends = is_last(&signals.own->served, gridDim.y);
+        }
+    }
+    __syncthreads();
+    if (!ends)
+        return;
+    for (int i = first; i < size; i += threads)
+        redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 1), i);
+    __syncthreads();
+    if (first == 0)
+        redist__signal_end(&signals);
+}
+
+__global__ void __launch_bounds__(most_gate_threads)
+    pass_gate(const __grid_constant__ redist__signals signals,
+              const __grid_constant__ redist__gate gate) {
+    const uint64_t execution = redist__signal_execution(&signals);
+    const int first = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
+    if (first == 0 && gate.actions & REDIST__FAIL)
+        redist__signal_fail(&signals, REDIST__FAILED, signals.rank);
+    __threadfence_system();
+    __syncthreads();
+    for (int i = first; i < signals.size; i += step)
+        redist__gate_tell(&signals, &gate, execution, i);
+    for (int i = first; i < signals.size; i += step)
+        redist__gate_await(&signals, &gate, execution, i);
+    __syncthreads();
+    if (first == 0 && gate.actions & REDIST__END)
+        redist__signal_end(&signals);
+}
+
+} // namespace
+
+unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
+    unsigned blocks = blocks_for(parts, units);
+    return blocks != 0 ? blocks : 1;
+}
+
+cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
+                                  const struct redist__cuda_part *parts, unsigned blocks,
+                                  const char *source, cudaStream_t stream) {
+    dim3 grid(blocks, static_cast<unsigned>(signals->size));
+    exchange<<<grid, threads, 0, stream>>>(*signals, direction, parts, source);
+    return cudaGetLastError();
+}
+
+cudaError_t redist__cuda_gate(const struct redist__signals *signals,
+                              const struct redist__gate *gate, cudaStream_t stream) {
+    int wanted = (signals->size + 31) / 32 * 32;
+    int block = wanted < most_gate_threads ? wanted : most_gate_threads;
+    pass_gate<<<1, block, 0, stream>>>(*signals, *gate);
+    return cudaGetLastError();
+}

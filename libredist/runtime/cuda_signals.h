@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels of cuda_signals.cu. */
+#ifndef REDIST__CUDA_SIGNALS_H
+#define REDIST__CUDA_SIGNALS_H
+
+#include "../sync/signals.h"
+#include "cuda_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Blocks of the kernel for each part, if the largest one has so many units. */
+unsigned redist__cuda_exchange_blocks(int parts, uint64_t units);
+
+/* A whole execution. The parts are one for each rank, their sources offsets in `source`. */
+cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,
+                                  const struct redist__cuda_part *parts, unsigned blocks,
+                                  const char *source, cudaStream_t stream);
+
+cudaError_t redist__cuda_gate(const struct redist__signals *signals,
+                              const struct redist__gate *gate, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signals between CUDA devices. */
+#include "../comm/comm.h"
+#include "cuda_signals.h"
+#include "signalling.h"
+#include "space.h"
+
+#include <string.h>
+
+#define CHECK(call) redist__cuda_check(call, #call)
+
+/* Units of 16 bytes down to one, as the source that an execution gets is aligned. */
+enum { WIDTHS = 5 };
+
+/* Boxes on the device, for each width. */
+struct boxes {
+    struct redist__cuda_part *parts;
+    int count;
+    unsigned blocks;
+};
+
+/* Its place on the machine's buses; parts of a device have that of the device. */
+static int find_device(unsigned long long *identity) {
+    static const enum cudaDeviceAttr parts[] = {cudaDevAttrPciDomainId, cudaDevAttrPciBusId,
+                                                cudaDevAttrPciDeviceId};
+    int device = 0, code = CHECK(cudaGetDevice(&device));
+    *identity = 0;
+    for (int i = 0; i < 3 && code == REDIST_OK; i++) {
+        int part = 0;
+        code = CHECK(cudaDeviceGetAttribute(&part, parts[i], device));
+        *identity = *identity << 16 | (unsigned)part;
+    }
+    return code;
+}
+
+static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], size_t bytes) {
+    int code = redist__space_cuda.allocate(bytes, (void **)&boxes->parts);
+    return code == REDIST_OK
+               ? CHECK(cudaMemcpy(boxes->parts, parts, bytes, cudaMemcpyHostToDevice))
+               : code;
+}
+
+static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],
+                        char *const destinations[], void **made) {
+    struct boxes *boxes = *made = redist_calloc(1, sizeof *boxes);
+    size_t bytes = (size_t)count * WIDTHS * sizeof(struct redist__cuda_part);
+    struct redist__cuda_part *parts = redist_calloc(1, bytes);
+    uint64_t most = 0;
+    int code = boxes != NULL && parts != NULL
+                   ? REDIST_OK
+                   : redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %d ranks", count);
+    for (int i = 0; i < WIDTHS * count && code == REDIST_OK; i++) {
+        const char *offset = (const char *)(uintptr_t)sources[i % count];
+        redist__cuda_describe(&copies[i % count], offset, destinations[i % count], 16 >> i / count,
+                              &parts[i]);
+        most = i < count && parts[i].units > most ? parts[i].units : most;
+    }
+    if (code == REDIST_OK) {
+        boxes->count = count;
+        boxes->blocks = redist__cuda_exchange_blocks(count, most);
+        code = upload(boxes, parts, bytes);
+    }
+    redist_release(parts);
+    return code;
+}
+
+static void boxes_free(void *made) {
+    struct boxes *boxes = made;
+    if (boxes != NULL)
+        redist__space_cuda.release(boxes->parts);
+    redist_release(boxes);
+}
+
+static int exchange(const struct redist__signals *signals, int direction, const void *made,
+                    const char *source, void *stream) {
+    const struct boxes *boxes = made;
+    int narrow = 0;
+    while (narrow < WIDTHS - 1 && (uintptr_t)source % (16U >> narrow) != 0)
+        narrow++;
+    return CHECK(redist__cuda_exchange(signals, direction, boxes->parts + narrow * boxes->count,
+                                       boxes->blocks, source, stream));
+}
+
+static int gate(const struct redist__signals *signals, const struct redist__gate *at,
+                void *stream) {
+    return CHECK(redist__cuda_gate(signals, at, stream));
+}
+
+const struct redist__signalling redist__signalling_cuda = {
+    .find_device = find_device,
+    .boxes_create = boxes_create,
+    .boxes_free = boxes_free,
+    .exchange = exchange,
+    .gate = gate,
+};

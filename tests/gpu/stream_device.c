@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../stream_device.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../examples/choose_device.h"
+#include "device.h"
+#include "scale.h"
+
+static void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "the test failed on the device: %s: %s\n    case: %s\n", what,
+            cudaGetErrorString(error), harness_current_case());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+/* choose_device gives the devices of a node in turn. */
+int stream_device_begin(void) {
+    int count = 0, good, all;
+    MPI_Comm node;
+    int ranks;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    good = choose_device() == NULL && cudaGetDeviceCount(&count) == cudaSuccess && count >= ranks;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+const test_device *stream_device_memory(void) {
+    return &device_memory;
+}
+
+/* Each kind of stream that there is. */
+void *stream_device_create(void) {
+    static int made;
+    cudaStream_t stream = cudaStreamPerThread;
+    if (++made % 3 == 1)
+        check(cudaStreamCreate(&stream), "cudaStreamCreate");
+    if (made % 3 == 2)
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+              "cudaStreamCreateWithFlags");
+    return stream;
+}
+
+void stream_device_destroy(void *stream) {
+    if (stream != NULL && stream != cudaStreamPerThread)
+        check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+}
+
+void stream_device_wait(void *stream) {
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+void stream_device_scale(double *array, size_t count, double factor, void *stream) {
+    check(scale_doubles(array, count, factor, stream), "a kernel");
+}
+
+void stream_device_capture(void *stream) {
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+}
+
+void *stream_device_captured(void *stream) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    return executable;
+}
+
+void stream_device_replay(void *graph, void *stream) {
+    check(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
+}
+
+void stream_device_free(void *graph) {
+    check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
+}
+
+int stream_device_share(int shares) {
+    (void)shares;
+    return 0;
+}

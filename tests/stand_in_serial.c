@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FFTW as the serial library of the device that stands in for CUDA (stand_in_space.c): transforms are enqueued. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libfftnd/backends/serial.h"
+#include "redist_support.h"
+#include "stand_in_space.h"
+
+extern const struct fftnd__serial fftnd__serial_fftw;
+
+struct plan {
+    void *inner, *stream;
+};
+
+struct transform {
+    void *plan, *in, *out;
+};
+
+static void run_transform(void *data) {
+    const struct transform *given = data;
+    (void)fftnd__serial_fftw.execute(given->plan, given->in, given->out);
+}
+
+struct factor {
+    void *array;
+    size_t bytes;
+    enum fftnd_precision precision;
+    double factor;
+};
+
+static void run_scale(void *data) {
+    const struct factor *given = data;
+    (void)fftnd__serial_fftw.scale(given->array, given->bytes, given->precision, given->factor,
+                                   NULL);
+}
+
+/* FFTW estimates on addresses that are no arrays. */
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    static _Alignas(64) char nowhere[2][64];
+    struct plan *plan = *result = calloc(1, sizeof(*plan));
+    struct fftnd__serial_problem own = *problem;
+    own.effort = FFTND_ESTIMATE;
+    own.stream = own.pool = NULL;
+    plan->stream = problem->stream;
+    return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    const struct transform given = {plan->inner, in, out};
+    stand_in_give(plan->stream, run_transform, &given, sizeof(given));
+    return REDIST_OK;
+}
+
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+                 void *stream) {
+    const struct factor given = {array, bytes, precision, factor};
+    stand_in_give(stream, run_scale, &given, sizeof(given));
+    return REDIST_OK;
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    redist_space_at(REDIST_SPACE_CUDA)->drain();
+    if (plan->inner != NULL)
+        fftnd__serial_fftw.destroy(plan->inner);
+    free(plan);
+}
+
+const struct fftnd__serial fftnd__serial_stand_in = {
+    .name = "stand-in",
+    .space = REDIST_SPACE_CUDA,
+    .create = create,
+    .execute = execute,
+    .scale = scale,
+    .destroy = destroy,
+};

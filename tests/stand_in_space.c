@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stands in for CUDA memory in a copy of libredist: shared memory of the host, whose streams are threads. Each does
+ * its work in order, now and then late, beside the other streams and the host; a stream that waits for a signal of
+ * another rank, or for an event, holds up nothing else.
+ */
+#include "stand_in_space.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../libredist/copy/copy.h"
+#include "../libredist/runtime/signalling.h"
+#include "../libredist/runtime/space.h"
+#include "stream_device.h"
+
+#define REDIST__SIGNALS_INLINE static inline
+#include "../libredist/sync/signals_protocol.h"
+
+/* ---------------------------------------------------------------- streams */
+
+struct work {
+    void (*run)(void *data);
+    struct work *next;
+    _Alignas(16) char data[];
+};
+
+struct stream {
+    pthread_t thread;
+    struct work *first, **end;
+    int busy, ends;
+    unsigned state; /* of random numbers */
+};
+
+/* What was captured: the work of one stream after the other. */
+struct graph {
+    struct captured {
+        struct stream *stream;
+        void (*run)(void *data);
+        size_t bytes;
+        void *data;
+    } *list;
+    int count, room;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct stream *default_stream;
+static struct graph *capture;
+enum { STREAMS = 32, MOST = 1024 };
+static struct stream *own_streams[STREAMS], *all_streams[MOST];
+
+static void nap(struct stream *stream) {
+    stream->state = stream->state * 1664525U + 1013904223U;
+    if ((stream->state >> 8) % 8 == 0)
+        usleep((stream->state >> 16) % 100);
+}
+
+static void *work_on(void *data) {
+    struct stream *stream = data;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (stream->first == NULL && !stream->ends)
+            pthread_cond_wait(&changed, &lock);
+        struct work *work = stream->first;
+        if (work == NULL)
+            break;
+        stream->first = work->next;
+        stream->end = stream->first != NULL ? stream->end : &stream->first;
+        stream->busy = 1;
+        pthread_mutex_unlock(&lock);
+        nap(stream);
+        work->run(work->data);
+        free(work);
+        pthread_mutex_lock(&lock);
+        stream->busy = 0;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static struct stream *start_stream(void) {
+    static unsigned made;
+    struct stream *stream = calloc(1, sizeof(*stream));
+    stream->end = &stream->first;
+    stream->state = ++made * 7919U;
+    for (int i = 0; i < MOST; i++)
+        if (all_streams[i] == NULL) {
+            all_streams[i] = stream;
+            break;
+        }
+    pthread_create(&stream->thread, NULL, work_on, stream);
+    return stream;
+}
+
+/* With the lock held. */
+static struct stream *find_stream(void *given) {
+    if (given == NULL && default_stream == NULL)
+        default_stream = start_stream();
+    return given != NULL ? given : default_stream;
+}
+
+static void append(struct stream *stream, void (*run)(void *data), const void *data, size_t bytes) {
+    struct work *work = malloc(sizeof(*work) + bytes);
+    work->run = run;
+    work->next = NULL;
+    if (bytes > 0)
+        memcpy(work->data, data, bytes);
+    *stream->end = work;
+    stream->end = &work->next;
+    pthread_cond_broadcast(&changed);
+}
+
+static void keep(struct stream *stream, void (*run)(void *data), const void *data, size_t bytes) {
+    if (capture->count == capture->room) {
+        capture->room = 2 * capture->room + 16;
+        capture->list = realloc(capture->list, (size_t)capture->room * sizeof(*capture->list));
+    }
+    struct captured *kept = &capture->list[capture->count++];
+    *kept = (struct captured){stream, run, bytes, malloc(bytes + 1)};
+    memcpy(kept->data, data, bytes);
+}
+
+void stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    struct stream *stream = find_stream(given);
+    (capture != NULL ? keep : append)(stream, run, data, bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+static int stream_create(void **made) {
+    pthread_mutex_lock(&lock);
+    *made = start_stream();
+    pthread_mutex_unlock(&lock);
+    return REDIST_OK;
+}
+
+static int is_idle(const struct stream *stream) {
+    return stream->first == NULL && !stream->busy;
+}
+
+static int stream_wait(void *given) {
+    pthread_mutex_lock(&lock);
+    const struct stream *stream = find_stream(given);
+    while (!is_idle(stream))
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return REDIST_OK;
+}
+
+static int stream_is_idle(void *given, int *idle) {
+    pthread_mutex_lock(&lock);
+    *idle = is_idle(find_stream(given));
+    pthread_mutex_unlock(&lock);
+    return REDIST_OK;
+}
+
+static void stream_destroy(void *given) {
+    struct stream *stream = given;
+    if (stream == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    stream->ends = 1;
+    pthread_cond_broadcast(&changed);
+    for (int i = 0; i < MOST; i++)
+        all_streams[i] = all_streams[i] == stream ? NULL : all_streams[i];
+    pthread_mutex_unlock(&lock);
+    pthread_join(stream->thread, NULL);
+    free(stream);
+}
+
+static void *own_stream(int index) {
+    pthread_mutex_lock(&lock);
+    struct stream **stream = &own_streams[index % STREAMS];
+    if (*stream == NULL)
+        *stream = start_stream();
+    pthread_mutex_unlock(&lock);
+    return *stream;
+}
+
+static void drain(void) {
+    for (int i = 0; i < MOST; i++) {
+        pthread_mutex_lock(&lock);
+        while (all_streams[i] != NULL && !is_idle(all_streams[i]))
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* An event is reached when the last work that set it is done. */
+struct event {
+    long set, reached;
+};
+
+static int event_create(void **event) {
+    *event = calloc(1, sizeof(struct event));
+    return REDIST_OK;
+}
+
+struct turn {
+    struct event *event;
+    long version; /* 0 = that of the replay */
+};
+
+static void reach(void *data) {
+    const struct turn *turn = data;
+    pthread_mutex_lock(&lock);
+    if (turn->event->reached < turn->version)
+        turn->event->reached = turn->version;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void follow(void *data) {
+    const struct turn *turn = data;
+    pthread_mutex_lock(&lock);
+    while (turn->event->reached < turn->version)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* With each replay an event gets another version, as it does with each call. */
+static void give_turn(void *stream, void (*run)(void *data), struct event *event) {
+    pthread_mutex_lock(&lock);
+    if (run == reach && capture == NULL)
+        event->set++;
+    const struct turn turn = {event, event->set};
+    (capture != NULL ? keep : append)(find_stream(stream), run, &turn, sizeof(turn));
+    pthread_mutex_unlock(&lock);
+}
+
+static int event_record(void *event, void *stream) {
+    give_turn(stream, reach, event);
+    return REDIST_OK;
+}
+
+static int stream_follow(void *stream, void *event) {
+    give_turn(stream, follow, event);
+    return REDIST_OK;
+}
+
+static int event_is_reached(void *data, int *reached) {
+    const struct event *event = data;
+    pthread_mutex_lock(&lock);
+    *reached = event->reached >= event->set;
+    pthread_mutex_unlock(&lock);
+    return REDIST_OK;
+}
+
+static int event_wait(void *data) {
+    const struct event *event = data;
+    pthread_mutex_lock(&lock);
+    while (event->reached < event->set)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+/* Memory of this space; what the host has freed meanwhile has another key. */
+struct memory {
+    const char *begin, *end;
+    uint64_t key;
+    struct memory *next;
+};
+static struct memory *memories;
+
+static void note_memory(const void *begin, size_t bytes) {
+    struct memory *memory = malloc(sizeof(*memory));
+    *memory = (struct memory){begin, (const char *)begin + bytes + 1,
+                              redist__space_host.export_memory(begin, 1).key, memories};
+    memories = memory;
+}
+
+static int recognises(const void *array) {
+    for (const struct memory *memory = memories; memory != NULL; memory = memory->next)
+        if ((const char *)array >= memory->begin && (const char *)array < memory->end &&
+            redist__space_host.export_memory(memory->begin, 1).key == memory->key)
+            return 1;
+    return 0;
+}
+
+static int check_array(const void *array) {
+    return recognises(array) ? REDIST_OK
+                             : redist_fail(REDIST_ERR_ARGUMENT, "%p is no memory of the stand-in",
+                                           array);
+}
+
+static int check_call(int error, const char *what) {
+    return error == 0 ? REDIST_OK : redist_fail(REDIST_ERR_DEVICE, "%s", what);
+}
+
+static const char *absent(void) {
+    return NULL;
+}
+
+static int find_free(size_t *bytes, unsigned long long *identity) {
+    *bytes = (size_t)1 << 30;
+    *identity = 7;
+    return REDIST_OK;
+}
+
+static int allocate(size_t bytes, void **memory) {
+    *memory = malloc(bytes + 1);
+    memset(*memory, 0xff, bytes);
+    note_memory(*memory, bytes);
+    return REDIST_OK;
+}
+
+static void release(void *memory) {
+    drain();
+    for (struct memory **link = &memories; *link != NULL;) {
+        struct memory *found = *link;
+        if (found->begin == memory) {
+            *link = found->next;
+            free(found);
+        } else {
+            link = &found->next;
+        }
+    }
+    free(memory);
+}
+
+static int allocate_pinned(size_t bytes, void **memory) {
+    *memory = calloc(1, bytes);
+    return REDIST_OK;
+}
+
+static void release_pinned(void *memory) {
+    drain();
+    free(memory);
+}
+
+static int clear(void *memory, size_t bytes) {
+    memset(memory, 0, bytes);
+    return REDIST_OK;
+}
+
+static int pin(void *array, size_t bytes) {
+    (void)array, (void)bytes;
+    return 1;
+}
+
+static void unpin(void *array) {
+    (void)array;
+}
+
+static int is_pinned(const void *array, size_t bytes) {
+    (void)array, (void)bytes;
+    return 1;
+}
+
+static int create(struct redist__context *context, size_t bytes, void **array) {
+    int code = redist__space_host.create(context, bytes, array);
+    if (code == REDIST_OK)
+        note_memory(*array, bytes);
+    return code;
+}
+
+static struct redist__context *remove_array(const void *array) {
+    drain();
+    return redist__space_host.remove(array);
+}
+
+static struct redist__memory_handle export_memory(const void *array, size_t bytes) {
+    return redist__space_host.export_memory(array, bytes);
+}
+
+static char *map(const struct redist__memory_handle *handle, struct redist__mappings *mappings) {
+    return redist__space_host.map(handle, mappings);
+}
+
+static void unmap(struct redist__mappings *mappings) {
+    (void)mappings;
+    drain();
+}
+
+/* ---------------------------------------------------------------- copies */
+
+struct copying {
+    struct redist__copy copy;
+    const void *source;
+    void *destination;
+};
+
+static void run_copy(void *data) {
+    const struct copying *copying = data;
+    redist__copy_run(&copying->copy, copying->source, copying->destination, 0);
+}
+
+static int copy(const struct redist__copy *box, const void *source, void *destination,
+                enum redist__copier copier, void *stream) {
+    const struct copying copying = {*box, source, destination};
+    (void)copier;
+    if (box->run != 0)
+        stand_in_give(stream, run_copy, &copying, sizeof(copying));
+    return REDIST_OK;
+}
+
+static int batch_open(struct redist__batch *batch) {
+    (void)batch;
+    return REDIST_OK;
+}
+
+static int batch_run(struct redist__batch *batch, int first, int count, void *stream) {
+    for (int i = first; i < first + count; i++)
+        (void)copy(&batch->copies[i], batch->sources[i], batch->destinations[i], REDIST__KERNEL,
+                   stream);
+    return REDIST_OK;
+}
+
+static void batch_close(struct redist__batch *batch) {
+    (void)batch;
+}
+
+/* ---------------------------------------------------------------- signals */
+
+static uint64_t redist__word_load(const uint64_t *word) {
+    return atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire);
+}
+
+static void redist__word_store(uint64_t *word, uint64_t value) {
+    atomic_store_explicit((_Atomic uint64_t *)word, value, memory_order_release);
+}
+
+static uint64_t redist__word_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static void redist__word_pause(void) {
+    const struct timespec nap = {0, 20000};
+    nanosleep(&nap, NULL);
+}
+
+static int shares_device;
+
+int stream_device_share(int shares) {
+    shares_device = shares;
+    return 1;
+}
+
+static int find_device(unsigned long long *identity) {
+    *identity = shares_device ? 7 : (unsigned long long)getpid();
+    return REDIST_OK;
+}
+
+struct boxes {
+    int count;
+    struct copying list[]; /* sources are offsets */
+};
+
+static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],
+                        char *const destinations[], void **made) {
+    struct boxes *boxes = malloc(sizeof(*boxes) + (size_t)count * sizeof(boxes->list[0]));
+    boxes->count = count;
+    for (int i = 0; i < count; i++)
+        boxes->list[i] =
+            (struct copying){copies[i], (const void *)(uintptr_t)sources[i], destinations[i]};
+    *made = boxes;
+    return REDIST_OK;
+}
+
+struct exchanging {
+    struct redist__signals signals;
+    int direction;
+    const struct boxes *boxes;
+    const char *source;
+};
+
+/* As the blocks of the kernel, one after the other. */
+static void run_exchange(void *data) {
+    const struct exchanging *given = data;
+    const struct redist__signals *signals = &given->signals;
+    const uint64_t execution = redist__signal_execution(signals),
+                   counted = redist__signal_counted(execution, 1);
+    for (int i = 0; i < signals->size; i++)
+        redist__signal_tell_ready(signals, given->direction, execution, i);
+    for (int i = 0; i < signals->size; i++) {
+        const int peer = (signals->rank + i) % signals->size;
+        const struct copying *box = &given->boxes->list[peer];
+        if (redist__signal_await_ready(signals, given->direction, execution, peer) &&
+            box->copy.run != 0)
+            redist__copy_run(&box->copy, given->source + (uintptr_t)box->source, box->destination,
+                             0);
+        redist__signal_tell_arrived(signals, given->direction, counted, peer);
+    }
+    for (int i = 0; i < signals->size; i++)
+        redist__signal_await_arrived(signals, given->direction, counted, i);
+    redist__signal_end(signals);
+}
+
+static int exchange(const struct redist__signals *signals, int direction, const void *boxes,
+                    const char *source, void *stream) {
+    const struct exchanging given = {*signals, direction, boxes, source};
+    stand_in_give(stream, run_exchange, &given, sizeof(given));
+    return REDIST_OK;
+}
+
+struct gating {
+    struct redist__signals signals;
+    struct redist__gate gate;
+};
+
+static void run_gate(void *data) {
+    const struct gating *given = data;
+    const struct redist__signals *signals = &given->signals;
+    const uint64_t execution = redist__signal_execution(signals);
+    if (given->gate.actions & REDIST__FAIL)
+        redist__signal_fail(signals, REDIST__FAILED, signals->rank);
+    for (int i = 0; i < signals->size; i++)
+        redist__gate_tell(signals, &given->gate, execution, i);
+    for (int i = 0; i < signals->size; i++)
+        redist__gate_await(signals, &given->gate, execution, i);
+    if (given->gate.actions & REDIST__END)
+        redist__signal_end(signals);
+}
+
+static int gate(const struct redist__signals *signals, const struct redist__gate *at,
+                void *stream) {
+    const struct gating given = {*signals, *at};
+    stand_in_give(stream, run_gate, &given, sizeof(given));
+    return REDIST_OK;
+}
+
+const struct redist__signalling redist__signalling_cuda = {
+    .find_device = find_device,
+    .boxes_create = boxes_create,
+    .boxes_free = free,
+    .exchange = exchange,
+    .gate = gate,
+};
+
+const struct redist__space redist__space_cuda = {
+    .name = "stand-in",
+    .id = REDIST_SPACE_CUDA,
+    .asynchronous = 1,
+    .absent = absent,
+    .recognises = recognises,
+    .check_array = check_array,
+    .check_call = check_call,
+    .find_free = find_free,
+    .allocate = allocate,
+    .release = release,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .clear = clear,
+    .pin = pin,
+    .unpin = unpin,
+    .is_pinned = is_pinned,
+    .stream = own_stream,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_is_idle = stream_is_idle,
+    .stream_wait = stream_wait,
+    .stream_follow = stream_follow,
+    .drain = drain,
+    .event_create = event_create,
+    .event_destroy = free,
+    .event_record = event_record,
+    .event_is_reached = event_is_reached,
+    .event_wait = event_wait,
+    .create = create,
+    .remove = remove_array,
+    .export_memory = export_memory,
+    .map = map,
+    .unmap = unmap,
+    .copy = copy,
+    .batch_open = batch_open,
+    .batch_run = batch_run,
+    .batch_close = batch_close,
+    .signalling = &redist__signalling_cuda,
+};
+
+/* ---------------------------------------------------------------- what tests use */
+
+int stream_device_begin(void) {
+    return 1;
+}
+
+static void *allocate_array(MPI_Comm comm, size_t bytes, int shared) {
+    void *memory = NULL;
+    if (!shared)
+        (void)allocate(bytes, &memory);
+    else if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &memory) != REDIST_OK)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    return memory;
+}
+
+static void release_array(void *memory, int shared) {
+    if (shared)
+        redist_free(&memory);
+    else
+        release(memory);
+}
+
+static void copy_array(void *to, const void *from, size_t bytes) {
+    (void)stream_wait(NULL);
+    memcpy(to, from, bytes);
+}
+
+const test_device *stream_device_memory(void) {
+    static const test_device memory = {REDIST_SPACE_CUDA, allocate_array, release_array,
+                                       copy_array};
+    return &memory;
+}
+
+void *stream_device_create(void) {
+    void *stream;
+    (void)stream_create(&stream);
+    return stream;
+}
+
+void stream_device_destroy(void *stream) {
+    stream_destroy(stream);
+}
+
+void stream_device_wait(void *stream) {
+    (void)stream_wait(stream);
+}
+
+struct scaling {
+    double *array;
+    size_t count;
+    double factor;
+};
+
+static void run_scale(void *data) {
+    const struct scaling *scaling = data;
+    for (size_t i = 0; i < scaling->count; i++)
+        scaling->array[i] *= scaling->factor;
+}
+
+void stream_device_scale(double *array, size_t count, double factor, void *stream) {
+    const struct scaling scaling = {array, count, factor};
+    stand_in_give(stream, run_scale, &scaling, sizeof(scaling));
+}
+
+void stream_device_capture(void *stream) {
+    (void)stream;
+    capture = calloc(1, sizeof(*capture));
+}
+
+void *stream_device_captured(void *stream) {
+    struct graph *captured = capture;
+    (void)stream;
+    capture = NULL;
+    return captured;
+}
+
+void stream_device_replay(void *data, void *stream) {
+    const struct graph *graph = data;
+    (void)stream;
+    for (int i = 0; i < graph->count; i++) {
+        const struct captured *kept = &graph->list[i];
+        if (kept->run == reach || kept->run == follow)
+            give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
+        else
+            stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
+    }
+}
+
+void stream_device_free(void *data) {
+    struct graph *graph = data;
+    for (int i = 0; i < graph->count; i++)
+        free(graph->list[i].data);
+    free(graph->list);
+    free(graph);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** The streams of the stand-in: what its serial library needs of them. See stream_device.h. */
+#ifndef TESTS_STAND_IN_SPACE_H
+#define TESTS_STAND_IN_SPACE_H
+
+#include <stddef.h>
+
+/** Enqueues a call of `run` with a copy of `bytes` bytes. */
+void stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
+
+#endif

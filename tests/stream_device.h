@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * A device whose streams a test fills: those of CUDA (gpu/stream_device.c), or of a stand-in that a copy of the
+ * libraries is built with (stand_in_space.c): threads of the host that do the work of a stream in order and beside
+ * each other, and words in shared memory that ranks signal with.
+ */
+#ifndef TESTS_STREAM_DEVICE_H
+#define TESTS_STREAM_DEVICE_H
+
+#include "arrays.h"
+
+/** Nonzero if each rank has a device of its own, which becomes the current one. Collective over MPI_COMM_WORLD. */
+int stream_device_begin(void);
+
+/** Memory of redist_alloc_in, and memory that peers cannot map. */
+const test_device *stream_device_memory(void);
+
+void *stream_device_create(void);
+void stream_device_destroy(void *stream);
+void stream_device_wait(void *stream);
+
+/** Work of the user: multiplies `count` doubles. */
+void stream_device_scale(double *array, size_t count, double factor, void *stream);
+
+/** Between these two, what is enqueued in a stream, and in those that follow it, becomes a graph and is not done. */
+void stream_device_capture(void *stream);
+void *stream_device_captured(void *stream);
+
+void stream_device_replay(void *graph, void *stream);
+void stream_device_free(void *graph);
+
+/** Whether the ranks act as if they shared a device; returns 0 if they cannot. */
+int stream_device_share(int shares);
+
+/** Ends a test where ranks share devices, or have none. */
+#define NEEDS_STREAM_DEVICE()                                                                      \
+    do {                                                                                           \
+        if (!stream_device_begin())                                                                \
+            skip_test("fewer CUDA devices than ranks");                                            \
+        arrays_use(stream_device_memory());                                                        \
+    } while (0)
+
+#endif

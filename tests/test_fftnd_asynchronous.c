@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous transforms: results as of FFTW, whole and in segments and partitions; pairs that are enqueued with work
+ * of the user in between, or replayed; failures. On a device that stands in for CUDA, or on CUDA's.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchanges.h"
+#include "fft_random.h"
+#include "fft_run.h"
+#include "harness.h"
+#include "stream_device.h"
+
+#define NEEDS_FFT_STREAMS()                                                                        \
+    NEEDS_STREAM_DEVICE();                                                                         \
+    fft_array_use(stream_device_memory());                                                         \
+    unsetenv("FFTND_CONFIGURATION")
+
+static void configure(int segments, int partitions, int transposed) {
+    char text[160];
+    snprintf(text, sizeof(text),
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             "transposed=%d untiled=0 partitions=%d",
+             SIZE_MAX, segments, partitions == 1, transposed, partitions);
+    setenv("FFTND_CONFIGURATION", text, 1);
+}
+
+static fft_case asynchronous(fft_case given) {
+    given.options.space = REDIST_SPACE_CUDA;
+    given.options.asynchronous = 1;
+    return given;
+}
+
+START_TEST(slabs_and_pencils) {
+    static const int cuts[][2] = {{1, 1}, {2, 1}, {3, 4}, {2, 2}};
+    NEEDS_FFT_STREAMS();
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
+        for (int grid_ndims = 1; grid_ndims < 3; grid_ndims++)
+            for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+                fft_case given = asynchronous(FFT_CASE((enum fftnd_kind)kind, 9, 12, 10));
+                given.options.grid_ndims = grid_ndims;
+                configure(cuts[i][0], cuts[i][1], 0);
+                fft_check_once(MPI_COMM_WORLD, &given);
+            }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+static fft_case choose_case(void) {
+    int sizes[REDIST_MAX_NDIMS];
+    redist_index extents[REDIST_MAX_NDIMS];
+    const int ndims = random_between(harness_nranks == 1 ? 1 : 2, 4);
+    random_sizes(ndims, 1, 14, 2000, extents);
+    for (int axis = 0; axis < ndims; axis++)
+        sizes[axis] = (int)extents[axis];
+    fft_case given =
+        asynchronous(fft_case_make(ndims, sizes, random_chance(50) ? FFTND_C2C : FFTND_R2C));
+    fftnd_options *options = &given.options;
+    given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
+    options->scaling = (enum fftnd_scaling)random_between(0, 3);
+    options->batch = random_chance(60) ? 1 : random_between(2, 4);
+    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
+    options->halved_axis = random_between(-1, ndims - 1);
+    options->in_place = random_chance(30);
+    options->overwrite_input = !options->in_place && random_chance(30);
+    options->user_workspace = random_chance(30);
+    options->grid_ndims = random_between(0, ndims - 1);
+    for (int side = 0; side < 2; side++)
+        given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+    given.workspace = FFT_MEMORY_SHARED;
+    return given;
+}
+
+START_TEST(random_cases) {
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; harness_another(i, 6); i++) {
+        fft_case given = choose_case();
+        if (random_chance(15)) {
+            given.options.effort = FFTND_MEASURE;
+            given.options.plan_seconds = 0.02;
+            unsetenv("FFTND_CONFIGURATION");
+        } else {
+            configure(random_between(1, 5), random_between(1, 5), random_chance(30));
+        }
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- pairs with work in between */
+
+struct pair {
+    fftnd_plan *plan;
+    fftnd_layout layout[2];
+    double *array[2], *values, *found;
+    void *stream;
+};
+
+static void begin_pair(struct pair *pair, double wait_seconds) {
+    const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
+    fft_case own = asynchronous(given);
+    *pair = (struct pair){.stream = stream_device_create(),
+                          .layout = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT}};
+    own.options.stream = pair->stream;
+    own.options.wait_seconds = wait_seconds;
+    own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(pair->plan, (enum fftnd_side)side, &pair->layout[side]));
+        pair->array[side] = stream_device_memory()->allocate(MPI_COMM_WORLD,
+                                                             pair->layout[side].bytes + 16, 0);
+    }
+    pair->values = malloc(pair->layout[0].bytes + 16);
+    pair->found = malloc(pair->layout[0].bytes + 16);
+    for (size_t i = 0; i < pair->layout[0].bytes / sizeof(double); i++)
+        pair->values[i] = random_between(-1000, 1000) * 1e-3;
+    stream_device_memory()->copy(pair->array[0], pair->values, pair->layout[0].bytes);
+}
+
+static int run_pair(const struct pair *pair) {
+    int forth = fftnd_forward(pair->plan, pair->array[0], pair->array[1]);
+    stream_device_scale(pair->array[1], pair->layout[1].bytes / sizeof(double), 1.0 / 960,
+                        pair->stream);
+    int back = fftnd_backward(pair->plan, pair->array[1], pair->array[0]);
+    return forth == REDIST_OK ? back : forth;
+}
+
+static void check_pair(const struct pair *pair) {
+    double worst = 0;
+    stream_device_wait(pair->stream);
+    stream_device_memory()->copy(pair->found, pair->array[0], pair->layout[0].bytes);
+    for (size_t i = 0; i < pair->layout[0].bytes / sizeof(double); i++) {
+        const double error = fabs(pair->found[i] - pair->values[i]);
+        worst = isnan(error) ? INFINITY : fmax(worst, error);
+    }
+    check_all(worst < 1e-12, "off by %g", worst);
+    check_ok(fftnd_plan_query(pair->plan));
+}
+
+static void end_pair(struct pair *pair) {
+    check_ok(fftnd_plan_free(&pair->plan));
+    for (int side = 0; side < 2; side++)
+        stream_device_memory()->release(pair->array[side], 0);
+    stream_device_destroy(pair->stream);
+    free(pair->values);
+    free(pair->found);
+}
+
+static const int pair_cuts[][2] = {{1, 1}, {2, 2}, {3, 1}};
+
+START_TEST(enqueued) {
+    NEEDS_FFT_STREAMS();
+    for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
+        struct pair pair;
+        int failed = 0;
+        configure(pair_cuts[i][0], pair_cuts[i][1], 0);
+        begin_pair(&pair, 0);
+        for (int again = 0; again < 6; again++)
+            failed |= run_pair(&pair);
+        check_all(!failed, "%s", redist_error_message());
+        check_pair(&pair);
+        end_pair(&pair);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+START_TEST(replayed) {
+    NEEDS_FFT_STREAMS();
+    for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
+        struct pair pair;
+        configure(pair_cuts[i][0], pair_cuts[i][1], 0);
+        begin_pair(&pair, 0);
+        stream_device_capture(pair.stream);
+        int code = run_pair(&pair);
+        void *graph = stream_device_captured(pair.stream);
+        check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
+        for (int replay = 0; replay < 5; replay++)
+            stream_device_replay(graph, pair.stream);
+        check_ok(run_pair(&pair));
+        check_pair(&pair);
+        stream_device_free(graph);
+        end_pair(&pair);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- failures */
+
+/* Rank 0 stays away; whoever waits for it gives up. */
+START_TEST(late) {
+    NEEDS_FFT_STREAMS();
+    if (harness_nranks == 1)
+        skip_test("one rank waits for nobody");
+    for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
+        struct pair pair;
+        configure(pair_cuts[i][0], pair_cuts[i][1], 0);
+        begin_pair(&pair, 0.05);
+        if (harness_rank != 0)
+            (void)fftnd_forward(pair.plan, pair.array[0], pair.array[1]);
+        stream_device_wait(pair.stream);
+        int code = fftnd_plan_query(pair.plan);
+        check_all(harness_rank == 0 || code == REDIST_ERR_PEER, "query said %d", code);
+        (void)fftnd_forward(pair.plan, pair.array[0], pair.array[1]);
+        stream_device_wait(pair.stream);
+        check_code(fftnd_plan_query(pair.plan), REDIST_ERR_PEER);
+        check_code(fftnd_forward(pair.plan, pair.array[0], pair.array[1]), REDIST_ERR_PEER);
+        end_pair(&pair);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+START_TEST(refusals) {
+    NEEDS_FFT_STREAMS();
+    fft_case given = asynchronous(FFT_CASE(FFTND_C2C, 8, 8, 8));
+    fftnd_plan *plan = NULL;
+    given.options.method = "direct";
+    int code = fft_case_plan(MPI_COMM_WORLD, &given, &plan);
+    check_all(harness_nranks == 1 || (code == REDIST_ERR_METHOD && plan == NULL), "it said %d",
+              code);
+    check_ok(fftnd_plan_free(&plan));
+    given.options.method = NULL;
+    given.options.space = REDIST_SPACE_HOST;
+    fft_array_use(NULL);
+    fft_check_once(MPI_COMM_WORLD, &given);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {slabs_and_pencils, random_cases, enqueued, replayed,
+                                  late,              refusals,     NULL};
+    return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
+}

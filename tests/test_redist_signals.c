@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous executions: enqueued, in any number and with the user's work in between, replayed, in tiles, and when a
+ * rank fails or never comes. On a device that stands in for CUDA, or on CUDA's (see stream_device.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exchanges.h"
+#include "harness.h"
+#include "redist_support.h"
+#include "stream_device.h"
+
+static const char *const methods[] = {"signals:kernel", "signals:engines", "auto"};
+enum { NMETHODS = 3, MOST_PARTITIONS = 5 };
+
+/* ---------------------------------------------------------------- one plan and its arrays */
+
+struct job {
+    const exchange *given;
+    test_array arrays[2];
+    redist_options options;
+    redist_plan *plan;
+    void *stream;
+};
+
+static const enum test_memory both_shared[2] = {MEMORY_SHARED, MEMORY_SHARED};
+
+static struct job begin_job(const exchange *given, const char *method) {
+    struct job job = {.given = given, .options = REDIST_OPTIONS_DEFAULT};
+    const exchange_way way = {method, {MEMORY_SHARED, MEMORY_SHARED}, USE_EXECUTE};
+    exchange_say(given, &way);
+    exchange_arrays(given, both_shared, job.arrays);
+    job.stream = random_chance(50) ? stream_device_create() : NULL;
+    job.options.method = method;
+    job.options.space = REDIST_SPACE_CUDA;
+    job.options.tune_seconds = 1e-4;
+    job.options.asynchronous = 1;
+    job.options.stream = job.stream;
+    return job;
+}
+
+static void *address(const struct job *job, int side) {
+    return job->arrays[side].data;
+}
+
+static int plan_job(struct job *job) {
+    const exchange *given = job->given;
+    const redist_box *a = &given->boxes[0][given->rank], *b = &given->boxes[1][given->rank];
+    void *in_a = job->options.bind_a || job->options.tiles ? NULL : address(job, 0);
+    if (given->axes[0] < 0)
+        return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
+                                 in_a, b, address(job, 1), &job->options, &job->plan);
+    return redist_plan_exchange(given->comm, given->element->type, given->ndims, a->count, in_a,
+                                given->axes[0], b->count, address(job, 1), given->axes[1],
+                                &job->options, &job->plan);
+}
+
+static void end_job(struct job *job) {
+    check_ok(redist_plan_free(&job->plan));
+    exchange_free_arrays(job->arrays);
+    stream_device_destroy(job->stream);
+}
+
+/* What the arrays hold is looked at in the default stream. */
+static void check_result(const struct job *job, int direction, uint64_t salt) {
+    char text[512] = "";
+    stream_device_wait(job->stream);
+    size_t wrong = exchange_wrong(job->given, job->arrays, direction, salt, text);
+    check_all(wrong == 0, "direction %d: %s", direction, text);
+    check_ok(redist_plan_query(job->plan));
+}
+
+static void try_directions(const exchange *given, const char *method) {
+    struct job job = begin_job(given, method);
+    check_ok(plan_job(&job));
+    for (int round = 0; round < 4; round++) {
+        int direction = round % 2;
+        uint64_t salt = random_bits();
+        exchange_prepare(given, job.arrays, direction, salt);
+        for (int again = random_between(1, 3); again > 0; again--)
+            check_ok(redist_plan_execute(job.plan, direction));
+        check_result(&job, direction, salt);
+    }
+    end_job(&job);
+}
+
+START_TEST(between_axes) {
+    NEEDS_STREAM_DEVICE();
+    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
+        int ndims = random_between(2, 5), axis = random_between(0, ndims - 1);
+        redist_index sizes[5];
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        random_sizes(ndims, 0, 14, 1500, sizes);
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
+                                               (axis + random_between(1, ndims - 1)) % ndims);
+        try_directions(&given, methods[i % NMETHODS]);
+        element_free(&element);
+    }
+}
+END_TEST
+
+START_TEST(between_boxes) {
+    NEEDS_STREAM_DEVICE();
+    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        exchange given = exchange_between_slabs(MPI_COMM_WORLD, &element, i % 3, (i + 1) % 3);
+        for (int side = 0; side < 2; side++)
+            for (int rank = 0; rank < given.nranks; rank++)
+                exchange_pad(&given.boxes[side][rank]);
+        given.is_complete = 1;
+        try_directions(&given, methods[i % NMETHODS]);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- work of the user in between */
+
+static exchange choose_doubles(const test_element *element) {
+    redist_index sizes[3];
+    random_sizes(3, 1, 12, 900, sizes);
+    return exchange_between_axes(MPI_COMM_WORLD, element, 3, sizes, random_between(0, 1), 2);
+}
+
+static void scale(const struct job *job, int side, double factor) {
+    stream_device_scale(address(job, side), job->arrays[side].bytes / sizeof(double), factor,
+                        job->stream);
+}
+
+static int enqueue_pair(const struct job *job) {
+    int forth = redist_plan_execute(job->plan, REDIST_FORWARD);
+    scale(job, 1, 2);
+    int back = redist_plan_execute(job->plan, REDIST_BACKWARD);
+    scale(job, 0, 0.5);
+    return forth == REDIST_OK ? back : forth;
+}
+
+/* Powers of two go and come without rounding. */
+static void prepare_doubles(const struct job *job) {
+    double *values = (void *)((char *)job->arrays[0].allocation + job->arrays[0].before);
+    for (size_t i = 0; i < job->arrays[0].bytes / sizeof(double); i++)
+        values[i] = (double)(1 + i) + harness_rank;
+    arrays_device()->copy(job->arrays[0].on_device, job->arrays[0].allocation,
+                          job->arrays[0].allocation_bytes);
+}
+
+static void check_doubles(const struct job *job) {
+    double *found = malloc(job->arrays[0].allocation_bytes);
+    stream_device_wait(job->stream);
+    arrays_device()->copy(found, job->arrays[0].on_device, job->arrays[0].allocation_bytes);
+    check_all(memcmp(found, job->arrays[0].allocation, job->arrays[0].allocation_bytes) == 0,
+              "array A is not what it was");
+    check_ok(redist_plan_query(job->plan));
+    free(found);
+}
+
+START_TEST(enqueued) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    for (int i = 0; harness_another(i, NMETHODS); i++) {
+        exchange given = choose_doubles(&element);
+        struct job job = begin_job(&given, methods[i % NMETHODS]);
+        int failed = 0;
+        check_ok(plan_job(&job));
+        prepare_doubles(&job);
+        for (int pair = 0; pair < 10; pair++) {
+            if (random_chance(20) && pair % harness_nranks == harness_rank)
+                usleep(300);
+            failed |= enqueue_pair(&job);
+        }
+        check_all(!failed, "%s", redist_error_message());
+        check_doubles(&job);
+        end_job(&job);
+    }
+    element_free(&element);
+}
+END_TEST
+
+START_TEST(replayed) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    for (int i = 0; harness_another(i, NMETHODS); i++) {
+        exchange given = choose_doubles(&element);
+        struct job job = begin_job(&given, methods[i % NMETHODS]);
+        if (job.stream == NULL)
+            job.options.stream = job.stream = stream_device_create();
+        check_ok(plan_job(&job));
+        prepare_doubles(&job);
+        stream_device_capture(job.stream);
+        int code = enqueue_pair(&job);
+        void *graph = stream_device_captured(job.stream);
+        check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
+        for (int replay = 0; replay < 7; replay++) {
+            stream_device_replay(graph, job.stream);
+            if (replay == 3)
+                check_ok(enqueue_pair(&job));
+        }
+        check_doubles(&job);
+        stream_device_free(graph);
+        end_job(&job);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* Started, then waited for by the host. */
+START_TEST(waited_for) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    exchange given = choose_doubles(&element);
+    struct job job = begin_job(&given, "auto");
+    uint64_t salt = random_bits();
+    check_ok(plan_job(&job));
+    exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt);
+    check_ok(redist_plan_start(job.plan, REDIST_FORWARD));
+    check_ok(redist_plan_wait(job.plan));
+    check_result(&job, REDIST_FORWARD, salt);
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- tiles */
+
+static int put_slab(const struct job *job, int axis, int from, int to) {
+    const exchange *given = job->given;
+    const redist_box *box = &given->boxes[0][given->rank];
+    redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
+    for (int i = given->ndims - 1; i >= 0; i--) {
+        count[i] = box->count[i];
+        stride[i] = step;
+        step *= count[i];
+    }
+    start[axis] = from;
+    count[axis] = to - from;
+    return redist_plan_put(job->plan, start, count, (char *)address(job, 0) + from * stride[axis],
+                           stride);
+}
+
+/* Each rank cuts as it likes. */
+static int put_all(const struct job *job, uint64_t *sequence) {
+    int axis = random_from(sequence, 0, job->given->ndims - 1), failed = 0, to;
+    int extent = (int)job->given->boxes[0][job->given->rank].count[axis];
+    for (int from = 0; from < extent; from = to) {
+        to = random_from(sequence, from + 1, extent);
+        failed |= put_slab(job, axis, from, to);
+    }
+    return failed;
+}
+
+/* Copies each partition away as soon as the stream has it: what comes later would be missing. */
+static int take_partitions(const struct job *job, char *taken) {
+    const redist_box *box = &job->given->boxes[1][job->given->rank];
+    int ndims = job->given->ndims, axis = job->options.partition_axis, failed = 0;
+    ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)job->given->element->extent;
+    for (int i = ndims - 1; i >= 0; i--) {
+        stride[i] = step;
+        step *= box->count[i];
+    }
+    for (int i = 0; i < job->options.partitions; i++) {
+        redist_index count[REDIST_MAX_NDIMS], start;
+        memcpy(count, box->count, sizeof(count));
+        redist_decompose(box->count[axis], job->options.partitions, i, &count[axis], &start);
+        failed |= redist_plan_put_wait(job->plan, i + 1);
+        failed |= redist_copy_box_in(REDIST_SPACE_CUDA, job->stream, ndims, count,
+                                     job->given->element->extent,
+                                     (char *)address(job, 1) + start * stride[axis], stride,
+                                     taken + start * stride[axis], stride);
+    }
+    return failed;
+}
+
+static void try_tiles(const exchange *given, const char *method) {
+    struct job job = begin_job(given, method);
+    job.options.tiles = REDIST_PUT;
+    job.options.partitions = random_between(1, MOST_PARTITIONS);
+    job.options.partition_axis = random_between(0, given->ndims - 1);
+    check_ok(plan_job(&job));
+    uint64_t sequence = random_bits() ^ random_hash((uint64_t)given->rank);
+    size_t bytes = job.arrays[1].bytes;
+    char *taken = arrays_device()->allocate(given->comm, bytes + 1, 0), *found = malloc(bytes + 1);
+    for (int round = 0; round < 3; round++) {
+        uint64_t salt = random_bits();
+        exchange_prepare(given, job.arrays, REDIST_FORWARD, salt);
+        int failed = redist_plan_put_begin(job.plan, address(&job, 1));
+        failed |= put_all(&job, &sequence);
+        if (job.options.partitions > 1)
+            failed |= take_partitions(&job, taken);
+        failed |= redist_plan_put_end(job.plan);
+        check_all(!failed, "%d partitions along axis %d: %s", job.options.partitions,
+                  job.options.partition_axis, redist_error_message());
+        check_result(&job, REDIST_FORWARD, salt);
+        arrays_device()->copy(found, taken, bytes);
+        check_all(job.options.partitions == 1 || memcmp(found, job.arrays[1].data, bytes) == 0,
+                  "a partition of %d along axis %d was not complete", job.options.partitions,
+                  job.options.partition_axis);
+    }
+    arrays_device()->release(taken, 0);
+    free(found);
+    end_job(&job);
+}
+
+START_TEST(tiles) {
+    NEEDS_STREAM_DEVICE();
+    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
+        int ndims = random_between(2, 4), axis = random_between(0, ndims - 1);
+        redist_index sizes[4];
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        random_sizes(ndims, 1, 12, 1500, sizes);
+        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
+                                               (axis + random_between(1, ndims - 1)) % ndims);
+        try_tiles(&given, methods[i % NMETHODS]);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- failures */
+
+static struct job plan_small(const exchange *given, const char *method, double wait_seconds) {
+    struct job job = begin_job(given, method);
+    job.options.wait_seconds = wait_seconds;
+    check_ok(plan_job(&job));
+    return job;
+}
+
+/* Rank 0 stays away; whoever waits for it gives up, and all know that it failed by the next call. */
+static void check_late(const exchange *given, const char *method) {
+    struct job job = plan_small(given, method, 0.05);
+    if (harness_rank != 0)
+        (void)redist_plan_execute(job.plan, REDIST_FORWARD);
+    stream_device_wait(job.stream);
+    int code = redist_plan_query(job.plan);
+    check_all(harness_rank == 0 || code == REDIST_ERR_PEER, "query said %d", code);
+    (void)redist_plan_execute(job.plan, REDIST_BACKWARD);
+    stream_device_wait(job.stream);
+    check_code(redist_plan_query(job.plan), REDIST_ERR_PEER);
+    check_code(redist_plan_execute(job.plan, REDIST_FORWARD), REDIST_ERR_PEER);
+    end_job(&job);
+}
+
+/* One rank fails before it enqueues anything; nobody waits in vain, though he would for long. */
+static void check_broken(const exchange *given, const char *method) {
+    struct job job = plan_small(given, method, 0);
+    if (harness_rank == harness_nranks - 1)
+        (void)redist_plan_break(job.plan, REDIST_ERR_DEVICE);
+    int code = redist_plan_execute(job.plan, REDIST_FORWARD);
+    stream_device_wait(job.stream);
+    int known = redist_plan_query(job.plan);
+    check_all(harness_rank < harness_nranks - 1 || code == REDIST_ERR_DEVICE, "it returned %d",
+              code);
+    check_all(known != REDIST_OK, "the failure of another rank is not known");
+    end_job(&job);
+}
+
+START_TEST(failures) {
+    NEEDS_STREAM_DEVICE();
+    if (harness_nranks == 1)
+        skip_test("one rank waits for nobody");
+    test_element element = element_create(2);
+    const redist_index sizes[] = {9, 10, 11};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    for (int i = 0; i < NMETHODS; i++) {
+        check_late(&given, methods[i]);
+        check_broken(&given, methods[i]);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- refusals */
+
+static void check_refused(struct job *job, const char *words) {
+    check_code(plan_job(job), REDIST_ERR_METHOD);
+    check_all(strstr(redist_error_message(), words) != NULL, "%s", redist_error_message());
+}
+
+START_TEST(refusals) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index sizes[] = {5, 6, 7};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    struct job job = begin_job(&given, "direct");
+    check_refused(&job, "needs the host");
+    job.options.method = "signals";
+    job.options.asynchronous = 0;
+    check_refused(&job, "options.asynchronous");
+    job.options.asynchronous = 1;
+    job.options.bind_b = REDIST_BIND_AT_EXECUTION;
+    check_refused(&job, "array b");
+    job.options.bind_b = REDIST_BIND_AT_PLAN;
+    if (harness_nranks > 1 && stream_device_share(1)) {
+        check_refused(&job, "share one");
+        (void)stream_device_share(0);
+    }
+    job.options.asynchronous = harness_rank > 0;
+    if (harness_nranks > 1)
+        check_code(plan_job(&job), REDIST_ERR_DISAGREE);
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+/* The source may be any array, the destination only that of the plan. */
+START_TEST(other_arrays) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index sizes[] = {8, 9, 10};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    struct job job = begin_job(&given, "signals");
+    uint64_t salt = random_bits();
+    job.options.bind_a = REDIST_BIND_AT_EXECUTION;
+    check_ok(plan_job(&job));
+    exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt);
+    check_ok(redist_plan_execute_arrays(job.plan, REDIST_FORWARD, address(&job, 0),
+                                        address(&job, 1)));
+    check_result(&job, REDIST_FORWARD, salt);
+    check_code(redist_plan_execute_arrays(job.plan, REDIST_BACKWARD, address(&job, 0),
+                                          address(&job, 1)),
+               job.arrays[0].bytes > 0 ? REDIST_ERR_STATE : REDIST_OK);
+    check_code(redist_plan_execute_arrays(job.plan, REDIST_FORWARD, address(&job, 0),
+                                          (char *)address(&job, 1) + 8),
+               REDIST_ERR_ARGUMENT);
+    check_ok(redist_plan_query(job.plan));
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+/* Host memory has no streams. */
+START_TEST(on_the_host) {
+    test_element element = element_create(2);
+    const redist_index sizes[] = {8, 9, 10};
+    char text[512] = "";
+    arrays_use(NULL);
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    struct job job = {.given = &given, .options = REDIST_OPTIONS_DEFAULT};
+    exchange_arrays(&given, both_shared, job.arrays);
+    job.options.asynchronous = 1;
+    check_ok(redist_plan_exchange(MPI_COMM_WORLD, element.type, 3,
+                                  given.boxes[0][harness_rank].count, job.arrays[0].data, 0,
+                                  given.boxes[1][harness_rank].count, job.arrays[1].data, 1,
+                                  &job.options, &job.plan));
+    exchange_prepare(&given, job.arrays, REDIST_FORWARD, 3);
+    check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
+    check_ok(redist_plan_query(job.plan));
+    check_all(exchange_wrong(&given, job.arrays, REDIST_FORWARD, 3, text) == 0, "%s", text);
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {between_axes, between_boxes, enqueued, replayed,
+                                  waited_for,   tiles,         failures, refusals,
+                                  other_arrays, on_the_host,   NULL};
+    return harness_run(argc, argv, "test_redist_signals", tests);
+}
