@@ -95,7 +95,14 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
+    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
     struct fftnd__configuration configuration;
+    int learnt = library->learn == NULL
+                     ? REDIST_OK
+                     : library->learn(agreed, request->options.wisdom_file, request->ndims,
+                                      request->sizes, request->precision);
+    if (learnt != REDIST_OK)
+        return learnt;
     for (int remembered = 1;; remembered = 0) {
         int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
         if (code == REDIST_OK)

@@ -363,6 +363,9 @@ static struct problem random_problem(enum kind kind) {
             random_between(kind == R2R ? 2 : 1, kind == TRANSPOSE ? 200 : most[problem.rank]);
         problem.r2r[axis] = r2r[random_between(0, 10)];
     }
+    if (problem.n[1] ==
+        1) /* FFTW 3.3.10 is wrong with 4 x 1 x 2 on 2 ranks if the input is transposed */
+        problem.n[1] = 3;
     problem.howmany = random_chance(60) ? 1 : random_between(2, 5);
     problem.sign = random_chance(50) ? FFTW_FORWARD : FFTW_BACKWARD;
     choose_flags(&problem);

@@ -23,7 +23,7 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
                       enum redist__copy_use use);
 void redist__copy_fence(void);
 
-/* Runs a copy that transposes a matrix of short elements; 0 = it is no such copy. */
+/* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = it is no such copy. */
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);
 

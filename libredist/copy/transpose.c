@@ -93,15 +93,20 @@ static void transpose(const struct redist__copy *copy, const struct matrix *matr
         }
 }
 
+/* How the rows of tiles are stored. */
+static enum redist__copy_use store_use(const struct redist__copy *copy, enum redist__copy_use use) {
+    int past = use == REDIST__COPY_NONTEMPORAL || use == REDIST__COPY_STORE_NONTEMPORAL ||
+               redist__copy_bytes(copy) > redist__copy_table()->nontemporal_bytes;
+    return past ? REDIST__COPY_STORE_NONTEMPORAL : REDIST__COPY_STORE;
+}
+
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use) {
     struct matrix matrix;
     size_t side;
     if (gather_of(copy->run, &side) == NULL || !find_matrix(copy, &matrix))
         return 0;
-    int is_large = redist__copy_bytes(copy) > redist__copy_table()->nontemporal_bytes;
-    int past = use == REDIST__COPY_NONTEMPORAL || use == REDIST__COPY_STORE_NONTEMPORAL || is_large;
-    enum redist__copy_use store = past ? REDIST__COPY_STORE_NONTEMPORAL : REDIST__COPY_STORE;
+    enum redist__copy_use store = store_use(copy, use);
     size_t index[REDIST_MAX_NDIMS] = {0};
     for (;;) {
         const char *from = source;
@@ -118,7 +123,6 @@ int redist__copy_transposed(const struct redist__copy *copy, const void *source,
         if (loop < 0)
             break;
     }
-    if (past)
-        redist__copy_fence();
+    redist__copy_fence();
     return 1;
 }
