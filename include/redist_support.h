@@ -244,6 +244,7 @@ typedef struct redist__space {
     /** A stream of the library's own on the current device, which any index gives and all users share. */
     void *(*stream)(int index);
     int (*stream_create)(void **stream);
+    int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
     void (*stream_destroy)(void *stream);
     int (*stream_is_idle)(void *stream, int *idle);
     int (*stream_wait)(void *stream);                /**< the host waits for its work */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
+#include "backends/serial.h"
+#include "offload.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -232,6 +234,39 @@ int fftnd__check_sides(const struct fftnd__request *request) {
     return code;
 }
 
+/* Whether the only axis is split: as rows and columns of an array, by the library. */
+static int is_long(const struct fftnd__request *request) {
+    return request->ndims == 1 && request->nranks > 1;
+}
+
+int fftnd__check_long_axis(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    if (!is_long(request))
+        return REDIST_OK;
+    if (fftnd__user_axis_kind(request, 0) != FFTND_AXIS_COMPLEX)
+        return FAIL(REDIST_ERR_GRID,
+                    "ndims = 1 cannot be distributed over %d ranks, unless the axis is complex",
+                    request->nranks);
+    for (int side = 0; side < 2; side++)
+        if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
+            (options->padding[side] != NULL && options->padding[side][0] != 0))
+            return FAIL(REDIST_ERR_ARGUMENT,
+                        "options->blocks, padding and box are not for ndims = 1 over %d ranks",
+                        request->nranks);
+    if (options->retained_modes != NULL && options->retained_modes[0] != request->sizes[0])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[0] = %lld is not sizes[0], as ndims = 1 over %d ranks "
+                    "needs it",
+                    (long long)options->retained_modes[0], request->nranks);
+    if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST ||
+        fftnd__offload_wanted(options))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "ndims = 1 over %d ranks is for host memory: twiddle factors are multiplied in "
+                    "the caches",
+                    request->nranks);
+    return REDIST_OK;
+}
+
 static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
     for (int i = 0; i < ndims; i++)
         if (a->count[i] == 0 || b->count[i] == 0 || a->start[i] >= b->start[i] + b->count[i] ||
@@ -372,11 +407,47 @@ static void number_side(struct fftnd__request *request, int side, const int own_
     number_box(request, side);
 }
 
+/* The divisor of n that is closest to its root from below. */
+static redist_index find_rows(redist_index n) {
+    redist_index rows = 1;
+    while ((rows + 1) * (rows + 1) <= n)
+        rows++;
+    while (n % rows != 0)
+        rows--;
+    return rows;
+}
+
+/* One axis that is split is an array of rows and columns. Both sides have rows; natural order has those of the
+ * transposed array. */
+static void number_long_axis(struct fftnd__request *request) {
+    redist_index n = request->sizes[0], rows = find_rows(n);
+    int natural = request->options.alignment == FFTND_ALIGN_INPUT;
+    request->shape = (struct fftnd__shape){.ndims = 2,
+                                           .halved = -1,
+                                           .points = {rows, n / rows},
+                                           .modes = {rows, n / rows},
+                                           .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX},
+                                           .has_split = {1, natural},
+                                           .split = {{0}, {1}},
+                                           .twiddles = 1};
+    request->has_order = request->order[0] = 1;
+    request->order[1] = 0;
+    for (int side = 0; side < 2; side++) {
+        int transposed = side == FFTND_SPECTRAL && natural;
+        request->memory[side][0] = transposed;
+        request->memory[side][1] = !transposed;
+    }
+}
+
 void fftnd__number_axes(struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     const int *memory = options->memory_order[FFTND_PHYSICAL];
     struct fftnd__shape *shape = &request->shape;
     int own_axis[REDIST_MAX_NDIMS];
+    if (is_long(request)) {
+        number_long_axis(request);
+        return;
+    }
     *shape = (struct fftnd__shape){.ndims = request->ndims, .halved = -1};
     for (int i = 0; i < shape->ndims; i++) {
         int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;

@@ -433,6 +433,10 @@ static void redist__word_store(uint64_t *word, uint64_t value) {
     atomic_store_explicit((_Atomic uint64_t *)word, value, memory_order_release);
 }
 
+static void redist__word_put(uint64_t *word, uint64_t value) {
+    redist__word_store(word, value);
+}
+
 static uint64_t redist__word_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -493,8 +497,9 @@ static void run_exchange(void *data) {
     for (int i = 0; i < signals->size; i++) {
         const int peer = (signals->rank + i) % signals->size;
         const struct copying *box = &given->boxes->list[peer];
-        if (redist__signal_await_ready(signals, given->direction, execution, peer) &&
-            box->copy.run != 0)
+        if (!redist__signal_await_ready(signals, given->direction, execution, peer))
+            return;
+        if (box->copy.run != 0)
             redist__copy_run(&box->copy, given->source + (uintptr_t)box->source, box->destination,
                              0);
         redist__signal_tell_arrived(signals, given->direction, counted, peer);
@@ -564,6 +569,7 @@ const struct redist__space redist__space_cuda = {
     .is_pinned = is_pinned,
     .stream = own_stream,
     .stream_create = stream_create,
+    .stream_create_urgent = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,

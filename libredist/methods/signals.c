@@ -69,11 +69,10 @@ static int create_path(struct redist__signal_path *path, size_t size) {
 
 static int create_streams(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
-    void **const streams[] = {&state->copy_stream, &state->own_stream};
     void **const events[] = {&state->forked, &state->copied, &state->owned};
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++)
-        code = space->stream_create(streams[i]);
+    int code = space->stream_create_urgent(&state->copy_stream);
+    if (code == REDIST_OK)
+        code = space->stream_create(&state->own_stream);
     for (int i = 0; i < 3 && code == REDIST_OK; i++)
         code = space->event_create(events[i]);
     return code;
@@ -90,6 +89,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
+    int holds = problem->tiles != REDIST_WHOLE && problem->partitions > 1;
+    state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
+    if (holds && state->held == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
     for (int i = 0; i < 2; i++) {
         state->far[i] = redist_calloc(size, sizeof *state->far[i]);
         if (!create_path(&state->paths[i], size) || state->far[i] == NULL)
@@ -374,14 +377,12 @@ void redist__signals_fail(const struct redist__signalled *state) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
-/* Beside the others: nobody else waits for it. */
+/* Beside the others, from where the stream was before the first gate: nobody else waits for it. */
 static int copy_own(const struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
     int rank = state->signals.rank;
-    int code = space->event_record(state->forked, state->problem->stream);
-    if (code == REDIST_OK)
-        code = space->stream_follow(state->own_stream, state->forked);
+    int code = space->stream_follow(state->own_stream, state->forked);
     if (code == REDIST_OK)
         code = space->copy(&path->copies[rank], source + path->sources[rank],
                            path->destinations[rank], REDIST__KERNEL, state->own_stream);
@@ -406,7 +407,8 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     return code;
 }
 
-/* The user's stream waits for the own part also after a failure. */
+/* The first gate is enqueued before the own part, whose blocks it would wait for. The user's stream waits for the
+ * own part also after a failure. */
 static int run_engines(struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     void *stream = state->problem->stream;
@@ -417,9 +419,13 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
                                                  REDIST__END,
                                       .direction = direction,
                                       .partitions = 1};
-    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
+    int code = space->event_record(state->forked, stream);
     if (code == REDIST_OK)
         code = redist__signals_gate(state, stream, &first);
+    if (code != REDIST_OK)
+        return code;
+    if (has_own)
+        code = copy_own(state, direction, source);
     if (code == REDIST_OK)
         code = copy_in_steps(state, direction, source);
     int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
@@ -494,6 +500,7 @@ static void destroy(void *data) {
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
     space->release_pinned((void *)(size_t)state->status);
+    redist_release(state->held);
     redist_release(state);
 }
 

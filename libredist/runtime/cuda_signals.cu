@@ -16,6 +16,10 @@ REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value) {
     asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 
+REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
     uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -38,28 +42,29 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. */
+ * waits does so for other devices only, so that no block waits for one that has not begun. Without a peer's word its
+ * blocks end, and with them the execution is never complete: the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {
     __shared__ redist__cuda_part part;
-    __shared__ uint64_t execution;
     __shared__ int may_copy, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
-    if (first == 0)
-        execution = redist__signal_execution(&signals);
-    fetch_part(&parts[peer], &part);
+    const uint64_t execution = redist__signal_execution(&signals);
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (int i = first; i < size; i += threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
+    fetch_part(&parts[peer], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
-        may_copy =
-            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
+        may_copy = blockIdx.y == 0 ||
+                   redist__signal_await_ready(&signals, direction, execution, peer);
     }
     __syncthreads();
-    if (may_copy && part.units != 0)
+    if (!may_copy)
+        return;
+    if (part.units != 0)
         copy_units(part);
     __syncthreads();
     if (first == 0) {

@@ -132,6 +132,16 @@ static int stream_create(void **made) {
     return CHECK(cudaStreamCreateWithFlags((cudaStream_t *)made, cudaStreamNonBlocking));
 }
 
+/* A kernel of a single block waits for all blocks of those before it otherwise. */
+static int stream_create_urgent(void **made) {
+    int least = 0, greatest = 0;
+    *made = NULL;
+    int code = CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    return code == REDIST_OK ? CHECK(cudaStreamCreateWithPriority((cudaStream_t *)made,
+                                                                  cudaStreamNonBlocking, greatest))
+                             : code;
+}
+
 static void stream_destroy(void *in_stream) {
     if (in_stream != NULL)
         (void)CHECK(cudaStreamDestroy(in_stream));
@@ -419,6 +429,7 @@ const struct redist__space redist__space_cuda = {
     .is_pinned = is_pinned,
     .stream = redist__cuda_stream,
     .stream_create = stream_create,
+    .stream_create_urgent = stream_create_urgent,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,

@@ -12,7 +12,7 @@
  *   executions = n         its own: all that is sent to it has arrived
  *
  * The number of an execution lies on the device, so that work that was enqueued once can be repeated. After `failed`
- * nobody waits any more.
+ * nobody waits any more, and nobody tells that something has arrived.
  */
 #ifndef REDIST__SIGNALS_H
 #define REDIST__SIGNALS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a device does in the protocol of signals.h. Each kind of device compiles it once: with REDIST__SIGNALS_INLINE
- * as its functions are declared, and the four functions named redist__word_* of its own.
+ * as its functions are declared, and the functions named redist__word_* of its own.
  */
 #ifndef REDIST__SIGNALS_PROTOCOL_H
 #define REDIST__SIGNALS_PROTOCOL_H
@@ -10,6 +10,8 @@
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word);
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value);
+/* The same for what needs no fence: nothing that was done before has to be seen by who sees the word. */
+REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value);
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void); /* nanoseconds */
 REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll);
 
@@ -51,12 +53,21 @@ REDIST__SIGNALS_INLINE void redist__signal_fail(const struct redist__signals *si
         redist__word_store(&signals->blocks[rank]->failed, 1 + (uint64_t)signals->rank);
 }
 
+/* Whether somebody has failed, which the host gets to know then. */
+REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
+    uint64_t failed = redist__word_load(&signals->own->failed);
+    if (failed != 0 && redist__word_load(signals->status) == 0)
+        redist__word_store(signals->status,
+                           (uint64_t)REDIST__FAILED << REDIST__FAILURE_BITS | (failed - 1));
+    return failed != 0;
+}
+
 /* 0 = somebody has failed, or does now. */
 REDIST__SIGNALS_INLINE int redist__signal_may_wait(const struct redist__signals *signals,
                                                    uint64_t *begin, int peer) {
     uint64_t now = redist__word_clock();
     *begin = *begin != 0 ? *begin : now;
-    if (redist__word_load(&signals->own->failed) != 0)
+    if (redist__signal_has_failed(signals))
         return 0;
     if (now - *begin <= signals->patience)
         return 1;
@@ -76,10 +87,11 @@ REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *si
     return 1;
 }
 
+/* Behind a kernel's end or a fence, as all telling. */
 REDIST__SIGNALS_INLINE void redist__signal_tell_ready(const struct redist__signals *signals,
                                                       int direction, uint64_t execution, int peer) {
     if (redist__signal_partner(signals, direction, peer) & REDIST__RECEIVES)
-        redist__word_store(&redist__signal_words_at(signals, peer)->ready, execution);
+        redist__word_put(&redist__signal_words_at(signals, peer)->ready, execution);
 }
 
 REDIST__SIGNALS_INLINE int redist__signal_await_ready(const struct redist__signals *signals,
@@ -92,7 +104,7 @@ REDIST__SIGNALS_INLINE int redist__signal_await_ready(const struct redist__signa
 REDIST__SIGNALS_INLINE void redist__signal_tell_arrived(const struct redist__signals *signals,
                                                         int direction, uint64_t counted, int peer) {
     if (redist__signal_partner(signals, direction, peer) & REDIST__SENDS)
-        redist__word_store(&redist__signal_words_at(signals, peer)->arrived, counted);
+        redist__word_put(&redist__signal_words_at(signals, peer)->arrived, counted);
 }
 
 REDIST__SIGNALS_INLINE void redist__signal_await_arrived(const struct redist__signals *signals,
@@ -106,11 +118,7 @@ REDIST__SIGNALS_INLINE void redist__signal_await_arrived(const struct redist__si
 /* The end of an execution on its rank, after all else. */
 REDIST__SIGNALS_INLINE void redist__signal_end(const struct redist__signals *signals,
                                                uint64_t execution) {
-    uint64_t failed = redist__word_load(&signals->own->failed);
-    if (failed != 0 && redist__word_load(signals->status) == 0)
-        redist__word_store(signals->status,
-                           (uint64_t)REDIST__FAILED << REDIST__FAILURE_BITS | (failed - 1));
-    redist__word_store(&signals->own->executions, execution);
+    redist__word_put(&signals->own->executions, execution);
 }
 
 /* A gate tells all peers before it waits for any: first this for each of them, then the next for each. */
@@ -119,12 +127,12 @@ REDIST__SIGNALS_INLINE void redist__gate_tell(const struct redist__signals *sign
                                               int peer) {
     if (gate->actions & REDIST__TELL_READY)
         redist__signal_tell_ready(signals, gate->direction, execution, peer);
-    if (gate->actions & REDIST__TELL_ARRIVED)
+    if (gate->actions & REDIST__TELL_ARRIVED && !redist__signal_has_failed(signals))
         redist__signal_tell_arrived(signals, gate->direction,
                                     redist__signal_counted(execution, gate->partitions), peer);
     if (gate->actions & REDIST__TELL_STEPS && (gate->steps_to < 0 || gate->steps_to == peer))
-        redist__word_store(&redist__signal_words_at(signals, peer)->steps,
-                           redist__signal_counted(execution, gate->steps));
+        redist__word_put(&redist__signal_words_at(signals, peer)->steps,
+                         redist__signal_counted(execution, gate->steps));
 }
 
 REDIST__SIGNALS_INLINE void redist__gate_await(const struct redist__signals *signals,
