@@ -43,7 +43,6 @@ class Libfftnd(MesonPackage, CudaPackage):
             "-Dmpi=compiler",
             "-Dexamples=false",
             "-Dtests=false",
-            "-Dvkfft=disabled",
             "-Dfftw_mpi=disabled",
             f"-Dbenchmarks={'true' if self.spec.satisfies('+tools') else 'false'}",
             feature("fortran", "+fortran"),
