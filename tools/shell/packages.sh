@@ -18,7 +18,7 @@ declare -A pass_packages=(
     [valgrind]="valgrind"
     [model]="spin"
     [checks]="clang-format shellcheck"
-    [documents]="doxygen"
+    [documents]="doxygen doxygen-awesome-css"
 )
 
 missing_packages() { # packages
