@@ -10,10 +10,10 @@ fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 python_packages=(python3-dev python3-venv python3-pip python3-mesonpy python3-setuptools cython3 python3-numpy
     python3-mpi4py)
-test_packages=(g++ check "${plot_packages[@]}")
+test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="iproute2 abigail-tools"
+    [gcc]="cmake iproute2 abigail-tools"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"

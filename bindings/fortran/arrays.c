@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arrays.h"
+
+void redist__f_extents(const CFI_cdesc_t *array, redist_index extents[]) {
+    for (int i = 0; i < array->rank; i++)
+        extents[array->rank - 1 - i] = array->dim[i].extent;
+}
+
+static int is_empty(const CFI_cdesc_t *array) {
+    for (int i = 0; i < array->rank; i++)
+        if (array->dim[i].extent == 0)
+            return 1;
+    return 0;
+}
+
+void *redist__f_address(const CFI_cdesc_t *array) {
+    return is_empty(array) || array->rank == 0 || CFI_is_contiguous(array) ? array->base_addr
+                                                                           : NULL;
+}
+
+/* redist_exchange recognises MPI's own types faster than new ones. */
+MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
+    MPI_Datatype datatype;
+    if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
+        return MPI_DATATYPE_NULL;
+    switch (a->elem_len) {
+    case 1:
+        return MPI_BYTE;
+    case sizeof(float):
+        return MPI_FLOAT;
+    case sizeof(double):
+        return MPI_DOUBLE;
+    case 2 * sizeof(double):
+        return MPI_C_DOUBLE_COMPLEX;
+    default:
+        break;
+    }
+    if (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype))
+        return MPI_DATATYPE_NULL;
+    return datatype;
+}
+
+void redist__f_datatype_free(MPI_Datatype *datatype) {
+    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+    if (*datatype != MPI_DATATYPE_NULL)
+        MPI_Type_get_envelope(*datatype, &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED)
+        MPI_Type_free(datatype);
+}
+
+int redist__f_point(CFI_cdesc_t *pointer, void *memory, const redist_index lower[],
+                    const redist_index counts[], const ptrdiff_t strides[]) {
+    CFI_CDESC_T(CFI_MAX_RANK) store;
+    CFI_cdesc_t *array = (CFI_cdesc_t *)&store;
+    CFI_index_t extents[CFI_MAX_RANK], bounds[CFI_MAX_RANK];
+    for (int i = 0; i < pointer->rank; i++) {
+        extents[i] = counts[i];
+        bounds[i] = lower[i];
+    }
+    int code = CFI_establish(array, memory, CFI_attribute_other, pointer->type, pointer->elem_len,
+                             pointer->rank, extents);
+    /* No function of the standard makes an array with its axes in another order */
+    for (int i = 0; strides != NULL && i < pointer->rank; i++)
+        array->dim[i].sm = strides[i];
+    code = code || CFI_setpointer(pointer, array, bounds);
+    return code ? redist_fail(REDIST_ERR_ARGUMENT, "pointer cannot have these bounds") : REDIST_OK;
+}

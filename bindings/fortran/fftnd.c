@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the Fortran module fftnd calls where functions of fftnd.h take handles of MPI, or arrays whose shapes Fortran
+ * knows. The arguments are those of fftnd.h unless noted otherwise. */
+#include "fftnd.h"
+#include "arrays.h"
+
+#include <stdio.h>
+
+/** type(fftnd_plan) */
+struct fftnd__f_plan {
+    fftnd_plan *plan;
+    MPI_Fint comm;
+    int space, batch, batch_last, ndims;
+};
+
+/** The local array of one side in Fortran's order, with the batch if the array has an axis for it. */
+struct shape {
+    int rank;
+    size_t element_bytes, bytes;
+    redist_index start[REDIST_MAX_NDIMS + 1], count[REDIST_MAX_NDIMS + 1];
+    ptrdiff_t stride[REDIST_MAX_NDIMS + 1]; /* bytes */
+};
+
+/* ---------------------------------------------------------------- shapes of arrays */
+
+static void add_axis(struct shape *shape, redist_index start, redist_index count,
+                     ptrdiff_t stride) {
+    shape->start[shape->rank] = start;
+    shape->count[shape->rank] = count;
+    shape->stride[shape->rank++] = stride * (ptrdiff_t)shape->element_bytes;
+}
+
+/* Errors: ERR_ARGUMENT if an array of so many axes cannot be that of this side; those of fftnd_plan_layout. */
+static int find_shape(const struct fftnd__f_plan *plan, int side, int rank, struct shape *shape) {
+    fftnd_layout layout;
+    int code = fftnd_layout_init(&layout, sizeof(layout));
+    code = code ? code : fftnd_plan_layout(plan->plan, (enum fftnd_side)side, &layout);
+    if (code)
+        return code;
+    int with_batch = rank == layout.ndims + 1;
+    if (rank != layout.ndims + with_batch || (plan->batch > 1 && !with_batch))
+        return redist_fail(REDIST_ERR_ARGUMENT,
+                           "the array has %d axes, but the plan has %d and a batch of %d", rank,
+                           layout.ndims, plan->batch);
+    shape->element_bytes = layout.element_bytes;
+    shape->bytes = layout.bytes;
+    if (with_batch && plan->batch_last)
+        add_axis(shape, 0, plan->batch, layout.batch_stride);
+    for (int axis = layout.ndims - 1; axis >= 0; axis--)
+        add_axis(shape, layout.start[axis], layout.count[axis], layout.stride[axis]);
+    if (with_batch && !plan->batch_last)
+        add_axis(shape, 0, plan->batch, layout.batch_stride);
+    return REDIST_OK;
+}
+
+static int is_empty(const struct shape *shape) {
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->count[i] == 0)
+            return 1;
+    return 0;
+}
+
+static int check_element(const struct shape *shape, size_t bytes) {
+    return bytes == shape->element_bytes
+               ? REDIST_OK
+               : redist_fail(REDIST_ERR_ARGUMENT,
+                             "an element of the array has %zu bytes, but one of the plan %zu",
+                             bytes, shape->element_bytes);
+}
+
+static int point(CFI_cdesc_t *pointer, const struct shape *shape, void *memory) {
+    redist_index lower[REDIST_MAX_NDIMS + 1];
+    for (int i = 0; i < shape->rank; i++)
+        lower[i] = shape->start[i] + 1;
+    return redist__f_point(pointer, memory, lower, shape->count, shape->stride);
+}
+
+/* Allocates the local array of one side. Collective. */
+int fftnd__f_alloc(const struct fftnd__f_plan *plan, int side, CFI_cdesc_t *pointer) {
+    struct shape shape = {0};
+    void *memory = NULL;
+    int code = find_shape(plan, side, pointer->rank, &shape);
+    code = code ? code : check_element(&shape, pointer->elem_len);
+    code = code ? code
+                : redist_alloc_in(MPI_Comm_f2c(plan->comm), (enum redist_space)plan->space,
+                                  shape.bytes, &memory);
+    return code ? code : point(pointer, &shape, memory);
+}
+
+/* Points to memory as to the local array of one side. */
+int fftnd__f_point(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *memory,
+                   CFI_cdesc_t *pointer) {
+    struct shape shape = {0};
+    int code = find_shape(plan, side, pointer->rank, &shape);
+    code = code ? code : check_element(&shape, pointer->elem_len);
+    return code ? code : point(pointer, &shape, memory->base_addr);
+}
+
+/* ---------------------------------------------------------------- plans and transforms */
+
+int fftnd__f_plan_create(MPI_Fint comm, int ndims, const redist_index sizes[], int kind,
+                         int precision, const fftnd_options *options, fftnd_plan **plan) {
+    return fftnd_plan_create(MPI_Comm_f2c(comm), ndims, sizes, (enum fftnd_kind)kind,
+                             (enum fftnd_precision)precision, options, plan);
+}
+
+int fftnd__f_plan_get_comm(const fftnd_plan *plan, MPI_Fint *comm) {
+    MPI_Comm found;
+    int code = fftnd_plan_get_comm(plan, &found);
+    if (code == REDIST_OK)
+        *comm = MPI_Comm_c2f(found);
+    return code;
+}
+
+/* Whether the elements lie where the plan expects them. */
+static int check_strides(const struct shape *shape, const CFI_cdesc_t *array) {
+    for (int i = 0; i < shape->rank; i++) {
+        redist_index count = shape->count[i];
+        if (array->dim[i].extent != count || (count > 1 && array->dim[i].sm != shape->stride[i]))
+            return redist_fail(REDIST_ERR_ARGUMENT,
+                               "axis %d of the array has %lld elements %lld bytes apart, but that "
+                               "of the plan %lld, %lld apart",
+                               i + 1, (long long)array->dim[i].extent, (long long)array->dim[i].sm,
+                               (long long)count, (long long)shape->stride[i]);
+    }
+    return REDIST_OK;
+}
+
+static int check_array(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *array) {
+    struct shape shape = {0};
+    int code = find_shape(plan, side, array->rank, &shape);
+    if (code || is_empty(&shape))
+        return code;
+    code = check_element(&shape, array->elem_len);
+    return code ? code : check_strides(&shape, array);
+}
+
+/* Runs a transform. The library refuses NULL on all ranks; a rank that passes it for an array that does not fit has
+ * the better message. */
+static int run(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
+               const CFI_cdesc_t *output,
+               int (*function)(fftnd_plan *plan, int direction, void *input, void *output)) {
+    int from = direction == REDIST_BACKWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
+    int fits = !check_array(plan, from, input) &&
+               !check_array(plan, FFTND_PHYSICAL + FFTND_SPECTRAL - from, output);
+    if (fits)
+        return function(plan->plan, direction, input->base_addr, output->base_addr);
+    char message[512];
+    snprintf(message, sizeof(message), "%s", redist_error_message());
+    int code = function(plan->plan, direction, NULL, NULL);
+    if (code == REDIST_ERR_NULL)
+        redist_set_message(message);
+    return code;
+}
+
+static int execute(fftnd_plan *plan, int direction, void *input, void *output) {
+    return (direction == REDIST_FORWARD ? fftnd_forward : fftnd_backward)(plan, input, output);
+}
+
+int fftnd__f_execute(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
+                     const CFI_cdesc_t *output) {
+    return run(plan, direction, input, output, execute);
+}
+
+int fftnd__f_start(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
+                   const CFI_cdesc_t *output) {
+    return run(plan, direction, input, output, fftnd_start);
+}
+
+int fftnd__f_transfer(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_t *input,
+                      const CFI_cdesc_t *output) {
+    return run(plan, direction, input, output, fftnd_plan_transfer);
+}
+
+int fftnd__f_set_workspace(fftnd_plan *plan, const CFI_cdesc_t *workspace) {
+    size_t bytes = workspace->elem_len;
+    for (int i = 0; i < workspace->rank; i++)
+        bytes *= (size_t)workspace->dim[i].extent;
+    return fftnd_plan_set_workspace(plan, redist__f_address(workspace), bytes);
+}

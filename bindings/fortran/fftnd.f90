@@ -1,0 +1,19 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!> The functions of fftnd.h, where each is explained, for Fortran, and all of module redist, whose conventions hold.
+!>
+!> fftnd_alloc(plan, side, array) allocates this rank's array of one side, memory that peers can map, and points to it:
+!> the bounds are global indices, which count from 1. fftnd_point(plan, side, memory, array) points to other memory as
+!> fftnd_alloc does, such as the other side of a transform in place. The pointer has as many axes as the plan, and one
+!> more for a batch: the last one, or the first one with FFTND_BATCH_LAST. redist_free frees such arrays.
+!>
+!> In the usual order the physical side is whole along the first axes, the halved axis of FFTND_R2C is the first, and
+!> the spectral side is whole along the last one. Dimension j of a grid of g dimensions splits axis order(d - g + j) of
+!> the physical side and axis order(d - g + j - 1) of the spectral side; order is 1, 2, .., d if nothing else is said.
+module fftnd
+  use redist
+  use fftnd_types
+  use fftnd_arrays
+  use fftnd_procedures
+  implicit none
+  private :: fftnd_options
+end module fftnd

@@ -1,0 +1,348 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The procedures of module fftnd.
+module fftnd_procedures
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use mpi_f08, only: MPI_Comm
+  use redist, only: redist_grid, redist_model, REDIST_BACKWARD, REDIST_FORWARD, REDIST_MAX_NDIMS, REDIST_OK, &
+    REDIST_SPACE_HOST
+  use redist_support
+  use fftnd_c
+  implicit none
+  private
+
+  ! What the options point to
+  type :: held_options
+    integer(c_int), allocatable :: grid(:), order(:), r2r(:)
+    integer(c_int64_t), allocatable :: retained_modes(:)
+    character(len=:), allocatable :: method, wisdom_file
+  end type held_options
+
+  public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
+  public :: fftnd_forward, fftnd_backward, fftnd_start, fftnd_wait, fftnd_plan_transfer, fftnd_plan_get_info
+  public :: fftnd_plan_get_comm, fftnd_plan_get_grid, fftnd_plan_get_method, fftnd_plan_get_phases
+  public :: fftnd_plan_set_workspace, fftnd_predict, fftnd_plan_free
+
+  !> Plans a distributed transform of an array with extents `sizes`.
+  interface fftnd_plan_create
+    module procedure plan_create_short, plan_create_long
+  end interface fftnd_plan_create
+
+  !> Predicts how long the exchanges of a transform take in one direction.
+  interface fftnd_predict
+    module procedure predict_short, predict_long
+  end interface fftnd_predict
+
+contains
+
+  !> The version of the library that runs.
+  subroutine fftnd_version(major, minor, patch)
+    integer, intent(out), optional :: major, minor, patch
+    integer :: version(3)
+    call c_version(version(1), version(2), version(3))
+    if (present(major)) major = version(1)
+    if (present(minor)) minor = version(2)
+    if (present(patch)) patch = version(3)
+  end subroutine fftnd_version
+
+  ! ---------------------------------------------------------------- plans
+
+#define INDEX int64
+  ! Options for C. d is the number of axes.
+  subroutine fill(options, d, &
+#include "fftnd_arguments.inc"
+      held)
+    type(fftnd_options), intent(out) :: options
+    integer, intent(in) :: d
+#include "fftnd_options.inc"
+    type(held_options), target, intent(inout) :: held
+    integer(c_int) :: code
+    code = c_options_init(options, c_sizeof(options))
+    if (present(grid_ndims)) options%grid_ndims = grid_ndims
+    if (present(grid)) then
+      held%grid = grid(size(grid):1:-1)
+      options%grid_ndims = size(grid)
+      options%grid = c_loc(held%grid)
+    end if
+    if (present(order)) then
+      held%order = d - order(size(order):1:-1)
+      options%order = c_loc(held%order)
+    end if
+    if (present(r2r)) then
+      held%r2r = r2r(size(r2r):1:-1)
+      options%r2r = c_loc(held%r2r)
+    end if
+    if (present(retained_modes)) then
+      held%retained_modes = retained_modes(size(retained_modes):1:-1)
+      options%retained_modes = c_loc(held%retained_modes)
+    end if
+    options%method = redist__c_text(method, held%method)
+    options%wisdom_file = redist__c_text(wisdom_file, held%wisdom_file)
+    if (present(scaling)) options%scaling = scaling
+    if (present(alignment)) options%alignment = alignment
+    if (present(batch)) options%batch = batch
+    if (present(batch_position)) options%batch_position = batch_position
+    if (present(halved_axis)) options%halved_axis = d - halved_axis
+    if (present(space)) options%space = space
+    if (present(stream)) options%stream = stream
+    if (present(device)) options%device = device
+    if (present(device_bytes)) options%device_bytes = device_bytes
+    if (present(effort)) options%effort = effort
+    if (present(fusion)) options%fusion = fusion
+    if (present(local_transpose)) options%local_transpose = local_transpose
+    if (present(staging)) options%staging = staging
+    if (present(plan_seconds)) options%plan_seconds = plan_seconds
+    if (present(tile_bytes)) options%tile_bytes = tile_bytes
+    if (present(threads)) options%threads = threads
+    call redist__flag(by_node, options%by_node)
+    call redist__flag(in_place, options%in_place)
+    call redist__flag(overwrite_input, options%overwrite_input)
+    call redist__flag(mapped_arrays, options%mapped_arrays)
+    call redist__flag(user_workspace, options%user_workspace)
+    call redist__flag(pin_arrays, options%pin_arrays)
+    call redist__flag(skip_agreement, options%skip_agreement)
+    call redist__flag(verbose, options%verbose)
+    call redist__flag(phases, options%phases)
+  end subroutine fill
+
+  subroutine plan_create_long(comm, sizes, kind, precision, plan, &
+#include "fftnd_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int64), intent(in) :: sizes(:)
+    integer, intent(in) :: kind, precision
+    type(fftnd_plan), intent(out) :: plan
+#include "fftnd_options.inc"
+    integer, intent(out), optional :: ierror
+    type(held_options), target :: held
+    type(fftnd_options) :: options
+    integer(c_int) :: code
+    integer :: d
+    d = size(sizes)
+    call fill(options, d, &
+#include "fftnd_arguments.inc"
+      held)
+    code = c_plan_create(comm%MPI_VAL, d, sizes(d:1:-1), kind, precision, options, plan%handle)
+    plan%ndims = d
+    plan%comm = comm%MPI_VAL
+    plan%space = merge(options%space, REDIST_SPACE_HOST, options%space /= 0)
+    plan%batch = options%batch
+    plan%batch_last = options%batch_position
+    call redist__finish(code, ierror)
+  end subroutine plan_create_long
+
+  subroutine predict_long(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
+      halved_axis, ierror)
+    type(redist_model), intent(in) :: model
+    integer, intent(in) :: nranks, kind, precision, grid(:)
+    integer(int64), intent(in) :: sizes(:)
+    real(c_double), intent(out) :: seconds
+    integer, intent(in), optional :: order(:), batch, halved_axis
+    integer(int64), intent(in), optional :: retained_modes(:)
+    integer, intent(out), optional :: ierror
+    type(held_options), target :: held
+    type(fftnd_options) :: options
+    integer :: d
+    d = size(sizes)
+    seconds = 0
+    call fill(options, d, grid=grid, order=order, batch=batch, retained_modes=retained_modes, &
+      halved_axis=halved_axis, held=held)
+    call redist__finish(c_predict(model, nranks, d, sizes(d:1:-1), kind, precision, options, seconds), ierror)
+  end subroutine predict_long
+#undef INDEX
+
+#define INDEX int32
+  subroutine plan_create_short(comm, sizes, kind, precision, plan, &
+#include "fftnd_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int32), intent(in) :: sizes(:)
+    integer, intent(in) :: kind, precision
+    type(fftnd_plan), intent(out) :: plan
+#include "fftnd_options.inc"
+    integer, intent(out), optional :: ierror
+    integer(int64), allocatable :: long_modes(:)
+    if (present(retained_modes)) long_modes = int(retained_modes, int64)
+#define retained_modes long_modes
+    call plan_create_long(comm, int(sizes, int64), kind, precision, plan, &
+#include "fftnd_arguments.inc"
+      ierror)
+#undef retained_modes
+  end subroutine plan_create_short
+
+  subroutine predict_short(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
+      halved_axis, ierror)
+    type(redist_model), intent(in) :: model
+    integer, intent(in) :: nranks, kind, precision, grid(:)
+    integer(int32), intent(in) :: sizes(:)
+    real(c_double), intent(out) :: seconds
+    integer, intent(in), optional :: order(:), batch, halved_axis
+    integer(int32), intent(in), optional :: retained_modes(:)
+    integer, intent(out), optional :: ierror
+    integer(int64), allocatable :: long_modes(:)
+    if (present(retained_modes)) long_modes = int(retained_modes, int64)
+    call predict_long(model, nranks, int(sizes, int64), kind, precision, grid, seconds, order, batch, long_modes, &
+      halved_axis, ierror)
+  end subroutine predict_short
+#undef INDEX
+
+  !> Frees a plan; does nothing for one that was never made.
+  subroutine fftnd_plan_free(plan, ierror)
+    type(fftnd_plan), intent(inout) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_free(plan%handle), ierror)
+  end subroutine fftnd_plan_free
+
+  ! ---------------------------------------------------------------- arrays
+
+  !> The local array of one side; start counts from 1, strides and bytes are those of fftnd.h.
+  subroutine fftnd_plan_layout(plan, side, layout, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(in) :: side
+    type(fftnd_layout), intent(out) :: layout
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    integer :: d
+    code = c_layout_init(layout, c_sizeof(layout))
+    if (code == REDIST_OK) code = c_plan_layout(plan%handle, side, layout)
+    d = layout%ndims
+    layout%sizes(1:d) = layout%sizes(d:1:-1)
+    layout%start(1:d) = layout%start(d:1:-1) + 1
+    layout%count(1:d) = layout%count(d:1:-1)
+    layout%stride(1:d) = layout%stride(d:1:-1)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_layout
+
+  !> The wavenumbers of this rank's part of the spectral side along one axis. Allocates k, whose bounds are global
+  !> indices, as those of an array of fftnd_alloc.
+  subroutine fftnd_plan_wavenumbers(plan, axis, k, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(in) :: axis
+    real(c_double), allocatable, intent(out) :: k(:)
+    integer, intent(out), optional :: ierror
+    type(fftnd_layout) :: layout
+    integer :: code
+    integer(int64) :: start, count
+    call fftnd_plan_layout(plan, FFTND_SPECTRAL, layout, code)
+    start = 1
+    count = 0
+    if (code == REDIST_OK .and. axis >= 1 .and. axis <= layout%ndims) then
+      start = layout%start(axis)
+      count = layout%count(axis)
+    end if
+    allocate (k(start:start + count - 1))
+    if (code == REDIST_OK) code = c_plan_wavenumbers(plan%handle, plan%ndims - axis, k)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_wavenumbers
+
+  !> Gives work space to a plan made with user_workspace: a contiguous array of any type.
+  subroutine fftnd_plan_set_workspace(plan, workspace, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(*), intent(inout) :: workspace(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_set_workspace(plan%handle, workspace), ierror)
+  end subroutine fftnd_plan_set_workspace
+
+  ! ---------------------------------------------------------------- transforms
+
+  !> Transforms `physical` to `spectral`: arrays of fftnd_alloc or fftnd_point, or others with the same extents and
+  !> strides. An array that does not fit counts as a null pointer.
+  subroutine fftnd_forward(plan, physical, spectral, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(*), intent(inout) :: physical(..), spectral(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_execute(plan, REDIST_FORWARD, physical, spectral), ierror)
+  end subroutine fftnd_forward
+
+  !> Transforms `spectral` to `physical`.
+  subroutine fftnd_backward(plan, spectral, physical, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(*), intent(inout) :: spectral(..), physical(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_execute(plan, REDIST_BACKWARD, spectral, physical), ierror)
+  end subroutine fftnd_backward
+
+  !> Starts a transform that fftnd_wait completes; both arrays have the attribute TARGET or POINTER.
+  subroutine fftnd_start(plan, direction, input, output, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    type(*), intent(inout), asynchronous :: input(..), output(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_start(plan, direction, input, output), ierror)
+  end subroutine fftnd_start
+
+  subroutine fftnd_wait(plan, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_wait(plan%handle), ierror)
+  end subroutine fftnd_wait
+
+  !> Moves what one direction of a plan with tiles on a device moves, and transforms nothing.
+  subroutine fftnd_plan_transfer(plan, direction, input, output, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    type(*), intent(inout) :: input(..), output(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_transfer(plan, direction, input, output), ierror)
+  end subroutine fftnd_plan_transfer
+
+  ! ---------------------------------------------------------------- questions
+
+  !> What a plan does. Grid, order and halved_axis are Fortran's.
+  subroutine fftnd_plan_get_info(plan, info, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(fftnd_plan_info), intent(out) :: info
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    integer :: d, g
+    code = c_plan_info_init(info, c_sizeof(info))
+    if (code == REDIST_OK) code = c_plan_get_info(plan%handle, info)
+    if (code == REDIST_OK) then
+      d = plan%ndims
+      g = info%grid_ndims
+      info%grid(1:g) = info%grid(g:1:-1)
+      info%order(1:d) = d - info%order(d:1:-1)
+      if (info%halved_axis >= 0) info%halved_axis = d - info%halved_axis
+    end if
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_get_info
+
+  subroutine fftnd_plan_get_comm(plan, comm, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(MPI_Comm), intent(out) :: comm
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get_comm(plan%handle, comm%MPI_VAL), ierror)
+  end subroutine fftnd_plan_get_comm
+
+  !> The plan's process grid, for redist_grid_get; the plan owns it.
+  subroutine fftnd_plan_get_grid(plan, grid, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(redist_grid), intent(out) :: grid
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get_grid(plan%handle, grid%handle), ierror)
+  end subroutine fftnd_plan_get_grid
+
+  !> The method of the first exchange.
+  subroutine fftnd_plan_get_method(plan, method, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    character(len=:), allocatable, intent(out) :: method
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: found
+    integer(c_int) :: code
+    found = c_null_ptr
+    code = c_plan_get_method(plan%handle, found)
+    method = redist__text(found)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_get_method
+
+  subroutine fftnd_plan_get_phases(plan, phases, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    type(fftnd_phases), intent(out) :: phases
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    code = c_phases_init(phases, c_sizeof(phases))
+    if (code == REDIST_OK) code = c_plan_get_phases(plan%handle, phases)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_get_phases
+
+end module fftnd_procedures

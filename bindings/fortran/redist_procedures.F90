@@ -1,0 +1,523 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The procedures of module redist.
+module redist_procedures
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use mpi_f08, only: MPI_Comm
+  use redist_c
+  use redist_support
+  implicit none
+  private
+
+  !> The kind of extents, counts and indices.
+  integer, parameter, public :: redist_index = int64
+
+  !> A Cartesian process grid with its one-dimensional subgroups.
+  type, public :: redist_grid
+    type(c_ptr) :: handle = c_null_ptr
+  end type redist_grid
+
+  !> A reusable exchange between two distributed arrays.
+  type, public :: redist_plan
+    type(c_ptr) :: handle = c_null_ptr
+    integer :: ndims = 0
+  end type redist_plan
+
+  public :: redist_version, redist_error_name, redist_error_string, redist_error_message
+  public :: redist_decompose, redist_subcomm, redist_grid_create, redist_grid_free, redist_grid_get
+  public :: redist_grid_comm, redist_grid_subcomm, redist_grid_box, redist_box_init
+  public :: redist_exchange, redist_plan_exchange, redist_plan_boxes, redist_plan_execute
+  public :: redist_plan_execute_arrays, redist_plan_start, redist_plan_start_arrays, redist_plan_wait
+  public :: redist_plan_put_begin, redist_plan_put, redist_plan_put_progress, redist_plan_put_arrived
+  public :: redist_plan_put_end, redist_plan_get_begin, redist_plan_get, redist_plan_get_end
+  public :: redist_plan_get_info, redist_plan_get_comm, redist_plan_get_method, redist_plan_get_phases
+  public :: redist_plan_free, redist_method_count, redist_method_name, redist_method_summary
+  public :: redist_method_exists, redist_forget_wisdom, redist_model_fit, redist_model_seconds
+
+  !> Balanced block decomposition of n elements: `part` counts from 0, `start` from 1.
+  interface redist_decompose
+    module procedure decompose_short, decompose_long
+  end interface redist_decompose
+
+  !> The box that this rank holds when dimension i of the grid splits axis axes(i).
+  interface redist_grid_box
+    module procedure grid_box_short, grid_box_long
+  end interface redist_grid_box
+
+  !> Plans the exchange between two arbitrary box distributions of one global array.
+  interface redist_plan_boxes
+    module procedure plan_boxes_short, plan_boxes_long
+  end interface redist_plan_boxes
+
+contains
+
+  ! ---------------------------------------------------------------- version and errors
+
+  !> The version of the library that runs.
+  subroutine redist_version(major, minor, patch)
+    integer, intent(out), optional :: major, minor, patch
+    integer :: version(3)
+    call c_version(version(1), version(2), version(3))
+    if (present(major)) major = version(1)
+    if (present(minor)) minor = version(2)
+    if (present(patch)) patch = version(3)
+  end subroutine redist_version
+
+  !> The name of a code, such as "REDIST_ERR_AXIS".
+  function redist_error_name(code) result(name)
+    integer, intent(in) :: code
+    character(len=:), allocatable :: name
+    name = redist__text(c_error_name(code))
+  end function redist_error_name
+
+  !> The sentence that explains a code.
+  function redist_error_string(code) result(sentence)
+    integer, intent(in) :: code
+    character(len=:), allocatable :: sentence
+    sentence = redist__text(c_error_string(code))
+  end function redist_error_string
+
+  !> What went wrong in this thread's last failed call.
+  function redist_error_message() result(message)
+    character(len=:), allocatable :: message
+    message = redist__text(c_error_message())
+  end function redist_error_message
+
+  ! ---------------------------------------------------------------- who owns what
+
+  subroutine decompose_long(n, nparts, part, count, start, ierror)
+    integer(int64), intent(in) :: n
+    integer, intent(in) :: nparts, part
+    integer(int64), intent(out) :: count, start
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    count = 0
+    start = 0
+    code = c_decompose(n, nparts, part, count, start)
+    start = start + 1
+    call redist__finish(code, ierror)
+  end subroutine decompose_long
+
+  subroutine decompose_short(n, nparts, part, count, start, ierror)
+    integer(int32), intent(in) :: n
+    integer, intent(in) :: nparts, part
+    integer(int32), intent(out) :: count, start
+    integer, intent(out), optional :: ierror
+    integer(int64) :: long_count, long_start
+    call decompose_long(int(n, int64), nparts, part, long_count, long_start, ierror)
+    count = int(long_count, int32)
+    start = int(long_start, int32)
+  end subroutine decompose_short
+
+  !> Splits a communicator in the one-dimensional subgroups of a balanced grid of size(subcomms) dimensions.
+  subroutine redist_subcomm(comm, subcomms, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Comm), intent(out) :: subcomms(:)
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: made(size(subcomms)), code
+    made = comm%MPI_VAL
+    code = c_subcomm(comm%MPI_VAL, size(subcomms), made)
+    if (code == REDIST_OK) subcomms(:)%MPI_VAL = made(size(made):1:-1)
+    call redist__finish(code, ierror)
+  end subroutine redist_subcomm
+
+  !> Arranges the ranks of a communicator as a Cartesian grid; the first dimension varies fastest.
+  !>   dims     processes along each dimension, 0 = choose
+  !>   by_node  as redist_grid_create_by_node
+  subroutine redist_grid_create(comm, dims, grid, by_node, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: dims(:)
+    type(redist_grid), intent(out) :: grid
+    logical, intent(in), optional :: by_node
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: node
+    node = 0
+    call redist__flag(by_node, node)
+    call redist__finish(c_grid_create(comm%MPI_VAL, node, size(dims), dims(size(dims):1:-1), grid%handle), ierror)
+  end subroutine redist_grid_create
+
+  subroutine redist_grid_free(grid, ierror)
+    type(redist_grid), intent(inout) :: grid
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_grid_free(grid%handle), ierror)
+  end subroutine redist_grid_free
+
+  !> The shape of a grid and this rank's coordinates, which count from 0.
+  subroutine redist_grid_get(grid, dims, coords, ierror)
+    type(redist_grid), intent(in) :: grid
+    integer, allocatable, intent(out), optional :: dims(:), coords(:)
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: n, own_dims(REDIST_MAX_NDIMS), own_coords(REDIST_MAX_NDIMS), code
+    n = 0
+    code = c_grid_get(grid%handle, n, own_dims, own_coords)
+    if (present(dims)) dims = own_dims(n:1:-1)
+    if (present(coords)) coords = own_coords(n:1:-1)
+    call redist__finish(code, ierror)
+  end subroutine redist_grid_get
+
+  subroutine redist_grid_comm(grid, comm, ierror)
+    type(redist_grid), intent(in) :: grid
+    type(MPI_Comm), intent(out) :: comm
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_grid_comm(grid%handle, comm%MPI_VAL), ierror)
+  end subroutine redist_grid_comm
+
+  !> The ranks that differ from this one only in dimension dim.
+  subroutine redist_grid_subcomm(grid, dim, comm, ierror)
+    type(redist_grid), intent(in) :: grid
+    integer, intent(in) :: dim
+    type(MPI_Comm), intent(out) :: comm
+    integer, intent(out), optional :: ierror
+    integer, allocatable :: dims(:)
+    integer :: code
+    call redist_grid_get(grid, dims, ierror=code)
+    if (code == REDIST_OK) code = c_grid_subcomm(grid%handle, size(dims) - dim, comm%MPI_VAL)
+    call redist__finish(code, ierror)
+  end subroutine redist_grid_subcomm
+
+  subroutine grid_box_long(grid, sizes, axes, box, ierror)
+    type(redist_grid), intent(in) :: grid
+    integer(int64), intent(in) :: sizes(:)
+    integer, intent(in) :: axes(:)
+    type(redist_box), intent(out) :: box
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    integer :: d, g
+    d = size(sizes)
+    g = size(axes)
+    code = c_box_init(box, c_sizeof(box))
+    if (code == REDIST_OK) code = c_grid_box(grid%handle, d, sizes(d:1:-1), d - axes(g:1:-1), box)
+    if (code == REDIST_OK) box = reversed(box, d, 1)
+    call redist__finish(code, ierror)
+  end subroutine grid_box_long
+
+  subroutine grid_box_short(grid, sizes, axes, box, ierror)
+    type(redist_grid), intent(in) :: grid
+    integer(int32), intent(in) :: sizes(:)
+    integer, intent(in) :: axes(:)
+    type(redist_box), intent(out) :: box
+    integer, intent(out), optional :: ierror
+    call grid_box_long(grid, int(sizes, int64), axes, box, ierror)
+  end subroutine grid_box_short
+
+  !> An empty box, to be filled in: start from 1; offset is the number of elements before the box.
+  subroutine redist_box_init(box, ierror)
+    type(redist_box), intent(out) :: box
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    code = c_box_init(box, c_sizeof(box))
+    box%start = 1
+    call redist__finish(code, ierror)
+  end subroutine redist_box_init
+
+  ! A box with its axes in the other order, and the first element counted from `first` more.
+  pure function reversed(box, d, first)
+    type(redist_box), intent(in) :: box
+    integer, intent(in) :: d, first
+    type(redist_box) :: reversed
+    reversed = box
+    reversed%start(1:d) = box%start(d:1:-1) + first
+    reversed%count(1:d) = box%count(d:1:-1)
+    reversed%extent(1:d) = box%extent(d:1:-1)
+    reversed%offset(1:d) = box%offset(d:1:-1)
+  end function reversed
+
+  ! ---------------------------------------------------------------- exchanges and plans
+
+  !> Moves a distributed array from one alignment to another, once: a is whole along axis_a, b along axis_b.
+  subroutine redist_exchange(comm, a, axis_a, b, axis_b, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(*), intent(in) :: a(..)
+    type(*), intent(inout) :: b(..)
+    integer, intent(in) :: axis_a, axis_b
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_exchange(comm%MPI_VAL, a, axis_a, b, axis_b), ierror)
+  end subroutine redist_exchange
+
+  ! Options for C; the texts live in `held`. d is the number of axes.
+  subroutine fill(options, held, d, &
+#include "redist_arguments.inc"
+      file)
+    type(redist_options), intent(out) :: options
+    character(len=:), allocatable, target, intent(inout) :: held, file
+    integer, intent(in) :: d
+#include "redist_options.inc"
+    integer(c_int) :: code
+    code = c_options_init(options, c_sizeof(options))
+    options%method = redist__c_text(method, held)
+    options%wisdom_file = redist__c_text(wisdom_file, file)
+    if (present(effort)) options%effort = effort
+    if (present(tune_seconds)) options%tune_seconds = tune_seconds
+    if (present(nontemporal_bytes)) options%nontemporal_bytes = nontemporal_bytes
+    if (present(space)) options%space = space
+    if (present(staging)) options%staging = staging
+    if (present(stream)) options%stream = stream
+    if (present(bind_a)) options%bind_a = bind_a
+    if (present(bind_b)) options%bind_b = bind_b
+    if (present(tiles)) options%tiles = tiles
+    if (present(partitions)) options%partitions = partitions
+    if (present(partition_axis)) options%partition_axis = d - partition_axis
+    call redist__flag(verbose, options%verbose)
+    call redist__flag(concurrent, options%concurrent)
+    call redist__flag(skip_agreement, options%skip_agreement)
+    call redist__flag(phases, options%phases)
+  end subroutine fill
+
+  !> Plans the exchange that redist_exchange does, for repeated use in both directions.
+  subroutine redist_plan_exchange(comm, a, axis_a, b, axis_b, plan, &
+#include "redist_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(*), intent(in) :: a(..), b(..)
+    integer, intent(in) :: axis_a, axis_b
+    type(redist_plan), intent(out) :: plan
+#include "redist_options.inc"
+    integer, intent(out), optional :: ierror
+    type(redist_options) :: options
+    character(len=:), allocatable, target :: held, file
+    plan%ndims = rank(a)
+    call fill(options, held, rank(a), &
+#include "redist_arguments.inc"
+      file)
+    call redist__finish(c_plan_exchange(comm%MPI_VAL, a, axis_a, b, axis_b, options, plan%handle), ierror)
+  end subroutine redist_plan_exchange
+
+  ! a and b: an array of as many axes as sizes has values is the local array; of others box%extent says how it lies.
+  subroutine plan_boxes_long(comm, sizes, box_a, a, box_b, b, plan, &
+#include "redist_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int64), intent(in) :: sizes(:)
+    type(redist_box), intent(in) :: box_a, box_b
+    type(*), intent(in) :: a(..), b(..)
+    type(redist_plan), intent(out) :: plan
+#include "redist_options.inc"
+    integer, intent(out), optional :: ierror
+    type(redist_options) :: options
+    character(len=:), allocatable, target :: held, file
+    integer :: d
+    d = size(sizes)
+    plan%ndims = d
+    call fill(options, held, d, &
+#include "redist_arguments.inc"
+      file)
+    call redist__finish(c_plan_boxes(comm%MPI_VAL, d, sizes(d:1:-1), reversed(box_a, d, -1), a, &
+      reversed(box_b, d, -1), b, options, plan%handle), ierror)
+  end subroutine plan_boxes_long
+
+  subroutine plan_boxes_short(comm, sizes, box_a, a, box_b, b, plan, &
+#include "redist_arguments.inc"
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(int32), intent(in) :: sizes(:)
+    type(redist_box), intent(in) :: box_a, box_b
+    type(*), intent(in) :: a(..), b(..)
+    type(redist_plan), intent(out) :: plan
+#include "redist_options.inc"
+    integer, intent(out), optional :: ierror
+    call plan_boxes_long(comm, int(sizes, int64), box_a, a, box_b, b, plan, &
+#include "redist_arguments.inc"
+      ierror)
+  end subroutine plan_boxes_short
+
+  !> Executes a plan: REDIST_FORWARD moves A to B, REDIST_BACKWARD moves B to A.
+  subroutine redist_plan_execute(plan, direction, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_execute(plan%handle, direction), ierror)
+  end subroutine redist_plan_execute
+
+  !> redist_plan_execute on other arrays of the plan's shapes.
+  subroutine redist_plan_execute_arrays(plan, direction, a, b, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    type(*), intent(inout) :: a(..), b(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_execute_arrays(plan%handle, direction, a, b), ierror)
+  end subroutine redist_plan_execute_arrays
+
+  !> Starts an execution that redist_plan_wait completes.
+  subroutine redist_plan_start(plan, direction, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_start(plan%handle, direction), ierror)
+  end subroutine redist_plan_start
+
+  !> redist_plan_start on other arrays; these have the attribute TARGET or POINTER.
+  subroutine redist_plan_start_arrays(plan, direction, a, b, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    type(*), intent(inout), asynchronous :: a(..), b(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_start_arrays(plan%handle, direction, a, b), ierror)
+  end subroutine redist_plan_start_arrays
+
+  subroutine redist_plan_wait(plan, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_wait(plan%handle), ierror)
+  end subroutine redist_plan_wait
+
+  ! ---------------------------------------------------------------- tiles
+
+  !> Opens a forward execution in which array A is put tile by tile.
+  subroutine redist_plan_put_begin(plan, destination, ierror)
+    type(redist_plan), intent(in) :: plan
+    type(*), intent(inout), asynchronous :: destination(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put_begin(plan%handle, destination), ierror)
+  end subroutine redist_plan_put_begin
+
+  !> Puts a tile, which may be a section of an array; start is the index of its first element in array A.
+  subroutine redist_plan_put(plan, start, tile, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer(redist_index), intent(in) :: start(:)
+    type(*), intent(in) :: tile(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put(plan%handle, plan%ndims, size(start), start(size(start):1:-1) - 1, tile), ierror)
+  end subroutine redist_plan_put
+
+  subroutine redist_plan_put_progress(plan, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put_progress(plan%handle), ierror)
+  end subroutine redist_plan_put_progress
+
+  subroutine redist_plan_put_arrived(plan, partitions, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out) :: partitions
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put_arrived(plan%handle, partitions), ierror)
+  end subroutine redist_plan_put_arrived
+
+  subroutine redist_plan_put_end(plan, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put_end(plan%handle), ierror)
+  end subroutine redist_plan_put_end
+
+  !> Opens a forward execution in which array B is gotten tile by tile.
+  subroutine redist_plan_get_begin(plan, source, ierror)
+    type(redist_plan), intent(in) :: plan
+    type(*), intent(in), asynchronous :: source(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get_begin(plan%handle, source), ierror)
+  end subroutine redist_plan_get_begin
+
+  !> Gets a tile, which may be a section of an array; start is the index of its first element in array B.
+  subroutine redist_plan_get(plan, start, tile, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer(redist_index), intent(in) :: start(:)
+    type(*), intent(inout) :: tile(..)
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get(plan%handle, plan%ndims, size(start), start(size(start):1:-1) - 1, tile), ierror)
+  end subroutine redist_plan_get
+
+  subroutine redist_plan_get_end(plan, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get_end(plan%handle), ierror)
+  end subroutine redist_plan_get_end
+
+  subroutine redist_plan_free(plan, ierror)
+    type(redist_plan), intent(inout) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_free(plan%handle), ierror)
+  end subroutine redist_plan_free
+
+  ! ---------------------------------------------------------------- questions
+
+  subroutine redist_plan_get_info(plan, info, ierror)
+    type(redist_plan), intent(in) :: plan
+    type(redist_plan_info), intent(out) :: info
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    code = c_plan_info_init(info, c_sizeof(info))
+    if (code == REDIST_OK) code = c_plan_get_info(plan%handle, info)
+    call redist__finish(code, ierror)
+  end subroutine redist_plan_get_info
+
+  subroutine redist_plan_get_comm(plan, comm, ierror)
+    type(redist_plan), intent(in) :: plan
+    type(MPI_Comm), intent(out) :: comm
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_get_comm(plan%handle, comm%MPI_VAL), ierror)
+  end subroutine redist_plan_get_comm
+
+  !> The plan's method, with its variant.
+  subroutine redist_plan_get_method(plan, method, ierror)
+    type(redist_plan), intent(in) :: plan
+    character(len=:), allocatable, intent(out) :: method
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: found
+    integer(c_int) :: code
+    found = c_null_ptr
+    code = c_plan_get_method(plan%handle, found)
+    method = redist__text(found)
+    call redist__finish(code, ierror)
+  end subroutine redist_plan_get_method
+
+  subroutine redist_plan_get_phases(plan, phases, ierror)
+    type(redist_plan), intent(in) :: plan
+    type(redist_phases), intent(out) :: phases
+    integer, intent(out), optional :: ierror
+    integer(c_int) :: code
+    code = c_phases_init(phases, c_sizeof(phases))
+    if (code == REDIST_OK) code = c_plan_get_phases(plan%handle, phases)
+    call redist__finish(code, ierror)
+  end subroutine redist_plan_get_phases
+
+  integer function redist_method_count()
+    redist_method_count = c_method_count()
+  end function redist_method_count
+
+  !> The name of a method, 1 <= index <= redist_method_count().
+  function redist_method_name(index) result(name)
+    integer, intent(in) :: index
+    character(len=:), allocatable :: name
+    name = redist__text(c_method_name(index - 1))
+  end function redist_method_name
+
+  !> One sentence on how a method moves the bytes.
+  function redist_method_summary(index) result(summary)
+    integer, intent(in) :: index
+    character(len=:), allocatable :: summary
+    summary = redist__text(c_method_summary(index - 1))
+  end function redist_method_summary
+
+  logical function redist_method_exists(request)
+    character(len=*), intent(in) :: request
+    redist_method_exists = c_method_exists(trim(request)//c_null_char) /= 0
+  end function redist_method_exists
+
+  subroutine redist_forget_wisdom()
+    call c_forget_wisdom()
+  end subroutine redist_forget_wisdom
+
+  !> Measures what messages cost, with a method of choice.
+  subroutine redist_model_fit(comm, model, method, space, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(redist_model), intent(out) :: model
+    character(len=*), intent(in), optional :: method
+    integer, intent(in), optional :: space
+    integer, intent(out), optional :: ierror
+    type(redist_options) :: options
+    character(len=:), allocatable, target :: held, file
+    integer(c_int) :: code
+    call fill(options, held, 0, method=method, space=space, file=file)
+    code = c_model_init(model, c_sizeof(model))
+    if (code == REDIST_OK) code = c_model_fit(comm%MPI_VAL, options, model)
+    call redist__finish(code, ierror)
+  end subroutine redist_model_fit
+
+  !> The time of an exchange by the model, in seconds.
+  real(c_double) function redist_model_seconds(model, nranks, nparts, stride, bytes)
+    type(redist_model), intent(in) :: model
+    integer, intent(in) :: nranks, nparts, stride
+    real(c_double), intent(in) :: bytes
+    redist_model_seconds = c_model_seconds(model, nranks, nparts, stride, bytes)
+  end function redist_model_seconds
+
+end module redist_procedures

@@ -1,0 +1,71 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What the modules redist and fftnd share: ierror, text, and order.
+module redist_support
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use mpi_f08, only: MPI_Abort, MPI_COMM_WORLD, MPI_Finalized, MPI_Initialized
+  use redist_c, only: c_error_message
+  implicit none
+  private
+  public :: redist__finish, redist__text, redist__c_text, redist__flag
+
+  interface
+    function c_strlen(text) bind(c, name='strlen')
+      import
+      type(c_ptr), value :: text
+      integer(c_size_t) :: c_strlen
+    end function c_strlen
+  end interface
+
+contains
+
+  ! Hands out the code; without ierror an error ends the program on all ranks.
+  subroutine redist__finish(code, ierror)
+    integer(c_int), intent(in) :: code
+    integer, intent(out), optional :: ierror
+    logical :: begun, ended
+    if (present(ierror)) then
+      ierror = code
+    else if (code /= 0) then
+      write (error_unit, '(a)') redist__text(c_error_message())
+      call MPI_Initialized(begun)
+      call MPI_Finalized(ended)
+      if (begun .and. .not. ended) call MPI_Abort(MPI_COMM_WORLD, int(code))
+      error stop
+    end if
+  end subroutine redist__finish
+
+  ! A copy of a text of C; empty for a null pointer.
+  function redist__text(pointer) result(text)
+    type(c_ptr), intent(in) :: pointer
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+    text = ''
+    if (.not. c_associated(pointer)) return
+    call c_f_pointer(pointer, characters, [c_strlen(pointer)])
+    text = repeat(' ', size(characters))
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function redist__text
+
+  ! The address of a text for C, which `keep` holds; null if there is none.
+  function redist__c_text(text, keep) result(pointer)
+    character(len=*), intent(in), optional :: text
+    character(len=:), allocatable, target, intent(inout) :: keep
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(text)) return
+    keep = trim(text)//c_null_char
+    pointer = c_loc(keep)
+  end function redist__c_text
+
+  ! Sets a number of C by a condition, if there is one.
+  subroutine redist__flag(condition, number)
+    logical, intent(in), optional :: condition
+    integer(c_int), intent(inout) :: number
+    if (present(condition)) number = merge(1, 0, condition)
+  end subroutine redist__flag
+
+end module redist_support
