@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms, against NumPy on the gathered array."""
+import sys
+import types
+
 import numpy as np
 import pytest
 from conftest import comm, gathered
@@ -7,6 +10,7 @@ from mpi4py import MPI
 
 import fftnd
 import redist
+from redist import _streams
 
 P, RANK = comm.size, comm.rank
 FAST = dict(effort="estimate")
@@ -223,3 +227,32 @@ def test_errors_come_on_all_ranks(random):
             fftnd.Plan(comm, (8, 7, 6), **keywords, **FAST)
     with pytest.raises((redist.ArgumentError, TypeError)):
         fftnd.Plan(comm, "abc" if RANK == 0 else (8, 7, 6), **FAST)
+
+
+class OnDevice:
+    """An array that says it lies in device memory, with work in stream 7."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, "stream": 7}
+
+
+class Stream:
+    ptr = 42
+
+
+def test_device_arrays_are_told_apart(random, monkeypatch):
+    """Without a device: what an array says of itself is understood, its stream is waited for, and a plan for host
+    memory refuses it on all ranks."""
+    waited = []
+    fake = types.SimpleNamespace(cuda=types.SimpleNamespace(
+        ExternalStream=lambda stream: types.SimpleNamespace(synchronize=lambda: waited.append(stream)),
+        is_available=lambda: False))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    with fftnd.Plan(comm, (6, 5, 4), **FAST) as plan:
+        with pytest.raises(ValueError, match="is on a device"):
+            plan.forward(OnDevice(np.zeros(plan.physical_shape)))
+        assert waited == [7]
+    assert _streams.pointer(Stream()) == 42 and _streams.pointer(3) == 3 and _streams.pointer(None) == 0
+    with pytest.raises(redist.Error):
+        fftnd.Plan(comm, (6, 5, 4), space="cuda", device="cuda", stream=0, **FAST)
