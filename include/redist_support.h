@@ -232,6 +232,8 @@ typedef struct redist__space {
 
     /** Bytes that are free, and a number that all who share them have in common; 0 and 0 = no limit is known. */
     int (*find_free)(size_t *bytes, unsigned long long *identity);
+    /** The PCI address of a device (-1 = the current one) as Linux writes it; 0 = there is no such device. */
+    int (*find_address)(int device, size_t bytes, char text[]);
     /** Memory of this rank alone, and host memory that copies to and from this space reach best. */
     int (*allocate)(size_t bytes, void **memory);
     void (*release)(void *memory);

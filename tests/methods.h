@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** The methods that work on arrays in host memory: all but nccl and signals. */
+/** The methods that work on arrays in host memory: all but those for devices alone. */
 #ifndef TESTS_METHODS_H
 #define TESTS_METHODS_H
 

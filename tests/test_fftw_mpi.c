@@ -167,7 +167,9 @@ static void execute_new(const struct problem *p, X(plan) plan, real *in, real *o
 
 /* ---------------------------------------------------------------- arrays */
 
-enum { GUARD = 16 };
+/* FFTW's plans write behind what its local_size says in some cases with blocks of the user's (c2r of 22 x 1 x 9 in
+ * blocks of 7 on 4 ranks), so there is more. */
+enum { GUARD = 16, SLACK = 4096 };
 
 struct array {
     real *memory;
@@ -177,7 +179,7 @@ struct array {
 
 static struct array array_make(ptrdiff_t n, int plain) {
     struct array array = {.n = n, .plain = plain};
-    size_t all = (size_t)n + GUARD;
+    size_t all = (size_t)n + GUARD + SLACK;
     array.memory = plain ? malloc(all * sizeof(real)) : X(alloc_real)(all);
     for (size_t i = 0; i < all; i++)
         array.memory[i] = (real)-777.5;
@@ -315,7 +317,8 @@ static void compare(const struct problem *problem) {
         double wrong = difference(&rows, a, b), scale = largest(&rows, b) + 1;
         check_all(wrong <= tolerance * scale, "wrong by %g of %g (%s)", wrong, scale,
                   is_here(here.plan) ? "here" : "FFTW's");
-        int guards = guard_holds(&here.arrays[0][0]) && guard_holds(&here.arrays[0][1]);
+        int guards = !is_here(here.plan) ||
+                     (guard_holds(&here.arrays[0][0]) && guard_holds(&here.arrays[0][1]));
         check_all(guards, "written behind an array");
         fill(there.arrays[0][0].memory, sizes.all, seed);
         check_all(!preserves_input(problem) ||
@@ -356,9 +359,13 @@ static struct problem random_problem(enum kind kind) {
     if (kind == TRANSPOSE)
         problem.rank = 2;
     for (int axis = 0; axis < problem.rank; axis++) {
-        problem.n[axis] = random_between(kind == R2R ? 2 : 1, most[problem.rank]);
+        problem.n[axis] =
+            random_between(kind == R2R ? 2 : 1, kind == TRANSPOSE ? 200 : most[problem.rank]);
         problem.r2r[axis] = r2r[random_between(0, 10)];
     }
+    if (problem.n[1] ==
+        1) /* FFTW 3.3.10 is wrong with 4 x 1 x 2 on 2 ranks if the input is transposed */
+        problem.n[1] = 3;
     problem.howmany = random_chance(60) ? 1 : random_between(2, 5);
     problem.sign = random_chance(50) ? FFTW_FORWARD : FFTW_BACKWARD;
     choose_flags(&problem);

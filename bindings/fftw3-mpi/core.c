@@ -10,7 +10,7 @@
 EXPORT void X(execute)(const X(plan) plan) {
     OURS(plan);
     if (ours != NULL)
-        fftnd_fftw__plan_execute(ours, ours->in, ours->out);
+        fftnd_fftw__plan_execute(ours, ours->in, ours->out, 0);
     else
         FFTW(execute)(plan);
 }
@@ -20,14 +20,14 @@ EXPORT void X(execute)(const X(plan) plan) {
     EXPORT void X(name)(const X(plan) plan, source *in, target *out) {                             \
         OURS(plan);                                                                                \
         if (ours != NULL)                                                                          \
-            fftnd_fftw__plan_execute(ours, in, out);                                               \
+            fftnd_fftw__plan_execute(ours, in, out, 1);                                            \
         else                                                                                       \
             FFTW(name)(plan, in, out);                                                             \
     }                                                                                              \
     EXPORT void XM(name)(X(plan) plan, source * in, target * out) {                                \
         OURS(plan);                                                                                \
         if (ours != NULL)                                                                          \
-            fftnd_fftw__plan_execute(ours, in, out);                                               \
+            fftnd_fftw__plan_execute(ours, in, out, 1);                                            \
         else                                                                                       \
             FFTW_MPI(name)(plan, in, out);                                                         \
     }

@@ -7,6 +7,8 @@
 #include "report.h"
 #include "request.h"
 
+#include <stdint.h>
+
 /* ---------------------------------------------------------------- what concerns the whole program */
 
 EXPORT void XM(init)(void) {
@@ -136,6 +138,37 @@ static int find_threads(void) {
     return threads != NULL ? threads() : 1;
 }
 
+/* All ranks transform in place, or none does; those without data may have no arrays at all. */
+static int agree_in_place(MPI_Comm comm, const void *in, const void *out) {
+    int differ = in != out;
+    if (MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS)
+        return 0;
+    return !differ;
+}
+
+/* Bytes that the program has allocated for each array, if it has asked local_size. */
+static size_t find_room(const struct fftnd_fftw__request *request) {
+    ptrdiff_t n[REDIST_MAX_NDIMS], count[2], start[2], most = 0;
+    size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
+    if (request->rank < 2 || request->rank >= REDIST_MAX_NDIMS)
+        return SIZE_MAX;
+    for (int axis = 0; axis < request->rank; axis++)
+        n[axis] = request->n[axis];
+    if (request->kind == FFTND_R2C)
+        n[request->rank - 1] = n[request->rank - 1] / 2 + 1;
+    for (int array = 0; array < 2; array++) {
+        const int split[2] = {request->flags.transposed_in, request->flags.transposed_out};
+        ptrdiff_t blocks[2] = {0, 0};
+        blocks[split[!array]] = request->blocks[!array];
+        blocks[split[array]] = request->blocks[array];
+        ptrdiff_t all = FFTW_MPI(local_size_many_transposed)(
+            request->rank, n, request->howmany, blocks[0], blocks[1], request->comm, &count[0],
+            &start[0], &count[1], &start[1]);
+        most = all > most ? all : most;
+    }
+    return (size_t)most * number;
+}
+
 static struct fftnd_fftw__request begin(const char *function, int rank, const ptrdiff_t *n,
                                         ptrdiff_t howmany, ptrdiff_t block_in, ptrdiff_t block_out,
                                         void *in, void *out, MPI_Comm comm, unsigned flags,
@@ -149,6 +182,7 @@ static struct fftnd_fftw__request begin(const char *function, int rank, const pt
                                         .blocks = {block_in, block_out},
                                         .in = in,
                                         .out = out,
+                                        .in_place = agree_in_place(comm, in, out),
                                         .flags = read_flags(flags, destroys),
                                         .threads = find_threads(),
                                         .time_limit = time_limit};
@@ -196,6 +230,7 @@ EXPORT X(plan) XM(plan_many_dft)(int rank, const ptrdiff_t *n, ptrdiff_t howmany
         begin("plan_many_dft", rank, n, howmany, block, tblock, in, out, comm, flags, 0);
     request.kind = FFTND_C2C;
     request.backward = sign == FFTW_BACKWARD;
+    request.room = find_room(&request);
     X(plan) plan = make(&request, fftnd_fftw__transform_create);
     return plan != NULL ? plan
                         : FFTW_MPI(plan_many_dft)(rank, n, howmany, block, tblock, in, out, comm,
@@ -231,6 +266,7 @@ EXPORT X(plan) XM(plan_many_dft_r2c)(int rank, const ptrdiff_t *n, ptrdiff_t how
     struct fftnd_fftw__request request =
         begin("plan_many_dft_r2c", rank, n, howmany, iblock, oblock, in, out, comm, flags, 0);
     request.kind = FFTND_R2C;
+    request.room = find_room(&request);
     X(plan) plan = make(&request, fftnd_fftw__transform_create);
     return plan != NULL ? plan
                         : FFTW_MPI(plan_many_dft_r2c)(rank, n, howmany, iblock, oblock, in, out,
@@ -262,6 +298,7 @@ EXPORT X(plan) XM(plan_many_dft_c2r)(int rank, const ptrdiff_t *n, ptrdiff_t how
         begin("plan_many_dft_c2r", rank, n, howmany, iblock, oblock, in, out, comm, flags, 1);
     request.kind = FFTND_R2C;
     request.backward = 1;
+    request.room = find_room(&request);
     X(plan) plan = make(&request, fftnd_fftw__transform_create);
     return plan != NULL ? plan
                         : FFTW_MPI(plan_many_dft_c2r)(rank, n, howmany, iblock, oblock, in, out,
@@ -296,6 +333,7 @@ EXPORT X(plan) XM(plan_many_r2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany
         kinds[axis] = (int)kind[axis];
     request.kind = FFTND_R2R;
     request.r2r = kinds;
+    request.room = find_room(&request);
     X(plan) plan = make(&request, fftnd_fftw__transform_create);
     return plan != NULL ? plan
                         : FFTW_MPI(plan_many_r2r)(rank, n, howmany, iblock, oblock, in, out, comm,

@@ -25,9 +25,9 @@ static void insist(const struct fftnd_fftw__plan *plan, int code) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out) {
+void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays) {
     double begin = MPI_Wtime();
-    insist(plan, plan->kind->execute(plan, in, out));
+    insist(plan, plan->kind->execute(plan, in, out, new_arrays));
     fftnd_fftw__report_execution(MPI_Wtime() - begin);
 }
 

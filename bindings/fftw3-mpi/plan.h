@@ -15,8 +15,9 @@ struct fftnd_fftw__plan;
 /* The kinds of plans: one const table each. */
 struct fftnd_fftw__kind {
     const char *name;
-    /* Collective; a failure ends the program, since FFTW's functions return none. */
-    int (*execute)(struct fftnd_fftw__plan *plan, void *in, void *out);
+    /* On the arrays of planning, or on others. Collective; a failure ends the program, since FFTW's functions return
+     * none. */
+    int (*execute)(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays);
     /* Frees what it has, itself included. Collective. */
     void (*destroy)(struct fftnd_fftw__plan *plan);
     /* One line about it, without an end. */
@@ -38,7 +39,7 @@ void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fft
 /* The plan behind FFTW's type if it is one of ours, else NULL. */
 struct fftnd_fftw__plan *fftnd_fftw__plan_of(const void *plan);
 
-void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out);
+void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays);
 void fftnd_fftw__plan_destroy(struct fftnd_fftw__plan *plan);
 
 #endif

@@ -27,6 +27,8 @@ struct fftnd_fftw__request {
     ptrdiff_t howmany;
     ptrdiff_t blocks[2]; /* of the split axis of the input and of the output; 0 = FFTW's own */
     void *in, *out;
+    int in_place;
+    size_t room; /* bytes of each array, as local_size says */
     struct fftnd_fftw__flags flags;
 
     /* Of a transform */

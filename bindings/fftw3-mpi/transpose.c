@@ -50,10 +50,11 @@ static int is_empty(const redist_index count[]) {
     return count[0] == 0 || count[1] == 0 || count[2] == 0;
 }
 
-static int execute(struct fftnd_fftw__plan *plan, void *in, void *out) {
+static int execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays) {
     struct transpose *transpose = (struct transpose *)plan;
     static const redist_index start[AXES];
     void *source;
+    (void)new_arrays;
     int code = find_source(transpose, in, out, &source);
     if (code == REDIST_OK)
         code = redist_plan_get_begin(transpose->exchange, source);

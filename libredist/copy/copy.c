@@ -163,7 +163,7 @@ void redist__copy_run_with(const struct redist__copy *copy, const void *source, 
 
 void redist__copy_run(const struct redist__copy *copy, const void *source, void *destination,
                       enum redist__copy_use use) {
-    if (copy->run != 0)
+    if (copy->run != 0 && !redist__copy_transposed(copy, source, destination, use))
         run_nest(copy, source, destination, choose_loop(copy, use));
 }
 

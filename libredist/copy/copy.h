@@ -23,6 +23,10 @@ void redist__copy_run(const struct redist__copy *copy, const void *source, void 
                       enum redist__copy_use use);
 void redist__copy_fence(void);
 
+/* Runs a copy that transposes a matrix of short elements, and fences its stores; 0 = it is no such copy. */
+int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
+                            enum redist__copy_use use);
+
 /* Runs several copies, out of one array as it were: what the caches take along with the rows of one of them are the rows
  * of the others, so all of them go through the array together. */
 void redist__copy_run_together(int n, const struct redist__copy copies[],
