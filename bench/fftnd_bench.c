@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fftnd-bench: how long distributed transforms take, beside their serial parts and FFTW-MPI. */
+#include "bound.h"
 #include "cufft.h"
 #include "fftnd_report.h"
 #include "fftw_mpi.h"
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TRANSFORMS = BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 1 };
@@ -41,6 +44,11 @@ static const char notes[] =
     "same transfers without them, in turn; ratio is of the medians. Rates are of both directions\n"
     "together; that of the link is of large contiguous pieces.\n"
     "\n"
+    "With --sizes there is one line for each: libfftnd, cuFFT on all devices, and the serial\n"
+    "transforms, in ms; the bound is what a rank sends at the rate of the link or, if that is\n"
+    "longer, one pass over its array for each axis and direction at the rate of a copy (bound_ms\n"
+    "with --json; devices only).\n"
+    "\n"
     "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
     "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
@@ -69,7 +77,7 @@ struct request {
     int batch, batch_position, threads;
     int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable;
-    const char *wisdom;
+    const char *wisdom, *sizes;
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
@@ -78,6 +86,8 @@ static const bench_program *describe(struct request *request) {
     static bench_option options[40];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
+        {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes, .argument = "N,N,...",
+         .help = "one line for each: all extents of --shape are N"},
         {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
          .help = "r2r: DCT-II, backward DCT-III (r2c)"},
         {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
@@ -149,6 +159,7 @@ static bench_problem make_problem(const struct request *request) {
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
+                             .unchecked = request->unchecked,
                              .space = bench_space_at(request->settings.space)};
     for (int axis = 0; axis < problem.ndims; axis++)
         problem.sizes[axis] = request->settings.shape.values[axis];
@@ -312,10 +323,12 @@ static int measure(const struct request *request, const bench_problem *problem,
     for (int i = 0; i < ntransforms; i++)
         if (!transforms[i].unchecked)
             bench_transform_check(&transforms[i]);
-    bench_report report = {
-        &request->settings, problem,    kinds[request->kind], precisions[request->precision],
-        transforms,         candidates, ntransforms};
-    bench_print_report(&report);
+    bench_report report = {&request->settings,   problem,
+                           kinds[request->kind], precisions[request->precision],
+                           transforms,           candidates,
+                           ntransforms,          bench_bound_ms(problem, transforms[0].arrays)};
+    (request->sizes != NULL && !request->settings.json ? bench_print_size
+                                                       : bench_print_report)(&report);
     bench_forget(candidates, ntransforms + 1);
     serial.release(&serial);
     return bench_errors_are_small(&report) ? 0 : 1;
@@ -388,6 +401,42 @@ static int check_request(const bench_program *program, const struct request *req
     return 0;
 }
 
+static int run_shape(const bench_program *program, const struct request *request) {
+    bench_methods methods;
+    bench_transform transforms[MOST_TRANSFORMS];
+    int ntransforms = 0;
+    bench_problem problem = make_problem(request);
+    int code = check_request(program, request, &problem, &methods);
+    if (code != 0)
+        return code;
+    code = plan_transforms(request, &problem, &methods, transforms, &ntransforms);
+    if (code == 0 && is_offload(request))
+        code = measure_with_transfers(request, &problem, transforms, ntransforms);
+    else if (code == 0)
+        code = measure_with_peers(request, &problem, transforms, ntransforms);
+    for (int i = 0; i < ntransforms; i++)
+        transforms[i].release(&transforms[i]);
+    return code;
+}
+
+/* All extents of the shape are one number of the list after the other. */
+static int run_sizes(const bench_program *program, struct request *request) {
+    int code = 0;
+    for (const char *text = request->sizes; code == 0; text++) {
+        char *end;
+        long size = strtol(text, &end, 10);
+        if (end == text || size < 1 || size > INT_MAX || (*end != ',' && *end != '\0'))
+            return bench_refuse(program, "--sizes '%s' is not a list of extents", request->sizes);
+        for (int axis = 0; axis < request->settings.shape.count; axis++)
+            request->settings.shape.values[axis] = (int)size;
+        code = run_shape(program, request);
+        text = end;
+        if (*text == '\0')
+            break;
+    }
+    return code;
+}
+
 static int run(int argc, char **argv) {
     struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
                               .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
@@ -397,21 +446,7 @@ static int run(int argc, char **argv) {
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)
         return parsed == BENCH_HELPED ? 0 : 2;
-    bench_methods methods;
-    bench_transform transforms[MOST_TRANSFORMS];
-    int ntransforms = 0;
-    bench_problem problem = make_problem(&request);
-    int code = check_request(program, &request, &problem, &methods);
-    if (code != 0)
-        return code;
-    code = plan_transforms(&request, &problem, &methods, transforms, &ntransforms);
-    if (code == 0 && is_offload(&request))
-        code = measure_with_transfers(&request, &problem, transforms, ntransforms);
-    else if (code == 0)
-        code = measure_with_peers(&request, &problem, transforms, ntransforms);
-    for (int i = 0; i < ntransforms; i++)
-        transforms[i].release(&transforms[i]);
-    return code;
+    return request.sizes != NULL ? run_sizes(program, &request) : run_shape(program, &request);
 }
 
 int main(int argc, char **argv) {

@@ -5,6 +5,7 @@
 #include <fftw3.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const bench_candidate *serial_candidate(const bench_report *report) {
     return &report->candidates[report->ntransforms];
@@ -49,6 +50,7 @@ static void print_json(const bench_report *report, const bench_transform *transf
     bench_json_number("backward_ms_median", bench_median_ms(candidate, BENCH_SECOND_STEP));
     bench_json_number("exchange_ms_median", exchange_ms(transform, candidate));
     bench_json_number("serial_ms_median", bench_median_ms(serial, BENCH_WHOLE));
+    bench_json_number("bound_ms", report->bound_ms);
     bench_json_number("max_error", transform->max_error);
     bench_json_number("workspace_bytes", transform->workspace_bytes);
     bench_json_number("plan_ms", transform->plan_ms);
@@ -110,6 +112,38 @@ void bench_print_report(const bench_report *report) {
     for (int i = 0; i < report->ntransforms; i++)
         (report->settings->json ? print_json : print_row)(report, &report->transforms[i],
                                                           &report->candidates[i]);
+}
+
+/* The fastest of a library's; NAN = there is none. */
+static double best_ms(const bench_report *report, const char *library, double *plan_ms) {
+    double best = NAN;
+    for (int i = 0; i < report->ntransforms; i++) {
+        double median = bench_median_ms(&report->candidates[i], BENCH_WHOLE);
+        if (strcmp(report->transforms[i].library, library) == 0 && (isnan(best) || median < best)) {
+            best = median;
+            *plan_ms = report->transforms[i].plan_ms;
+        }
+    }
+    return best;
+}
+
+void bench_print_size(const bench_report *report) {
+    static int is_headed;
+    int rank;
+    double plan_ms = NAN, peer_plan_ms, mine = best_ms(report, "fftnd", &plan_ms),
+           xt = best_ms(report, "cufftxt", &peer_plan_ms),
+           serial = bench_median_ms(serial_candidate(report), BENCH_WHOLE);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0)
+        return;
+    if (!is_headed)
+        printf("%-6s %-4s %-6s %10s %10s %10s %10s %8s %9s %8s %9s\n", "size", "kind", "", "fftnd",
+               "cufftxt", "serial", "bound", "of xt", "of serial", "of bound", "plan ms");
+    is_headed = 1;
+    printf("%-6d %-4s %-6s %10.3f %10.3f %10.3f %10.3f %8.2f %9.2f %8.2f %9.1f\n",
+           report->settings->shape.values[0], report->kind, report->precision, mine, xt, serial,
+           report->bound_ms, mine / xt, mine / serial, mine / report->bound_ms, plan_ms);
+    (void)fflush(stdout);
 }
 
 int bench_errors_are_small(const bench_report *report) {

@@ -20,11 +20,13 @@ enum { ENQUEUED = 10, MOST = 16 };
 static const char notes[] =
     "Every round runs each way once behind a barrier; times are medians of the slowest rank.\n"
     "  sync       a pair of transforms that are complete on return\n"
-    "  waited     asynchronous, the host waits for each pair; host_us is the time of the first call\n"
+    "  waited     asynchronous, the host waits for each pair; host_us is the time of the first "
+    "call\n"
     "  enqueued   ten pairs, then the host waits; time of one\n"
     "  graph      a pair as a CUDA graph, the host waits for each\n"
     "  graph-ten  ten launches, then the host waits; time of one\n"
-    "  exchange-* one direction of the exchange of the first two axes alone, by method signals; ten\n"
+    "  exchange-* one direction of the exchange of the first two axes alone, by method signals; "
+    "ten\n"
     "             back and forth, then the host waits; time of one\n"
     "  cufft-*    on one device: cuFFT's plan of all axes, waited for or ten enqueued\n";
 
@@ -34,7 +36,6 @@ static const char *const precisions[] = {"double", "float", NULL};
 struct request {
     bench_settings settings;
     int kind, precision, batch, plan_seconds;
-    const char *exchanges;
 };
 
 /* Everything that is timed; the arrays are work space of each other. */
@@ -48,13 +49,14 @@ struct work {
     cufftHandle whole[2];
 };
 
+/* One way to run a pair: forth, and back unless that is NULL. */
 struct way {
     const char *name;
     struct work *work;
     int repeats;
-    void (*pair)(struct work *work);
-    int pairs; /* 2 = it is of two exchanges */
-    redist_plan *exchange;
+    void (*forth)(struct work *work);
+    void (*back)(struct work *work);
+    redist_plan *exchange; /* then a pair is two of what is timed */
 };
 
 static void must(int code) {
@@ -69,46 +71,62 @@ static void check(cudaError_t error, const char *what) {
 
 /* ---------------------------------------------------------------- what is timed */
 
-static void run_sync(struct work *work) {
+static void sync_forth(struct work *work) {
     must(fftnd_forward(work->sync, work->arrays[0], work->arrays[1]));
+}
+
+static void sync_back(struct work *work) {
     must(fftnd_backward(work->sync, work->arrays[1], work->arrays[0]));
 }
 
-static void run_async(struct work *work) {
+static void async_forth(struct work *work) {
     must(fftnd_forward(work->async, work->arrays[0], work->arrays[1]));
+}
+
+static void async_back(struct work *work) {
     must(fftnd_backward(work->async, work->arrays[1], work->arrays[0]));
 }
 
-static void run_graph(struct work *work) {
+static void launch_graph(struct work *work) {
     check(cudaGraphLaunch(work->graph, work->stream), "cudaGraphLaunch");
 }
 
-static void run_exchange(struct work *work) {
+static void exchange_forth(struct work *work) {
     must(redist_plan_execute(work->exchange, REDIST_FORWARD));
+}
+
+static void exchange_back(struct work *work) {
     must(redist_plan_execute(work->exchange, REDIST_BACKWARD));
 }
 
-static void run_whole(struct work *work) {
-    int failed = cufftXtExec(work->whole[0], work->arrays[0], work->arrays[1], CUFFT_FORWARD) ||
-                 cufftXtExec(work->whole[1], work->arrays[1], work->arrays[0], CUFFT_INVERSE);
-    if (failed)
-        bench_abort("fftnd-stream-bench: cuFFT failed");
+static void check_cufft(cufftResult result) {
+    if (result != CUFFT_SUCCESS)
+        bench_abort("fftnd-stream-bench: cuFFT returned %d", (int)result);
 }
 
-/* The first step is one call, so that its time on the host shows. */
+static void whole_forth(struct work *work) {
+    check_cufft(cufftXtExec(work->whole[0], work->arrays[0], work->arrays[1], CUFFT_FORWARD));
+}
+
+static void whole_back(struct work *work) {
+    check_cufft(cufftXtExec(work->whole[1], work->arrays[1], work->arrays[0], CUFFT_INVERSE));
+}
+
+/* The first step is the first call, so that its time on the host shows. */
 static void begin(void *data) {
     const struct way *way = data;
     way->work->exchange = way->exchange;
-    if (way->pair == run_async && way->repeats == 1)
-        must(fftnd_forward(way->work->async, way->work->arrays[0], way->work->arrays[1]));
+    way->forth(way->work);
 }
 
 static void finish(void *data) {
     const struct way *way = data;
-    if (way->pair == run_async && way->repeats == 1)
-        must(fftnd_backward(way->work->async, way->work->arrays[1], way->work->arrays[0]));
-    for (int i = 0; i < way->repeats && !(way->pair == run_async && way->repeats == 1); i++)
-        way->pair(way->work);
+    for (int i = 0; i < way->repeats; i++) {
+        if (i > 0)
+            way->forth(way->work);
+        if (way->back != NULL)
+            way->back(way->work);
+    }
     check(cudaStreamSynchronize(way->work->stream), "cudaStreamSynchronize");
 }
 
@@ -153,7 +171,8 @@ static void capture(struct work *work) {
     cudaGraph_t graph;
     check(cudaStreamBeginCapture(work->stream, cudaStreamCaptureModeGlobal),
           "cudaStreamBeginCapture");
-    run_async(work);
+    async_forth(work);
+    async_back(work);
     check(cudaStreamEndCapture(work->stream, &graph), "cudaStreamEndCapture");
     check(cudaGraphInstantiate(&work->graph, graph, 0), "cudaGraphInstantiate");
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
@@ -178,10 +197,9 @@ static redist_plan *plan_exchange(const struct work *work, const char *method) {
     options.space = REDIST_SPACE_CUDA;
     options.stream = work->stream;
     options.asynchronous = 1;
-    if (redist_plan_exchange(MPI_COMM_WORLD,
-                             request->precision ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX, ndims,
-                             a, work->arrays[0], 1, b, work->arrays[1], 0, &options,
-                             &plan) != REDIST_OK)
+    if (redist_plan_exchange(
+            MPI_COMM_WORLD, request->precision ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX, ndims,
+            a, work->arrays[0], 1, b, work->arrays[1], 0, &options, &plan) != REDIST_OK)
         fprintf(stderr, "fftnd-stream-bench: %s\n", redist_error_message());
     return plan;
 }
@@ -211,7 +229,8 @@ static void report(const struct request *request, const struct way *way,
                    const bench_candidate *candidate, const struct work *work) {
     int size;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-    must(fftnd_plan_get_info(way->pair == run_sync ? work->sync : work->async, &info));
+    double count = way->repeats * (way->exchange != NULL ? 2 : 1);
+    must(fftnd_plan_get_info(way->forth == sync_forth ? work->sync : work->async, &info));
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     bench_json_begin();
     bench_json_text("way", way->name);
@@ -223,8 +242,8 @@ static void report(const struct request *request, const struct way *way,
     bench_json_text("method", info.method);
     bench_json_integer("segments", info.segments);
     bench_json_integer("partitions", info.partitions);
-    bench_json_number("ms", bench_median_ms(candidate, BENCH_WHOLE) / (way->repeats * way->pairs));
-    bench_json_number("ms_min", bench_min_ms(candidate, BENCH_WHOLE) / (way->repeats * way->pairs));
+    bench_json_number("ms", bench_median_ms(candidate, BENCH_WHOLE) / count);
+    bench_json_number("ms_min", bench_min_ms(candidate, BENCH_WHOLE) / count);
     bench_json_number("host_us", 1e3 * bench_median_ms(candidate, BENCH_FIRST_STEP));
     bench_json_end();
 }
@@ -239,18 +258,20 @@ static int list_ways(struct work *work, struct way ways[]) {
     static const char *const names[] = {"exchange-kernel", "exchange-engines"};
     int n = 0, size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    n = add(ways, n, (struct way){"sync", work, 1, run_sync, 1, NULL});
-    n = add(ways, n, (struct way){"waited", work, 1, run_async, 1, NULL});
-    n = add(ways, n, (struct way){"enqueued", work, ENQUEUED, run_async, 1, NULL});
-    n = add(ways, n, (struct way){"graph", work, 1, run_graph, 1, NULL});
-    n = add(ways, n, (struct way){"graph-ten", work, ENQUEUED, run_graph, 1, NULL});
+    n = add(ways, n, (struct way){"sync", work, 1, sync_forth, sync_back, NULL});
+    n = add(ways, n, (struct way){"waited", work, 1, async_forth, async_back, NULL});
+    n = add(ways, n, (struct way){"enqueued", work, ENQUEUED, async_forth, async_back, NULL});
+    n = add(ways, n, (struct way){"graph", work, 1, launch_graph, NULL, NULL});
+    n = add(ways, n, (struct way){"graph-ten", work, ENQUEUED, launch_graph, NULL, NULL});
     for (int i = 0; i < 2 && size > 1; i++)
-        n = add(ways, n, (struct way){names[i], work, ENQUEUED / 2, run_exchange, 2,
-                                      plan_exchange(work, exchanges[i])});
+        n = add(ways, n,
+                (struct way){names[i], work, ENQUEUED / 2, exchange_forth, exchange_back,
+                             plan_exchange(work, exchanges[i])});
     if (size == 1) {
         plan_whole(work);
-        n = add(ways, n, (struct way){"cufft-waited", work, 1, run_whole, 1, NULL});
-        n = add(ways, n, (struct way){"cufft-enqueued", work, ENQUEUED, run_whole, 1, NULL});
+        n = add(ways, n, (struct way){"cufft-waited", work, 1, whole_forth, whole_back, NULL});
+        n = add(ways, n,
+                (struct way){"cufft-enqueued", work, ENQUEUED, whole_forth, whole_back, NULL});
     }
     return n;
 }
@@ -264,7 +285,7 @@ static void measure(const struct request *request) {
     work.sync = plan_transform(&work, 0);
     work.async = plan_transform(&work, 1);
     create_arrays(&work);
-    run_async(&work); /* what is made when first used cannot be made while it is captured */
+    async_forth(&work); /* what is made when first used cannot be made while it is captured */
     check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
     capture(&work);
     int rank, n = list_ways(&work, ways);

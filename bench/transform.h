@@ -19,6 +19,7 @@ typedef struct bench_problem {
     int threads; /* of each rank */
     int in_place;
     int seed;
+    int unchecked; /* any field will do */
     const bench_space *space;
 } bench_problem;
 

@@ -251,9 +251,9 @@ typedef struct fftnd_options {
     /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent there:
      * grid[i] + 1 values that do not fall, or NULL = as `blocks` says. With `grid` and `order` only; NULL = none */
     const redist_index *const *bounds[2];
-    /** the axis that each grid dimension splits on the spectral side (grid_ndims values, no axis twice), if need be by
-     * one exchange more; NULL = as the chain ends, or as `alignment` says */
-    const int *spectral_split;
+    /** the axis that each grid dimension splits on a side (grid_ndims values, no axis twice), if
+     * need be by one exchange more; NULL = as the chain begins and ends, or as `alignment` says */
+    const int *split[2];
     /** this rank's box of a side, in place of a part of the process grid; boxes cover all elements of the side once.
      * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more. NULL on all ranks = none */
     const redist_box *box[2];
@@ -280,7 +280,7 @@ typedef struct fftnd_options {
         .tile_bytes = 0, .threads = 1, .skip_agreement = 0, .verbose = 0, .phases = 0,             \
         .axes = NULL, .memory_order = {NULL, NULL}, .padding = {NULL, NULL},                       \
         .blocks = {FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_BALANCED}, .bounds = {NULL, NULL},          \
-        .spectral_split = NULL, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0        \
+        .split = {NULL, NULL}, .box = {NULL, NULL}, .asynchronous = 0, .wait_seconds = 0.0         \
     }
 
 /** FFTND_OPTIONS_DEFAULT as a function; as redist_box_init. */

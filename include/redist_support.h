@@ -228,6 +228,8 @@ typedef struct redist__space {
 
     /** Bytes that are free, and a number that all who share them have in common; 0 and 0 = no limit is known. */
     int (*find_free)(size_t *bytes, unsigned long long *identity);
+    /** The PCI address of a device (-1 = the current one) as Linux writes it; 0 = there is no such device. */
+    int (*find_address)(int device, size_t bytes, char text[]);
     /** Memory of this rank alone, and host memory that copies to and from this space reach best. */
     int (*allocate)(size_t bytes, void **memory);
     void (*release)(void *memory);
@@ -242,6 +244,7 @@ typedef struct redist__space {
     /** A stream of the library's own on the current device, which any index gives and all users share. */
     void *(*stream)(int index);
     int (*stream_create)(void **stream);
+    int (*stream_create_urgent)(void **stream); /**< whose work goes before that of the others */
     void (*stream_destroy)(void *stream);
     int (*stream_is_idle)(void *stream, int *idle);
     int (*stream_wait)(void *stream);                /**< the host waits for its work */

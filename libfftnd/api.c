@@ -95,7 +95,14 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
 static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
+    const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
     struct fftnd__configuration configuration;
+    int learnt = library->learn == NULL
+                     ? REDIST_OK
+                     : library->learn(agreed, request->options.wisdom_file, request->ndims,
+                                      request->sizes, request->precision);
+    if (learnt != REDIST_OK)
+        return learnt;
     for (int remembered = 1;; remembered = 0) {
         int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
         if (code == REDIST_OK)
@@ -109,13 +116,14 @@ static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__
 
 /* The user's arrays may go now. */
 static void forget_arrays(fftnd_options *options) {
-    options->grid = options->order = options->spectral_split = NULL;
+    options->grid = options->order = NULL;
     options->r2r = NULL;
     options->axes = NULL;
     options->retained_modes = NULL;
     for (int side = 0; side < 2; side++) {
         options->memory_order[side] = NULL;
         options->padding[side] = NULL;
+        options->split[side] = NULL;
         options->bounds[side] = NULL;
         options->box[side] = NULL;
     }
@@ -211,9 +219,23 @@ static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index mo
     return lowest[r2r] + (double)(is_negative ? n - modes : n);
 }
 
+/* The mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
+static redist_index long_mode(const struct fftnd__transform *transform, redist_index place) {
+    const struct fftnd__chain *chain = &transform->chain;
+    const int *memory = transform->memory[FFTND_SPECTRAL];
+    redist_index columns = chain->points[memory[1]], mode[2];
+    mode[memory[0]] = place / columns;
+    mode[memory[1]] = place % columns;
+    return mode[0] + chain->points[0] * mode[1];
+}
+
 static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
     const struct fftnd__chain *chain = &transform->chain;
     redist_index modes = chain->modes[axis];
+    if (chain->twiddles) {
+        modes = chain->points[0] * chain->points[1];
+        n = long_mode(transform, n);
+    }
     if (fftnd__is_r2r(transform, axis))
         return wavenumber_r2r(transform->r2r[REDIST_FORWARD][axis], n, modes);
     int is_negative = chain->axes[axis] == FFTND_AXIS_COMPLEX && n >= (modes + 1) / 2;
@@ -228,23 +250,43 @@ static int own_axis(const struct fftnd__transform *transform, int axis) {
     return own;
 }
 
+/* A user's axis on a side. Of one long axis these are the rows there, one behind the other. */
+struct part {
+    redist_index size, start, count;
+    ptrdiff_t stride;
+};
+
+static struct part part_of(const struct fftnd_plan *plan, enum fftnd_side side, int axis) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
+    const struct fftnd__alignment *alignment = &step->alignment;
+    const int *memory = transform->memory[side];
+    int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
+    struct part part = {alignment->size[own], alignment->start[own], alignment->count[own],
+                        step->local.stride[own + transform->batch.shift]};
+    if (transform->chain.twiddles) {
+        redist_index columns = alignment->size[memory[1]];
+        part = (struct part){part.size * columns, part.start * columns, part.count * columns,
+                             step->local.stride[memory[1] + transform->batch.shift]};
+    }
+    return part;
+}
+
 int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int code = check_plan(__func__, plan);
     if (code != REDIST_OK)
         return code;
     const struct fftnd__transform *transform = &plan->engine.transform;
-    int ndims = transform->chain.ndims;
+    int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
-    const struct fftnd__alignment *part =
-        &fftnd__engine_input(&plan->engine, REDIST_BACKWARD)->alignment;
-    int own = own_axis(transform, axis);
-    if (k == NULL && part->count[own] > 0)
+    const struct part part = part_of(plan, FFTND_SPECTRAL, axis);
+    if (k == NULL && part.count > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
-                           (long long)part->count[own], axis);
-    for (redist_index i = 0; i < part->count[own]; i++)
-        k[i] = wavenumber(transform, own, part->start[own] + i);
+                           (long long)part.count, axis);
+    for (redist_index i = 0; i < part.count; i++)
+        k[i] = wavenumber(transform, own_axis(transform, axis), part.start + i);
     return REDIST_OK;
 }
 
@@ -256,21 +298,20 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     if (code != REDIST_OK)
         return code;
     const struct fftnd__transform *transform = &plan->engine.transform;
-    int direction = side == FFTND_PHYSICAL ? REDIST_FORWARD : REDIST_BACKWARD;
-    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, direction);
+    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
     const struct fftnd__batch *batch = &transform->batch;
-    fftnd_layout own = {.ndims = transform->chain.ndims};
-    for (int i = 0; i < own.ndims; i++) {
-        int axis = transform->user_axis[i];
-        own.sizes[axis] = step->alignment.size[i];
-        own.start[axis] = step->alignment.start[i];
-        own.count[axis] = step->alignment.count[i];
-        own.stride[axis] = step->local.stride[i + batch->shift];
+    fftnd_layout own = {.ndims = transform->user_ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        const struct part part = part_of(plan, side, axis);
+        own.sizes[axis] = part.size;
+        own.start[axis] = part.start;
+        own.count[axis] = part.count;
+        own.stride[axis] = part.stride;
     }
     own.batch_stride =
         batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
     own.element_bytes = fftnd__element_bytes(transform, step->real);
-    own.bytes = fftnd__engine_bytes(&plan->engine, direction);
+    own.bytes = fftnd__engine_bytes(&plan->engine, (int)side);
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
@@ -295,7 +336,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .locally_transposed = plan->engine.directions[0].program.transposed &&
                                                  !plan->engine.is_fused};
     const struct fftnd__transform *transform = &plan->engine.transform;
-    for (int i = 0; i < transform->chain.ndims; i++)
+    for (int i = 0; i < transform->user_ndims && !transform->chain.twiddles; i++)
         own.order[i] = transform->user_axis[configuration->order[i]];
     if (transform->chain.halved >= 0)
         own.halved_axis = transform->user_axis[transform->chain.halved];

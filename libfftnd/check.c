@@ -148,9 +148,6 @@ static int check_grid(const struct fftnd__request *request) {
     if (options->grid_ndims < 0 || options->grid_ndims > most)
         return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
                     options->grid_ndims, most);
-    if (request->ndims == 1 && request->nranks > 1)
-        return FAIL(REDIST_ERR_GRID, "ndims = 1 cannot be distributed over %d ranks",
-                    request->nranks);
     int given = options->grid_ndims > 0 && options->grid != NULL;
     return given ? check_grid_dims(request) : REDIST_OK;
 }
@@ -317,7 +314,7 @@ static int agree(const struct fftnd__request *request, int code) {
          {"kind", request->kind},
          {"precision", request->precision},
          {"the hash of options->method", redist_hash_text(options->method)},
-         {"the hash of options->axes, memory_order, padding, blocks, bounds, spectral_split and of "
+         {"the hash of options->axes, memory_order, padding, blocks, bounds, split and of "
           "which sides have a box",
           fftnd__hash_sides(request, code == REDIST_OK)}},
         {{0}}};
@@ -356,7 +353,8 @@ int fftnd__check_request(struct fftnd__request *request, const fftnd_options *op
                          const void *plan) {
     static check *const checks[] = {
         check_options, check_grid,  check_method,       check_halved, fftnd__check_axes,
-        check_order,   check_modes, fftnd__check_sides, check_spaces, NULL};
+        check_order,   check_modes, fftnd__check_sides, check_spaces, fftnd__check_long_axis,
+        NULL};
     request->function = "fftnd_plan_create";
     MPI_Comm_size(request->comm, &request->nranks);
     int code = check_all(request, options, checks);

@@ -423,6 +423,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     transform->library = fftnd__serial_for(request->options.space);
     transform->space = redist_space_at(transform->library->space);
     transform->batch = fftnd__batch_of(&request->options, request->shape.ndims);
+    transform->user_ndims = request->ndims;
     memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
     memcpy(transform->memory, request->memory, sizeof transform->memory);
     memcpy(transform->padding, request->padding, sizeof transform->padding);

@@ -54,7 +54,7 @@ static void push_exchanges(struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
     for (int i = 2; i < program->nsteps && transform->configuration.segments > 1; i++) {
         struct fftnd__step *step = &program->steps[i];
-        if (is_exchange(step) && step[-1].naxes > 0 && !step[-1].truncates)
+        if (is_exchange(step) && step[-1].naxes > 0 && !fftnd__needs_tiles(&step[-1]))
             step->fused_with = FFTND__PUSHED;
     }
 }
@@ -84,7 +84,7 @@ static int receive_by_partitions(struct fftnd__program *program,
     for (int i = 1; i < program->nsteps && code == REDIST_OK; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
         if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
-            is_exchange(next) || next->naxes == 0 || next->truncates)
+            is_exchange(next) || next->naxes == 0 || fftnd__needs_tiles(next))
             continue;
         code = choose_cut(transform, next);
         step->by_partitions = next->cut >= 0;

@@ -107,41 +107,62 @@ static void add_axis(struct fftnd__chain *chain, const int order[], struct split
     add_to_stage(chain, stage, order[dim]);
 }
 
-/* The axes that grid dimensions split at the end of the chain, and in the end. */
-static void find_ends(const struct fftnd__shape *shape, const int order[], int grid_ndims,
-                      int chain_end[], int end[]) {
+/* The axes that grid dimensions split where the chain begins and ends, and those that they split on each side. */
+struct ends {
+    int chain[2][REDIST_MAX_NDIMS], side[2][REDIST_MAX_NDIMS];
+};
+
+static struct ends find_ends(const struct fftnd__shape *shape, const int order[], int grid_ndims) {
+    struct ends ends = {{{0}}, {{0}}};
     for (int i = grid_ndims - 1; i >= 0; i--) {
         int stays = fftnd__stays_split(shape->axes, order[i]);
         int place = fftnd__place_split_next(shape->axes, order, grid_ndims, i);
-        chain_end[i] = order[stays ? i : place];
-        end[i] = shape->has_split ? shape->split[i] : shape->aligns_input ? order[i] : chain_end[i];
+        ends.chain[FFTND_PHYSICAL][i] = order[i];
+        ends.chain[FFTND_SPECTRAL][i] = order[stays ? i : place];
+        for (int side = 0; side < 2; side++)
+            ends.side[side][i] = shape->has_split[side] ? shape->split[side][i]
+                                 : shape->aligns_input  ? order[i]
+                                                        : ends.chain[side][i];
     }
+    return ends;
 }
 
-/* Whether that takes one more exchange; the same on all ranks. */
+/* Whether a side takes one more exchange; the same on all ranks. */
 static int must_move(const struct fftnd__shape *shape, const struct split *split,
-                     const int chain_end[], const int end[]) {
+                     const struct ends *ends, enum fftnd_side side) {
     for (int i = 0; i < split->ndims; i++) {
-        const struct fftnd__blocks *before = &shape->blocks[FFTND_PHYSICAL][i],
-                                   *after = &shape->blocks[FFTND_SPECTRAL][i];
-        int stays = split->axes[i] == chain_end[i] && chain_end[i] == end[i];
-        if (split->dims[i] > 1 &&
-            (chain_end[i] != end[i] || (stays && !same_blocks(before, after, split->dims[i]))))
+        int stays = side == FFTND_SPECTRAL && ends->chain[0][i] == ends->chain[1][i] &&
+                    !same_blocks(&shape->blocks[0][i], &shape->blocks[1][i], split->dims[i]);
+        if (split->dims[i] > 1 && (ends->chain[side][i] != ends->side[side][i] || stays))
             return 1;
     }
-    return 0;
+    return shape->has_box[side];
 }
 
-static void set_blocks(struct split *split, const struct fftnd__blocks blocks[]) {
-    for (int i = 0; i < split->ndims; i++)
-        split->blocks[i] = &blocks[i];
+/* Alignments that are no side's have balanced blocks, and so has the axis that one rank has the whole of. */
+static const struct fftnd__blocks *blocks_of(const struct fftnd__chain *chain,
+                                             const struct fftnd__shape *shape,
+                                             const struct ends *ends, enum fftnd_side side,
+                                             int dim) {
+    static const struct fftnd__blocks balanced = {FFTND_BLOCKS_BALANCED, NULL};
+    int differs = ends->chain[side][dim] != ends->side[side][dim];
+    return chain->moves[side] || differs ? &balanced : &shape->blocks[side][dim];
 }
 
-/* How a side lies: in its box, or as an alignment. */
+/* How a side lies: in its box, or as the grid splits it. */
 static void set_end(struct fftnd__chain *chain, const struct fftnd__shape *shape,
-                    enum fftnd_side side, const struct fftnd__alignment *alignment) {
+                    const struct split *grid, const struct ends *ends, enum fftnd_side side) {
+    const struct fftnd__stage *first = &chain->stages[0],
+                              *last = &chain->stages[chain->nstages - 1];
+    struct split split = *grid;
     struct fftnd__alignment *end = &chain->ends[side];
-    *end = *alignment;
+    for (int i = 0; i < split.ndims; i++) {
+        split.axes[i] = ends->side[side][i];
+        split.blocks[i] = &shape->blocks[side][i];
+    }
+    *end = side == FFTND_PHYSICAL ? first->physical : last->spectral;
+    if (chain->moves[side])
+        *end = align(&split, end->size);
     for (int axis = 0; axis < chain->ndims && shape->has_box[side]; axis++) {
         end->start[axis] = shape->box[side].start[axis];
         end->count[axis] = shape->box[side].count[axis];
@@ -168,28 +189,22 @@ static int is_balanced(const struct fftnd__shape *shape) {
 
 static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, const int order[],
                   struct split *split) {
-    static const struct fftnd__blocks balanced = {FFTND_BLOCKS_BALANCED, NULL};
-    int chain_end[REDIST_MAX_NDIMS], end[REDIST_MAX_NDIMS];
-    memcpy(split->axes, order, (size_t)chain->ndims * sizeof *order);
-    set_blocks(split, shape->blocks[FFTND_PHYSICAL]);
-    find_ends(shape, order, split->ndims, chain_end, end);
-    chain->moves[FFTND_PHYSICAL] = shape->has_box[FFTND_PHYSICAL];
-    chain->moves[FFTND_SPECTRAL] =
-        shape->has_box[FFTND_SPECTRAL] || must_move(shape, split, chain_end, end);
+    const struct ends ends = find_ends(shape, order, split->ndims);
+    for (int side = 0; side < 2; side++)
+        chain->moves[side] = must_move(shape, split, &ends, (enum fftnd_side)side);
+    for (int i = 0; i < split->ndims; i++) {
+        split->axes[i] = order[i];
+        split->blocks[i] = blocks_of(chain, shape, &ends, FFTND_PHYSICAL, i);
+    }
     build_first(chain, order, split);
     for (int dim = split->ndims - 1; dim >= 0; dim--)
         if (!fftnd__stays_split(chain->axes, order[dim])) {
-            split->axes[dim] = chain_end[dim];
-            split->blocks[dim] = chain->moves[1] ? &balanced : &shape->blocks[FFTND_SPECTRAL][dim];
+            split->axes[dim] = ends.chain[FFTND_SPECTRAL][dim];
+            split->blocks[dim] = blocks_of(chain, shape, &ends, FFTND_SPECTRAL, dim);
             add_axis(chain, order, split, dim);
         }
-    memcpy(split->axes, end, (size_t)split->ndims * sizeof *end);
-    set_blocks(split, shape->blocks[FFTND_SPECTRAL]);
-    const struct fftnd__stage *first = &chain->stages[0],
-                              *last = &chain->stages[chain->nstages - 1];
-    const struct fftnd__alignment moved = align(split, last->spectral.size);
-    set_end(chain, shape, FFTND_PHYSICAL, &first->physical);
-    set_end(chain, shape, FFTND_SPECTRAL, chain->moves[FFTND_SPECTRAL] ? &moved : &last->spectral);
+    for (int side = 0; side < 2; side++)
+        set_end(chain, shape, split, &ends, (enum fftnd_side)side);
 }
 
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
@@ -206,6 +221,7 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
     memcpy(chain->axes, shape->axes, sizeof chain->axes);
     find_real(chain);
     chain->balanced = is_balanced(shape);
+    chain->twiddles = shape->twiddles;
     build(chain, shape, order, &split);
     return REDIST_OK;
 }

@@ -41,9 +41,10 @@ struct fftnd__shape {
     struct fftnd__blocks blocks[2][REDIST_MAX_NDIMS]; /* of each side and grid dimension */
     int has_box[2];                                   /* a side is in boxes: this rank has */
     redist_box box[2];
-    int aligns_input; /* the spectral side splits the axes that the physical one does */
-    int has_split;    /* or those that are listed for the grid dimensions */
-    int split[REDIST_MAX_NDIMS];
+    int aligns_input; /* the spectral side splits the axes that the chain splits first */
+    int has_split[2]; /* or a side those that are listed for the grid dimensions */
+    int split[2][REDIST_MAX_NDIMS];
+    int twiddles; /* axes 0 and 1 are one long axis */
 };
 
 /* The whole transform. Stage 0 is where forward begins. */
@@ -55,6 +56,7 @@ struct fftnd__chain {
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     int real[2];  /* whether the elements of each side are real */
     int balanced; /* all blocks are */
+    int twiddles; /* between the transforms of axes 0 and 1 */
     int nstages;
     struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
     int moves[2]; /* a side lies otherwise than the stage at its end, one more exchange away: */

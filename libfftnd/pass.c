@@ -57,7 +57,7 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     for (int i = 0; i < partition->ndims; i++)
         if (partition->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (cut->local_load && cut->local_store)
+    if (cut->local_load && cut->local_store && !step->twiddles)
         fftnd__merge_axes(partition, before->local.stride, step->local.stride);
     fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
 }
@@ -121,8 +121,8 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
 
 /* A transform between arrays of this rank, which the serial library may do by itself. */
 static int may_be_whole(const struct fftnd__step *step) {
-    return !step->truncates && !step->ruins_source && step[-1].fused_with != FFTND__PULLED &&
-           step[1].fused_with != FFTND__PUSHED;
+    return !fftnd__needs_tiles(step) && !step->ruins_source &&
+           step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
 }
 
 static enum setting setting_of(const struct fftnd__program *program,
@@ -136,7 +136,7 @@ static enum setting setting_of(const struct fftnd__program *program,
     if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
         return SEGMENTS;
     int tiled = configuration->tiled && step->naxes > 0 && !is_coarse(program, transform, step);
-    return step->truncates || tiled ? TILES : WHOLE;
+    return fftnd__needs_tiles(step) || tiled ? TILES : WHOLE;
 }
 
 static int has_pass(const struct fftnd__step *step) {
@@ -249,7 +249,7 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
     struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
     const struct fftnd__cut cut = cut_of(program, transform, step);
     int changes = step[-1].real != step->real;
-    int ruins_source = changes && program->direction == REDIST_BACKWARD;
+    int ruins_source = (changes || step->twiddles) && program->direction == REDIST_BACKWARD;
     struct fftnd__piece first;
     fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
     fftnd__find_piece(&pass->partition, 0, &first);

@@ -77,10 +77,11 @@ static int is_concurrent(const struct fftnd__terminal *terminal) {
 
 /* The piece at `memory` of the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
-                                    const struct fftnd__side *side, const redist_index count[],
-                                    char *memory) {
+                                    const struct fftnd__side *side, const redist_index start[],
+                                    const redist_index count[], char *memory) {
     struct fftnd__block block = {.precision = execution->transform->precision,
                                  .ndims = execution->pass->partition.ndims,
+                                 .start = start,
                                  .stride = side->stride,
                                  .item = side->item,
                                  .memory = memory};
@@ -94,7 +95,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
 static struct fftnd__block device_block(const struct fftnd__execution *execution,
                                         const struct fftnd__side *side, const redist_index count[],
                                         char *memory) {
-    struct fftnd__block block = block_of(execution, side, count, memory);
+    struct fftnd__block block = block_of(execution, side, NULL, count, memory);
     if (side->padded)
         block.count[block.ndims - 1] = side->padded;
     return block;
@@ -303,10 +304,10 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
     struct fftnd__piece piece;
     fftnd__find_piece(&pass->partition, number, &piece);
     const struct fftnd__block in = block_of(
-                                  execution, &pass->in, piece.before,
+                                  execution, &pass->in, piece.start, piece.before,
                                   memory_of(pass, &pass->in, &execution->source, &piece, slot)),
                               out = block_of(
-                                  execution, &pass->out, piece.after,
+                                  execution, &pass->out, piece.start, piece.after,
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
     int code = wait_for_partition(execution, number);
     if (code == REDIST_OK)
@@ -345,7 +346,7 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
     if (pass->offload != NULL)
         return bring_back(execution, &piece, slot);
     int code = pass->events != NULL ? wait_for_event(execution, pass->events[number]) : REDIST_OK;
-    const struct fftnd__block block = block_of(execution, &pass->out, piece.after,
+    const struct fftnd__block block = block_of(execution, &pass->out, piece.start, piece.after,
                                                memory_of(pass, &pass->out, sink, &piece, slot));
     return code == REDIST_OK
                ? move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box)

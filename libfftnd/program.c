@@ -130,6 +130,7 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
     step->naxes = last - first;
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->truncates = truncates;
+    step->twiddles = transform->chain.twiddles && step->axes[0] == 0;
     if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
         memcpy(step->memory, memory, sizeof step->memory);
         step->type = FFTND__CHANGES_LAYOUT;

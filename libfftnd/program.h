@@ -57,6 +57,7 @@ struct fftnd__step {
     int axes[REDIST_MAX_NDIMS];
     int ruins_source;         /* the library cannot keep the source as it is */
     int truncates;            /* of some axes fewer modes are retained than there are points */
+    int twiddles;             /* of one long axis, of which this transforms the first half */
     int cut;                  /* after an exchange by partitions: the array axis that these cut */
     struct fftnd__pass *pass; /* NULL before it is planned, or if this rank has nothing to do */
 };
@@ -82,6 +83,7 @@ struct fftnd__transform {
     MPI_Comm comm;
     struct fftnd__chain chain;
     struct fftnd__batch batch;
+    int user_ndims;                  /* fewer than the library's if one axis is long */
     int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
     int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
     redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer */
@@ -118,6 +120,11 @@ int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
 
 /* Whether a serial step transforms along an axis. */
 int fftnd__is_transformed(const struct fftnd__step *step, int axis);
+
+/* Whether a serial step changes its piece besides transforming it, which happens in tiles. */
+static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
+    return step->truncates || step->twiddles;
+}
 
 /* The last serial step: the one that scales. 0 = there is none. */
 int fftnd__last_serial(const struct fftnd__program *program);

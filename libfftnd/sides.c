@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sides.h"
+#include "backends/serial.h"
+#include "offload.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -113,8 +115,8 @@ static int split_axis(const struct fftnd__request *request, int side, int dim) {
     enum fftnd_axis axes[REDIST_MAX_NDIMS];
     for (int axis = 0; axis < request->ndims; axis++)
         axes[axis] = fftnd__user_axis_kind(request, axis);
-    if (side == FFTND_SPECTRAL && options->spectral_split != NULL)
-        return options->spectral_split[dim];
+    if (options->split[side] != NULL)
+        return options->split[side][dim];
     int stays = side == FFTND_PHYSICAL || options->alignment == FFTND_ALIGN_INPUT ||
                 fftnd__stays_split(axes, options->order[dim]);
     return options
@@ -167,16 +169,17 @@ static int check_bounds(const struct fftnd__request *request, int side) {
     return code;
 }
 
-static int check_split(const struct fftnd__request *request) {
-    const int *split = request->options.spectral_split;
+static int check_split(const struct fftnd__request *request, int side) {
+    const int *split = request->options.split[side];
     int seen[REDIST_MAX_NDIMS] = {0};
     if (split != NULL && request->options.grid_ndims == 0)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->spectral_split needs options->grid_ndims: it has as many values");
+                    "options->split[%s] needs options->grid_ndims: it has as many values",
+                    side_names[side]);
     for (int i = 0; split != NULL && i < request->options.grid_ndims; i++) {
         if (split[i] < 0 || split[i] >= request->ndims || seen[split[i]])
-            return FAIL(REDIST_ERR_AXIS,
-                        "options->spectral_split[%d] = %d is no axis, or there twice", i, split[i]);
+            return FAIL(REDIST_ERR_AXIS, "options->split[%s][%d] = %d is no axis, or there twice",
+                        side_names[side], i, split[i]);
         seen[split[i]] = 1;
     }
     return REDIST_OK;
@@ -216,9 +219,11 @@ static int check_box(const struct fftnd__request *request, int side) {
 }
 
 int fftnd__check_sides(const struct fftnd__request *request) {
-    int code = check_split(request);
+    int code = REDIST_OK;
     for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        code = check_memory_order(request, side);
+        code = check_split(request, side);
+        if (code == REDIST_OK)
+            code = check_memory_order(request, side);
         if (code == REDIST_OK)
             code = check_padding(request, side);
         if (code == REDIST_OK)
@@ -227,6 +232,39 @@ int fftnd__check_sides(const struct fftnd__request *request) {
             code = check_box(request, side);
     }
     return code;
+}
+
+/* Whether the only axis is split: as rows and columns of an array, by the library. */
+static int is_long(const struct fftnd__request *request) {
+    return request->ndims == 1 && request->nranks > 1;
+}
+
+int fftnd__check_long_axis(const struct fftnd__request *request) {
+    const fftnd_options *options = &request->options;
+    if (!is_long(request))
+        return REDIST_OK;
+    if (fftnd__user_axis_kind(request, 0) != FFTND_AXIS_COMPLEX)
+        return FAIL(REDIST_ERR_GRID,
+                    "ndims = 1 cannot be distributed over %d ranks, unless the axis is complex",
+                    request->nranks);
+    for (int side = 0; side < 2; side++)
+        if (options->blocks[side] != FFTND_BLOCKS_BALANCED || options->box[side] != NULL ||
+            (options->padding[side] != NULL && options->padding[side][0] != 0))
+            return FAIL(REDIST_ERR_ARGUMENT,
+                        "options->blocks, padding and box are not for ndims = 1 over %d ranks",
+                        request->nranks);
+    if (options->retained_modes != NULL && options->retained_modes[0] != request->sizes[0])
+        return FAIL(REDIST_ERR_SIZE,
+                    "options->retained_modes[0] = %lld is not sizes[0], as ndims = 1 over %d ranks "
+                    "needs it",
+                    (long long)options->retained_modes[0], request->nranks);
+    if (fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST ||
+        fftnd__offload_wanted(options))
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "ndims = 1 over %d ranks is for host memory: twiddle factors are multiplied in "
+                    "the caches",
+                    request->nranks);
+    return REDIST_OK;
 }
 
 static int boxes_meet(int ndims, const redist_box *a, const redist_box *b) {
@@ -310,6 +348,7 @@ static long long hash_side(const struct fftnd__request *request, int side, long 
     hash = mix(mix(hash, options->blocks[side]), options->box[side] != NULL);
     hash = mix_ints(hash, request->ndims, options->memory_order[side]);
     hash = mix_list(hash, request->ndims, options->padding[side]);
+    hash = mix_ints(hash, options->grid_ndims, options->split[side]);
     for (int i = 0; i < options->grid_ndims && options->bounds[side] != NULL; i++)
         hash = mix_list(mix(hash, i), options->grid[i] + 1, options->bounds[side][i]);
     return hash;
@@ -322,16 +361,16 @@ long long fftnd__hash_sides(const struct fftnd__request *request, int checked) {
         hash = mix(hash, options->axes[axis]);
     for (int side = 0; side < 2 && checked; side++)
         hash = hash_side(request, side, hash);
-    return checked ? mix_ints(hash, options->grid_ndims, options->spectral_split) : 0;
+    return hash;
 }
 
 int fftnd__sides_are_usual(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int usual = request->kind != FFTND_MIXED && options->spectral_split == NULL;
+    int usual = request->kind != FFTND_MIXED;
     for (int side = 0; side < 2; side++)
         usual &= options->memory_order[side] == NULL && options->padding[side] == NULL &&
                  options->blocks[side] == FFTND_BLOCKS_BALANCED && options->bounds[side] == NULL &&
-                 options->box[side] == NULL;
+                 options->split[side] == NULL && options->box[side] == NULL;
     return usual;
 }
 
@@ -362,7 +401,42 @@ static void number_side(struct fftnd__request *request, int side, const int own_
                                        ? options->bounds[side][i]
                                        : NULL};
     }
+    request->shape.has_split[side] = options->split[side] != NULL;
+    for (int i = 0; i < options->grid_ndims && options->split[side] != NULL; i++)
+        request->shape.split[side][i] = own_axis[options->split[side][i]];
     number_box(request, side);
+}
+
+/* The divisor of n that is closest to its root from below. */
+static redist_index find_rows(redist_index n) {
+    redist_index rows = 1;
+    while ((rows + 1) * (rows + 1) <= n)
+        rows++;
+    while (n % rows != 0)
+        rows--;
+    return rows;
+}
+
+/* One axis that is split is an array of rows and columns. Both sides have rows; natural order has those of the
+ * transposed array. */
+static void number_long_axis(struct fftnd__request *request) {
+    redist_index n = request->sizes[0], rows = find_rows(n);
+    int natural = request->options.alignment == FFTND_ALIGN_INPUT;
+    request->shape = (struct fftnd__shape){.ndims = 2,
+                                           .halved = -1,
+                                           .points = {rows, n / rows},
+                                           .modes = {rows, n / rows},
+                                           .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX},
+                                           .has_split = {1, natural},
+                                           .split = {{0}, {1}},
+                                           .twiddles = 1};
+    request->has_order = request->order[0] = 1;
+    request->order[1] = 0;
+    for (int side = 0; side < 2; side++) {
+        int transposed = side == FFTND_SPECTRAL && natural;
+        request->memory[side][0] = transposed;
+        request->memory[side][1] = !transposed;
+    }
 }
 
 void fftnd__number_axes(struct fftnd__request *request) {
@@ -370,6 +444,10 @@ void fftnd__number_axes(struct fftnd__request *request) {
     const int *memory = options->memory_order[FFTND_PHYSICAL];
     struct fftnd__shape *shape = &request->shape;
     int own_axis[REDIST_MAX_NDIMS];
+    if (is_long(request)) {
+        number_long_axis(request);
+        return;
+    }
     *shape = (struct fftnd__shape){.ndims = request->ndims, .halved = -1};
     for (int i = 0; i < shape->ndims; i++) {
         int axis = request->user_axis[i] = memory != NULL ? memory[i] : i;
@@ -389,7 +467,4 @@ void fftnd__number_axes(struct fftnd__request *request) {
     for (int i = 0; i < shape->ndims && request->has_order; i++)
         request->order[i] = own_axis[options->order[i]];
     shape->aligns_input = options->alignment == FFTND_ALIGN_INPUT;
-    shape->has_split = options->spectral_split != NULL;
-    for (int i = 0; i < options->grid_ndims && shape->has_split; i++)
-        shape->split[i] = own_axis[options->spectral_split[i]];
 }

@@ -11,6 +11,7 @@ enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int 
 /* Checks what the user says about the axes and the sides. Not collective. */
 int fftnd__check_axes(const struct fftnd__request *request);
 int fftnd__check_sides(const struct fftnd__request *request);
+int fftnd__check_long_axis(const struct fftnd__request *request);
 
 /* A hash of what has to agree of it; arguments that were not checked count as absent. */
 long long fftnd__hash_sides(const struct fftnd__request *request, int checked);

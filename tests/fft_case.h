@@ -38,8 +38,8 @@ typedef struct fft_case {
     enum fftnd_blocks blocks[2];
     int has_bounds[2]; /**< nonzero: `bounds` are used, by side */
     redist_index bounds[2][REDIST_MAX_NDIMS][FFT_MOST_BLOCKS + 1];
-    int has_split; /**< nonzero: `split` is the spectral side's */
-    int split[REDIST_MAX_NDIMS];
+    int has_split[2]; /**< nonzero: `split` is used, by side */
+    int split[2][REDIST_MAX_NDIMS];
     int has_box[2]; /**< nonzero: a side is in boxes, which the seed decides */
     uint64_t box_seed;
     enum fft_memory memory[2]; /**< of the arrays of each side */

@@ -43,7 +43,6 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
     MPI_Comm_size(comm, &nranks);
     MPI_Comm_rank(comm, &rank);
     options->axes = given->kind == FFTND_MIXED ? given->axes : NULL;
-    options->spectral_split = given->has_split ? given->split : NULL;
     for (int side = 0; side < 2; side++) {
         int start[REDIST_MAX_NDIMS];
         int count[REDIST_MAX_NDIMS];
@@ -62,16 +61,18 @@ void fft_sides_fill(MPI_Comm comm, const fft_case *given, fftnd_options *options
             given->has_memory_order[side] ? given->memory_order[side] : NULL;
         options->padding[side] = pads ? padding[side] : NULL;
         options->blocks[side] = given->blocks[side];
+        options->split[side] = given->has_split[side] ? given->split[side] : NULL;
         options->bounds[side] = given->has_bounds[side] ? bounds[side] : NULL;
         options->box[side] = given->has_box[side] ? &box[side] : NULL;
     }
 }
 
 int fft_sides_are_usual(const fft_case *given) {
-    int usual = given->kind != FFTND_MIXED && !given->has_split;
+    int usual = given->kind != FFTND_MIXED;
     for (int side = 0; side < 2; side++) {
         usual = usual && !given->has_memory_order[side] && !given->has_bounds[side] &&
-                !given->has_box[side] && given->blocks[side] == FFTND_BLOCKS_BALANCED;
+                !given->has_box[side] && !given->has_split[side] &&
+                given->blocks[side] == FFTND_BLOCKS_BALANCED;
         for (int i = 0; i < given->ndims; i++) {
             usual = usual && given->padding[side][i] == 0;
         }
@@ -95,8 +96,8 @@ static int chain_axis(const fft_case *given, const int order[], int grid_ndims, 
 
 static int split_axis(const fft_case *given, const int order[], int grid_ndims,
                       enum fftnd_side side, int dim) {
-    if (side == FFTND_SPECTRAL && given->has_split) {
-        return given->split[dim];
+    if (given->has_split[side]) {
+        return given->split[side][dim];
     }
     return chain_axis(given, order, grid_ndims, dim,
                       side == FFTND_SPECTRAL && given->options.alignment == FFTND_ALIGN_CHAIN);
@@ -152,6 +153,11 @@ static int pads_halved(const fft_case *given, const fftnd_plan_info *info) {
     if (!given->options.in_place || halved < 0 || given->has_box[FFTND_PHYSICAL]) {
         return 0;
     }
+    for (int i = 0; i < info->grid_ndims && given->has_split[FFTND_PHYSICAL]; i++) {
+        if (info->grid[i] > 1 && given->split[FFTND_PHYSICAL][i] != info->order[i]) {
+            return 0;
+        }
+    }
     for (int i = info->grid_ndims - 1; i >= 0; i--) {
         if (info->grid[i] > 1 && !is_none(given, info->order[i])) {
             int place = 0;
@@ -187,10 +193,10 @@ void fft_sides_say(const fft_case *given, char *text, size_t bytes) {
     for (int i = 0; given->kind == FFTND_MIXED && i < given->ndims; i++) {
         SAY("%s%c", i == 0 ? " axes " : "", "nchr"[given->axes[i]]);
     }
-    for (int i = 0; given->has_split && i < given->options.grid_ndims; i++) {
-        SAY("%s%d", i == 0 ? " split " : ",", given->split[i]);
-    }
     for (int side = 0; side < 2; side++) {
+        for (int i = 0; given->has_split[side] && i < given->options.grid_ndims; i++) {
+            SAY("%s%d", i == 0 ? " split " : ",", given->split[side][i]);
+        }
         if (given->has_box[side]) {
             SAY(" boxes[%d]", side);
         }
@@ -242,6 +248,10 @@ static void choose_bounds(fft_case *given, enum fftnd_side side) {
 }
 
 static void choose_side(fft_case *given, enum fftnd_side side) {
+    if (given->options.grid_ndims > 0 && random_chance(20)) {
+        given->has_split[side] = 1;
+        random_permutation(given->ndims, given->split[side]);
+    }
     if (random_chance(30)) {
         given->has_memory_order[side] = 1;
         random_permutation(given->ndims, given->memory_order[side]);
@@ -259,10 +269,6 @@ static void choose_side(fft_case *given, enum fftnd_side side) {
 
 void fft_sides_random(fft_case *given) {
     given->box_seed = random_bits();
-    if (given->options.grid_ndims > 0 && random_chance(20)) {
-        given->has_split = 1;
-        random_permutation(given->ndims, given->split);
-    }
     choose_side(given, FFTND_PHYSICAL);
     choose_side(given, FFTND_SPECTRAL);
 }

@@ -45,7 +45,7 @@ struct graph {
         void (*run)(void *data);
         size_t bytes;
         void *data;
-    } *list;
+    } * list;
     int count, room;
 };
 
@@ -290,10 +290,10 @@ static int recognises(const void *array) {
     return 0;
 }
 
-static int check_array(const void *array) {
+static int check_array(const char *function, const char *name, const void *array) {
     return recognises(array) ? REDIST_OK
-                             : redist_fail(REDIST_ERR_ARGUMENT, "%p is no memory of the stand-in",
-                                           array);
+                             : redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                                              "%s = %p is no memory of the stand-in", name, array);
 }
 
 static int check_call(int error, const char *what) {
@@ -433,15 +433,22 @@ static void redist__word_store(uint64_t *word, uint64_t value) {
     atomic_store_explicit((_Atomic uint64_t *)word, value, memory_order_release);
 }
 
+static void redist__word_put(uint64_t *word, uint64_t value) {
+    redist__word_store(word, value);
+}
+
 static uint64_t redist__word_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static void redist__word_pause(void) {
+static void redist__word_pause(unsigned poll) {
     const struct timespec nap = {0, 20000};
-    nanosleep(&nap, NULL);
+    if (poll % 16 == 0)
+        nanosleep(&nap, NULL);
+    else
+        sched_yield();
 }
 
 static int shares_device;
@@ -490,15 +497,16 @@ static void run_exchange(void *data) {
     for (int i = 0; i < signals->size; i++) {
         const int peer = (signals->rank + i) % signals->size;
         const struct copying *box = &given->boxes->list[peer];
-        if (redist__signal_await_ready(signals, given->direction, execution, peer) &&
-            box->copy.run != 0)
+        if (!redist__signal_await_ready(signals, given->direction, execution, peer))
+            return;
+        if (box->copy.run != 0)
             redist__copy_run(&box->copy, given->source + (uintptr_t)box->source, box->destination,
                              0);
         redist__signal_tell_arrived(signals, given->direction, counted, peer);
     }
     for (int i = 0; i < signals->size; i++)
         redist__signal_await_arrived(signals, given->direction, counted, i);
-    redist__signal_end(signals);
+    redist__signal_end(signals, execution);
 }
 
 static int exchange(const struct redist__signals *signals, int direction, const void *boxes,
@@ -524,7 +532,7 @@ static void run_gate(void *data) {
     for (int i = 0; i < signals->size; i++)
         redist__gate_await(signals, &given->gate, execution, i);
     if (given->gate.actions & REDIST__END)
-        redist__signal_end(signals);
+        redist__signal_end(signals, execution);
 }
 
 static int gate(const struct redist__signals *signals, const struct redist__gate *at,
@@ -561,6 +569,7 @@ const struct redist__space redist__space_cuda = {
     .is_pinned = is_pinned,
     .stream = own_stream,
     .stream_create = stream_create,
+    .stream_create_urgent = stream_create,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,

@@ -112,8 +112,8 @@ static void begin_pair(struct pair *pair, double wait_seconds) {
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
         check_ok(fftnd_plan_layout(pair->plan, (enum fftnd_side)side, &pair->layout[side]));
-        pair->array[side] = stream_device_memory()->allocate(MPI_COMM_WORLD,
-                                                             pair->layout[side].bytes + 16, 0);
+        pair->array[side] =
+            stream_device_memory()->allocate(MPI_COMM_WORLD, pair->layout[side].bytes + 16, 0);
     }
     pair->values = malloc(pair->layout[0].bytes + 16);
     pair->found = malloc(pair->layout[0].bytes + 16);
@@ -234,7 +234,7 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils, random_cases, enqueued, replayed,
-                                  late,              refusals,     NULL};
+    const TTest *const tests[] = {slabs_and_pencils, random_cases, enqueued, replayed, late,
+                                  refusals,          NULL};
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

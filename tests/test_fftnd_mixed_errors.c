@@ -11,7 +11,7 @@ typedef struct arguments {
     redist_index sizes[3], modes[3];
     enum fftnd_axis axes[3];
     enum fftnd_r2r r2r[3];
-    int grid[2], order[3], split[2];
+    int grid[2], order[3], split[2][2];
     int memory_order[2][3];
     redist_index padding[2][3];
     redist_index bounds[2][2][16];
@@ -28,7 +28,7 @@ static void make_good(arguments *call) {
                         .r2r = {FFTND_DCT1, FFTND_DCT1, FFTND_DCT1},
                         .grid = {1, harness_nranks},
                         .order = {0, 1, 2},
-                        .split = {0, 2},
+                        .split = {{0, 1}, {0, 2}},
                         .memory_order = {{2, 0, 1}, {1, 2, 0}},
                         .options = defaults};
     for (int side = 0; side < 2; side++) {
@@ -54,10 +54,10 @@ static int create(arguments *call, fftnd_plan **plan) {
     options->grid = call->grid;
     options->order = call->order;
     options->retained_modes = call->modes;
-    options->spectral_split = call->split;
     for (int side = 0; side < 2; side++) {
         options->memory_order[side] = call->memory_order[side];
         options->padding[side] = call->padding[side];
+        options->split[side] = call->split[side];
         options->bounds[side] = call->lists[side];
         options->box[side] = &call->box[side];
     }
@@ -117,7 +117,7 @@ static void blocks_without_grid(arguments *call) {
     is_open = 1;
 }
 static void split_twice(arguments *call) {
-    call->split[0] = 2;
+    call->split[1][0] = 2;
 }
 static void box_outside(arguments *call) {
     call->box[0].start[1] = 41;
@@ -149,7 +149,7 @@ static const struct mistake {
     {blocks_that_begin_late, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1][0] = 1"},
     {blocks_that_end_early, REDIST_ERR_SIZE, "options->bounds[FFTND_SPECTRAL][1]"},
     {blocks_without_grid, REDIST_ERR_ARGUMENT, "options->bounds"},
-    {split_twice, REDIST_ERR_AXIS, "options->spectral_split[1] = 2"},
+    {split_twice, REDIST_ERR_AXIS, "options->split[FFTND_SPECTRAL][1] = 2"},
     {box_outside, REDIST_ERR_SIZE, "options->box[FFTND_PHYSICAL]"},
     {box_with_offset, REDIST_ERR_SIZE, "options->box[FFTND_SPECTRAL]->offset[0] = 1"},
     {box_without_room, REDIST_ERR_SIZE, "options->box[FFTND_PHYSICAL]->extent[0] = 1"},
@@ -242,7 +242,7 @@ START_TEST(sides_that_differ) {
             call.axes[0] = which == 0 ? FFTND_AXIS_R2R : call.axes[0];
             call.padding[0][1] = which == 1;
             call.options.blocks[1] = which == 2 ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
-            call.split[0] = which == 3 ? 1 : call.split[0];
+            call.split[1][0] = which == 3 ? 1 : call.split[1][0];
             if (which == 4) {
                 call.memory_order[0][0] = 0;
                 call.memory_order[0][1] = 2;

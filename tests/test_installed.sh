@@ -1,36 +1,55 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the libraries to a temporary prefix and builds a user's program against them with
-# pkg-config alone, shared and static, and runs both on two ranks:
-#     test_installed.sh SOURCE_ROOT MPI_OPTION COMPILER MESON RUN_RANKS_ARGUMENT...
+# Builds users' programs against the libraries in each way that there is, and runs them on two ranks: as a subproject of
+# meson, which also installs them to a temporary prefix; from there by pkg-config, shared and static, in C, C++ and
+# Fortran; and with CMake:
+#     test_installed.sh SOURCE_ROOT MPI_OPTION COMPILER MESON FORTRAN RUN_RANKS_ARGUMENT...
+# FORTRAN: the Fortran compiler, or none
 set -eu
 source_root=$1
 mpi_option=$2
 compiler=$3
 meson=$4
-shift 4
+fortran=$5
+shift 5
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 prefix=$temporary/prefix
+has_fortran=enabled
+[ "$fortran" != none ] || has_fortran=disabled
 
-CC=$compiler $meson setup --prefix="$prefix" --buildtype=plain -Dcuda=disabled -Dmpi="$mpi_option" \
-    -Dexamples=false -Dbenchmarks=false -Dtests=false "$temporary/build" "$source_root" \
-    >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
-$meson install -C "$temporary/build" >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
+quietly() { # command
+    "$@" >"$temporary/log" 2>&1 || { cat "$temporary/log"; exit 1; }
+}
 
-for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h; do
+# ---------------------------------------------------------------- a subproject of meson
+user=$temporary/user
+mkdir -p "$user/subprojects"
+cp "$source_root/tests/installed/meson/meson.build" "$source_root/tests/installed/main.c" "$user/"
+ln -s "$source_root" "$user/subprojects/libredist"
+CC=$compiler quietly $meson setup --prefix="$prefix" --buildtype=plain --force-fallback-for=fftnd \
+    -Dlibredist:cuda=disabled -Dlibredist:mpi="$mpi_option" -Dlibredist:fortran="$has_fortran" \
+    "$temporary/build" "$user"
+quietly $meson install -C "$temporary/build"
+"$@" 2 "$temporary/build/user_c"
+
+# ---------------------------------------------------------------- what is installed
+for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h redist.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
 done
 test ! -f "$prefix/include/redist_support.h" || { echo "redist_support.h is installed"; exit 1; }
 pkgconfig=$(dirname "$(find "$prefix" -name fftnd.pc)")
 library_folder=$(dirname "$pkgconfig")
-for file in redist fftnd; do
+libraries='redist fftnd'
+[ "$fortran" = none ] || libraries="$libraries redist_fortran fftnd_fortran"
+for file in $libraries; do
     for kind in so a; do
         test -f "$library_folder/lib$file.$kind" || { echo "no lib$file.$kind"; exit 1; }
     done
 done
 export PKG_CONFIG_PATH="$pkgconfig"
 
+# ---------------------------------------------------------------- pkg-config
 main=$source_root/tests/installed/main.c
 # shellcheck disable=SC2046
 $compiler "$main" -o "$temporary/with_shared" $(pkg-config --cflags --libs fftnd redist) -lm
@@ -38,9 +57,30 @@ $compiler "$main" -o "$temporary/with_shared" $(pkg-config --cflags --libs fftnd
 # shellcheck disable=SC2046
 $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
     $(pkg-config --cflags --libs redist)
+programs="$temporary/with_shared"
+if [ "$fortran" != none ]; then
+    # shellcheck disable=SC2046
+    $fortran -J "$temporary" "$source_root/tests/installed/main.f90" -o "$temporary/with_modules" \
+        $(pkg-config --cflags --libs fftnd-fortran)
+    programs="$programs $temporary/with_modules"
+fi
+for program in $programs; do
+    LD_LIBRARY_PATH=$library_folder "$@" 2 "$program"
+done
 
-# The static libraries are taken where the shared ones are not there. What they require is named too,
-# but stays shared: pkg-config --static would ask for the static libraries behind MPI as well.
+# ---------------------------------------------------------------- CMake
+# What it finds is all that it may use
+(unset PKG_CONFIG_PATH
+CC=$compiler quietly cmake -S "$source_root/tests/installed/cmake" -B "$temporary/cmake" -DSOURCES="$source_root/tests" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DEXPECT_CUDA=FALSE
+quietly cmake --build "$temporary/cmake" --parallel 2)
+for program in "$temporary"/cmake/user_*; do
+    "$@" 2 "$program"
+done
+
+# ---------------------------------------------------------------- static libraries
+# They are taken where the shared ones are not there. What they require is named too, but stays shared:
+# pkg-config --static would ask for the static libraries behind MPI as well.
 rm "$library_folder"/lib*.so*
 private=$(sed -n 's/^Libs\.private: //p' "$pkgconfig/redist.pc" "$pkgconfig/fftnd.pc" | tr "\n" " ")
 # shellcheck disable=SC2046,SC2086
@@ -48,6 +88,3 @@ $compiler "$main" -o "$temporary/with_static" \
     $(pkg-config --cflags --libs fftnd redist $(pkg-config --print-requires-private fftnd redist)) \
     $private -lm -pthread
 "$@" 2 "$temporary/with_static"
-
-$meson install -C "$temporary/build" --only-changed >"$temporary/log" 2>&1
-LD_LIBRARY_PATH=$library_folder "$@" 2 "$temporary/with_shared"

@@ -32,11 +32,11 @@ union passed {
                        offsetof(type, size) == 0,                                                  \
                    #type)
 ENDS_WITH(redist_box, offset);
-ENDS_WITH(redist_options, phases);
+ENDS_WITH(redist_options, wait_seconds);
 ENDS_WITH(redist_plan_info, concurrent);
 ENDS_WITH(redist_phases, own_part);
 ENDS_WITH(redist_model, network);
-ENDS_WITH(fftnd_options, box);
+ENDS_WITH(fftnd_options, wait_seconds);
 ENDS_WITH(fftnd_layout, bytes);
 ENDS_WITH(fftnd_plan_info, serial_seconds);
 ENDS_WITH(fftnd_phases, rest);

@@ -165,7 +165,7 @@ static void set_chain(struct settings *settings, int physical, int spectral) {
     settings->options.grid = settings->grid;
     settings->options.order = settings->order;
     if (last != spectral)
-        settings->options.spectral_split = settings->split;
+        settings->options.split[FFTND_SPECTRAL] = settings->split;
 }
 
 static void set_memory(struct settings *settings, int side, int transposed) {

@@ -14,7 +14,8 @@ static int is_empty(const CFI_cdesc_t *array) {
 }
 
 void *redist__f_address(const CFI_cdesc_t *array) {
-    return is_empty(array) || array->rank == 0 || CFI_is_contiguous(array) ? array->base_addr : NULL;
+    return is_empty(array) || array->rank == 0 || CFI_is_contiguous(array) ? array->base_addr
+                                                                           : NULL;
 }
 
 /* redist_exchange recognises MPI's own types faster than new ones. */
@@ -23,14 +24,18 @@ MPI_Datatype redist__f_datatype(const CFI_cdesc_t *a, const CFI_cdesc_t *b) {
     if (a->elem_len != b->elem_len || a->elem_len > INT32_MAX)
         return MPI_DATATYPE_NULL;
     switch (a->elem_len) {
-    case 1: return MPI_BYTE;
-    case sizeof(float): return MPI_FLOAT;
-    case sizeof(double): return MPI_DOUBLE;
-    case 2 * sizeof(double): return MPI_C_DOUBLE_COMPLEX;
-    default: break;
+    case 1:
+        return MPI_BYTE;
+    case sizeof(float):
+        return MPI_FLOAT;
+    case sizeof(double):
+        return MPI_DOUBLE;
+    case 2 * sizeof(double):
+        return MPI_C_DOUBLE_COMPLEX;
+    default:
+        break;
     }
-    if (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) ||
-        MPI_Type_commit(&datatype))
+    if (MPI_Type_contiguous((int)a->elem_len, MPI_BYTE, &datatype) || MPI_Type_commit(&datatype))
         return MPI_DATATYPE_NULL;
     return datatype;
 }

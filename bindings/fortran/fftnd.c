@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the Fortran module fftnd calls where functions of fftnd.h take handles of MPI, or arrays whose shapes Fortran
  * knows. The arguments are those of fftnd.h unless noted otherwise. */
-#include "arrays.h"
 #include "fftnd.h"
+#include "arrays.h"
 
 #include <stdio.h>
 

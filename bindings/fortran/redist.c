@@ -47,7 +47,8 @@ int redist__f_alloc_array(MPI_Fint comm, int space, CFI_cdesc_t *array, int naxe
                           const redist_index counts[], const redist_index lower[]) {
     size_t bytes = array->elem_len;
     if (naxes != array->rank)
-        return redist_fail(REDIST_ERR_ARGUMENT, "shape and lower must have %d values, as array has axes", array->rank);
+        return redist_fail(REDIST_ERR_ARGUMENT,
+                           "shape and lower must have %d values, as array has axes", array->rank);
     for (int i = 0; i < naxes; i++)
         if (__builtin_mul_overflow(bytes, counts[i] > 0 ? (size_t)counts[i] : 0, &bytes))
             bytes = SIZE_MAX;
@@ -96,9 +97,9 @@ int redist__f_exchange(MPI_Fint comm, const CFI_cdesc_t *a, int axis_a, const CF
 int redist__f_plan_exchange(MPI_Fint comm, const CFI_cdesc_t *a, int axis_a, const CFI_cdesc_t *b,
                             int axis_b, const redist_options *options, redist_plan **plan) {
     struct exchange e = describe(a, b);
-    int code = redist_plan_exchange(MPI_Comm_f2c(comm), e.datatype, e.ndims, e.sizes_a, e.a,
-                                    e.ndims - axis_a, e.sizes_b, e.b, e.ndims - axis_b, options,
-                                    plan);
+    int code =
+        redist_plan_exchange(MPI_Comm_f2c(comm), e.datatype, e.ndims, e.sizes_a, e.a,
+                             e.ndims - axis_a, e.sizes_b, e.b, e.ndims - axis_b, options, plan);
     redist__f_datatype_free(&e.datatype);
     return code;
 }

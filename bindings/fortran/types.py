@@ -15,7 +15,7 @@ SCALARS = {"size_t": "integer(c_size_t)", "int": "integer(c_int)", "double": "re
 def numbers(text, prefix):
     """(name, value) of enumerators, error codes, versions and limits."""
     for body in re.findall(r"enum \w+ \{([^}]*)\}", text):
-        yield from re.findall(r"\b(" + prefix + r"_[A-Z0-9_]+) = (-?\d+)", body)
+        yield from re.findall(r"\b(" + prefix + r"_[A-Z0-9_]+)\s*=\s*(-?\d+)", body)
     for name, value in re.findall(r"X\((\w+), (\d+), \"", text):
         yield prefix + "_" + name, value
     yield from re.findall(r"#define (" + prefix + r"_(?:MAX|VERSION)_[A-Z]+)\s+(\d+)", text)

@@ -7,9 +7,9 @@
  */
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
+#include "cufft_lines.h"
 #include "redist_support.h"
 #include "serial.h"
-#include "vkfft.h"
 
 #include <cufftXt.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ struct pass {
     struct fftnd__loop outer[REDIST_MAX_NDIMS]; /* strides in bytes; one launch each */
     int gathers, scatters;                      /* the real side goes through a list */
     struct fftnd__cuda_lines lines;
-    struct fftnd__vkfft *strided; /* does it instead of the handles */
+    struct fftnd__line_plan *panels; /* do it instead of the handles */
 };
 
 struct plan {
@@ -298,7 +298,7 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
     return code;
 }
 
-/* ---------------------------------------------------------------- lines that are not contiguous */
+/* ---------------------------------------------------------------- panels */
 
 static void add_outer(const struct plan *plan, struct pass *pass, const struct task *task,
                       int loop) {
@@ -308,30 +308,27 @@ static void add_outer(const struct plan *plan, struct pass *pass, const struct t
         task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
 }
 
-/* Lines side by side, repeated over the longest of the other loops; the rest are launches. */
-static int use_strided(struct plan *plan, struct pass *pass, const struct task *task) {
-    const struct fftnd__loop *axis = &task->axes[0],
-                             *side = &task->loops[task->nloops > 0 ? task->nloops - 1 : 0];
-    if (task->rank != 1 || task->is_real[0] || task->is_real[1] || task->nloops == 0 ||
-        side->in != 1 || side->out != 1 || axis->in < side->n || axis->out < side->n ||
-        !fftnd__cufft_is_slow(axis->n, is_double(plan), plan->problem.stream))
+/* Contiguous lines, or lines side by side, of complex numbers. The fastest loop is that of the lines; those that a launch
+ * does not take are launches. */
+static int use_panels(struct plan *plan, struct pass *pass, const struct task *task) {
+    const struct fftnd__loop *axis = &task->axes[0];
+    struct fftnd__lines lines = {
+        is_double(plan), plan->problem.direction, *axis, {1, 1, 1}, 0, {{0}}};
+    int last = task->nloops - 1, is_contiguous = axis->in == 1 && axis->out == 1;
+    if (last >= 0)
+        lines.side = task->loops[last];
+    int are_neighbours = lines.side.in == 1 && lines.side.out == 1 && axis->in >= lines.side.n &&
+                         axis->out >= lines.side.n;
+    if (task->rank != 1 || task->is_real[0] || task->is_real[1] ||
+        !(is_contiguous || are_neighbours) ||
+        !fftnd__lines_prefer_panels(axis->n, lines.side.n, is_double(plan), is_contiguous,
+                                    plan->problem.stream))
         return REDIST_OK;
-    static const struct fftnd__loop once = {1, 0, 0};
-    const struct fftnd__loop *groups = &once;
-    for (int i = 0; i < task->nloops - 1; i++)
-        if (task->loops[i].n <= FFTND__VKFFT_GROUPS && task->loops[i].n > groups->n)
-            groups = &task->loops[i];
-    const struct fftnd__strided_lines lines = {*axis,
-                                               *side,
-                                               *groups,
-                                               plan->problem.precision == FFTND_DOUBLE,
-                                               plan->problem.direction,
-                                               pass->from_output == pass->to_output};
-    int code = fftnd__vkfft_create(&lines, &pass->strided);
-    pass->nouter = 0;
-    for (int i = 0; i < task->nloops - 1 && pass->strided != NULL; i++)
-        if (&task->loops[i] != groups)
-            add_outer(plan, pass, task, i);
+    for (int i = last - 1; i >= 0 && lines.nouter < FFTND__PANEL_LOOPS; i--)
+        lines.outer[lines.nouter++] = task->loops[i];
+    int code = fftnd__lines_create(&lines, &pass->panels);
+    for (int i = 0; i < last - lines.nouter && pass->panels != NULL; i++)
+        add_outer(plan, pass, task, i);
     return code;
 }
 
@@ -357,8 +354,8 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
-    int code = use_strided(plan, pass, task);
-    if (code != REDIST_OK || pass->strided != NULL)
+    int code = use_panels(plan, pass, task);
+    if (code != REDIST_OK || pass->panels != NULL)
         return code;
     for (int i = 0; i < task->nloops; i++)
         if (i != chosen)
@@ -372,6 +369,14 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
 
 /* ---------------------------------------------------------------- passes */
 
+/* Of all loops, the elements that are neighbours in both arrays. */
+static redist_index count_neighbours(const struct fftnd__serial_problem *problem) {
+    for (int i = 0; i < problem->nloops; i++)
+        if (problem->loops[i].in == 1 && problem->loops[i].out == 1)
+            return problem->loops[i].n;
+    return 1;
+}
+
 /* The last axes go from the input to the output. The others follow in the output, or, where the output is
  * real, come before in the input. */
 static int make_passes(struct plan *plan) {
@@ -381,7 +386,8 @@ static int make_passes(struct plan *plan) {
     const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     int n = list_axes(problem, axes),
-        left = n - fftnd__cufft_group_size(n, axes, halved, is_double(plan), problem->stream),
+        left = n - fftnd__cufft_group_size(n, axes, halved, count_neighbours(problem),
+                                           is_double(plan), problem->stream),
         code = REDIST_OK;
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
@@ -391,7 +397,8 @@ static int make_passes(struct plan *plan) {
     if (!to_real)
         code = add_pass(plan, &main_task, 0, 1);
     while (left > 0 && code == REDIST_OK) {
-        int size = fftnd__cufft_group_size(left, axes, whole, is_double(plan), problem->stream);
+        int size = fftnd__cufft_group_size(left, axes, whole, axes[left].n, is_double(plan),
+                                           problem->stream);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         code = add_pass(plan, &task, !to_real, !to_real);
         left -= size;
@@ -422,7 +429,7 @@ static void destroy(void *data) {
     for (int i = 0; i < plan->npasses; i++) {
         for (int j = 0; j < plan->passes[i].nhandles; j++)
             (void)cufftDestroy(plan->passes[i].handles[j]);
-        fftnd__vkfft_destroy(plan->passes[i].strided);
+        fftnd__lines_destroy(plan->passes[i].panels);
     }
     destroy_streams(plan);
     redist_release(plan);
@@ -469,8 +476,8 @@ static int launch(const struct plan *plan, const struct pass *pass, size_t numbe
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
     int code = REDIST_OK;
-    if (pass->strided != NULL)
-        return fftnd__vkfft_execute(pass->strided, from, to, stream);
+    if (pass->panels != NULL)
+        return fftnd__lines_execute(pass->panels, from, to, stream);
     if (pass->gathers)
         code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
     if (code == REDIST_OK)
@@ -547,6 +554,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
     .check = check,
+    .learn = fftnd__lines_learn,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,

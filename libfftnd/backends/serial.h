@@ -39,6 +39,11 @@ struct fftnd__serial {
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
+    /* Learns how fast it is with lines of these lengths, from the tuning file `file` (redist_wisdom_find) or by measuring
+     * what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm. REDIST_ERR_MPI. */
+    int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
+                 enum fftnd_precision precision);
+
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
      * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY, REDIST_ERR_LIMIT. */

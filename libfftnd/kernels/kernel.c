@@ -101,7 +101,12 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD};
-    return create_mixed(kernel, problem, &part);
+    int code = create_mixed(kernel, problem, &part);
+    if (code != REDIST_OK || !step->twiddles)
+        return code;
+    int columns = problem->transform->batch.shift + 1;
+    return fftnd__twiddles_create(problem->transform, problem->direction, step->alignment.start[1],
+                                  problem->partition->count[columns], &kernel->twiddles);
 }
 
 void fftnd__kernel_free(struct fftnd__kernel *kernel) {
@@ -111,6 +116,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
                 kernel->library->destroy(kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++)
         fftnd__rows_free(&kernel->rows[i], kernel->library);
+    redist_release(kernel->twiddles);
     *kernel = (struct fftnd__kernel){0};
 }
 
@@ -131,11 +137,15 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__block *out) {
     int code = REDIST_OK;
     fftnd__pad_modes(truncation_in, in);
+    if (kernel->twiddles != NULL && !kernel->is_forward)
+        fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans && code == REDIST_OK; i++) {
         code = run_plan(kernel, i, is_shorter, in, out);
         if (i == 0)
             fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out);
     }
+    if (kernel->twiddles != NULL && kernel->is_forward)
+        fftnd__twiddles_apply(kernel->twiddles, out);
     fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out);
     fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
     return code;

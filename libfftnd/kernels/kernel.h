@@ -5,7 +5,7 @@
 
 #include "../partition.h"
 #include "prefetch.h"
-#include "truncation.h"
+#include "twiddle.h"
 
 /* How pieces lie on one side of a kernel. */
 struct fftnd__side {
@@ -28,7 +28,8 @@ struct fftnd__kernel {
         int from_out, to_in; /* not from the block before to the one after */
         void *serial[2];     /* for pieces like the first one and for shorter ones */
     } plans[3];
-    struct fftnd__rows rows[2]; /* instead of the first one's where `row` is not NULL */
+    struct fftnd__rows rows[2];       /* instead of the first one's where `row` is not NULL */
+    struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */
 };
 
 /* What a kernel is made for. */

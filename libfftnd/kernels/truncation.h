@@ -30,6 +30,7 @@ struct fftnd__truncation {
 struct fftnd__block {
     enum fftnd_precision precision;
     int ndims;
+    const redist_index *start; /* in the array of this rank */
     redist_index count[REDIST_MAX_NDIMS];
     const ptrdiff_t *stride; /* bytes */
     size_t item;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { USUAL_SEGMENTS = 4 };
+enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8 };
 
 static int is_on_device(const struct fftnd__request *request) {
     return request->options.space != REDIST_SPACE_HOST;
@@ -25,17 +25,39 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->before_exchange = guess->partitions == 1;
 }
 
-/* Which stores bypass the caches. Collective; the size is a rank's share of the larger array, about. */
+/* A rank's share of the array on the spectral side, about; the same on all ranks. */
+static size_t share_bytes(const struct fftnd__request *request, int nranks) {
+    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    for (int i = 0; i < request->shape.ndims; i++)
+        bytes *= (size_t)fftnd__request_extent(request, i);
+    return bytes / (size_t)nranks;
+}
+
+/* Which stores bypass the caches. Collective. */
 static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, int nranks,
                           size_t *nontemporal_bytes) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    size_t bytes = fftnd__item_bytes(request->precision, 0);
+    size_t bytes = is_on_device(request) ? 0 : share_bytes(request, nranks);
     options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.wisdom_file = request->options.wisdom_file;
-    for (int i = 0; i < request->ndims; i++)
-        bytes *= (size_t)fftnd__request_extent(request, i);
-    bytes = is_on_device(request) ? 0 : bytes / (size_t)nranks;
     return redist_choose_loops(comm, &options, bytes, nontemporal_bytes);
+}
+
+/* An array that is not much larger than a cache passes through it in few parts: the library does as well by itself as
+ * tiles do, which have to be copied. Where ranks have other caches this may differ between them. */
+static int is_small(const struct fftnd__request *request, int nranks) {
+    enum { PARTS = 4 };
+    return share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
+}
+
+/* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
+static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
+    const struct fftnd__shape *shape = &request->shape;
+    redist_index longest =
+        shape->points[0] > shape->points[1] ? shape->points[0] : shape->points[1];
+    size_t bytes = FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0);
+    if (shape->twiddles && request->options.tile_bytes == 0 && guess->tile_bytes < bytes)
+        guess->tile_bytes = bytes;
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
@@ -52,6 +74,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
         .tiled = candidates->nranks > 1 && !transposed,
         .transposed = transposed,
+        .untiled = !transposed && is_small(request, candidates->nranks),
         .tile_bytes =
             options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
         .group_bytes = SIZE_MAX,
@@ -64,6 +87,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         guess->tiled = 1;
         guess->group_bytes = redist_find_caches()->second / 2;
     }
+    widen_tiles(request, guess);
     fftnd__grids_guess(request, candidates->nranks, guess);
     return code;
 }

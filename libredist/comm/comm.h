@@ -40,6 +40,9 @@ struct redist__process {
 struct redist__process redist__process_self(void);
 int redist__process_is_same(const struct redist__process *a, const struct redist__process *b);
 
+/* A number that no process of this machine has given before, also where containers number theirs alike. */
+uint64_t redist__process_key(void);
+
 /* Nonzero if the process has ended, or is about to, or has given up the context with this number (0 = none); 0 also
  * where that cannot be seen from here. */
 int redist__process_is_gone(const struct redist__process *process, uint64_t context);

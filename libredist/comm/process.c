@@ -115,6 +115,13 @@ int redist__process_is_same(const struct redist__process *a, const struct redist
     return a->space == b->space && a->number == b->number && a->start == b->start;
 }
 
+uint64_t redist__process_key(void) {
+    static _Atomic uint32_t counter;
+    struct redist__process self = redist__process_self();
+    uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
+    return process << 32 | (atomic_fetch_add(&counter, 1) + 1);
+}
+
 int redist__process_is_gone(const struct redist__process *process, uint64_t context) {
     char file[64], state = ' ';
     unsigned long long start = 0;

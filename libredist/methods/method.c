@@ -5,36 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef REDIST__NCCL
-static int nccl_applies(const struct redist__problem *problem,
-                        const struct redist__candidate *candidate) {
-    (void)problem, (void)candidate;
-    return redist__fail(REDIST_ERR_METHOD, "method nccl: this build has no NCCL");
-}
-
-const struct redist__method redist__method_nccl = {
-    .name = "nccl",
-    .summary = "packed messages by NCCL, between CUDA devices; not in this build",
-    .applies = nccl_applies,
-};
-#endif
-
+/* REDIST__METHODS is what the build registers. */
+#define DECLARE(name) extern const struct redist__method redist__method_##name;
+REDIST__METHODS(DECLARE)
 #define POINTER_TO(name) &redist__method_##name,
-const struct redist__method *const redist__methods[] = {REDIST__METHODS(POINTER_TO)};
-#undef POINTER_TO
+static const struct redist__method *const methods[] = {REDIST__METHODS(POINTER_TO)};
 
-enum { METHODS = sizeof redist__methods / sizeof redist__methods[0] };
+enum { METHODS = sizeof methods / sizeof methods[0] };
 
 int redist_method_count(void) {
     return METHODS;
 }
 
 const char *redist_method_name(int index) {
-    return index >= 0 && index < METHODS ? redist__methods[index]->name : NULL;
+    return index >= 0 && index < METHODS ? methods[index]->name : NULL;
 }
 
 const char *redist_method_summary(int index) {
-    return index >= 0 && index < METHODS ? redist__methods[index]->summary : NULL;
+    return index >= 0 && index < METHODS ? methods[index]->summary : NULL;
 }
 
 void redist__candidate_name(const struct redist__candidate *candidate, size_t bytes, char name[]) {
@@ -57,7 +45,7 @@ static int is_requested(const char *request, const struct redist__candidate *can
 int redist__candidates(const char *request, int most, struct redist__candidate candidates[]) {
     int count = 0;
     for (int m = 0; m < METHODS; m++) {
-        struct redist__candidate candidate = {redist__methods[m], 0};
+        struct redist__candidate candidate = {methods[m], 0};
         do {
             if (count < most && is_requested(request, &candidate))
                 candidates[count++] = candidate;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a method is: one const table of functions, and one line in REDIST__METHODS. */
+/* What a method is: one const table of functions, which its line in libredist/meson.build registers. */
 #ifndef REDIST__METHOD_H
 #define REDIST__METHOD_H
 
@@ -16,11 +16,11 @@ struct redist__problem {
     enum redist_tiles tiles; /* array A or B exists in tiles only */
     int concurrent;          /* several threads may put or get at once */
     int partitions,
-        partition_axis; /* array B is completed in so many partitions, >= 1, along an axis */
-    int mapped[2];      /* peers map arrays A and B, on all ranks */
-    int bound[2];       /* they are given when the plan is made, */
-    void *arrays[2];    /* and these are they */
-    int asynchronous;   /* executions are only enqueued in the user's stream */
+        partition_axis;  /* array B is completed in so many partitions, >= 1, along an axis */
+    int mapped[2];       /* peers map arrays A and B, on all ranks */
+    int bound[2];        /* they are given when the plan is made, */
+    void *arrays[2];     /* and these are they */
+    int asynchronous;    /* executions are only enqueued in the user's stream */
     double wait_seconds; /* after which a device gives up to wait for a peer then */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */
@@ -116,7 +116,7 @@ struct redist__method {
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */
-    void (*await)(void *state, int partitions); /* asynchronous: the stream waits for so many */
+    void (*await)(void *state, int partitions);    /* asynchronous: the stream waits for so many */
     void (*close)(void *state);
 
     /* Asynchronous: notes failures of executions that the device has come to. */
@@ -128,25 +128,6 @@ struct redist__method {
     /* Frees the state (may be NULL). Collective. */
     void (*destroy)(void *state);
 };
-
-/* All methods. */
-#define REDIST__METHODS(X)                                                                         \
-    X(direct)                                                                                      \
-    X(signals)                                                                                     \
-    X(alltoallw)                                                                                   \
-    X(p2p_type)                                                                                    \
-    X(p2p)                                                                                         \
-    X(p2p_streams)                                                                                 \
-    X(alltoallv)                                                                                   \
-    X(kway)                                                                                        \
-    X(hier)                                                                                        \
-    X(nccl)
-
-#define REDIST__DECLARE_METHOD(name) extern const struct redist__method redist__method_##name;
-REDIST__METHODS(REDIST__DECLARE_METHOD)
-#undef REDIST__DECLARE_METHOD
-
-extern const struct redist__method *const redist__methods[];
 
 /* The candidates that a request names ("auto", "p2p", "direct:stream"); returns how many there are, at
  * most `most`. 0 = no such method. */

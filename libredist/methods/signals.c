@@ -69,11 +69,10 @@ static int create_path(struct redist__signal_path *path, size_t size) {
 
 static int create_streams(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
-    void **const streams[] = {&state->copy_stream, &state->own_stream};
     void **const events[] = {&state->forked, &state->copied, &state->owned};
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++)
-        code = space->stream_create(streams[i]);
+    int code = space->stream_create_urgent(&state->copy_stream);
+    if (code == REDIST_OK)
+        code = space->stream_create(&state->own_stream);
     for (int i = 0; i < 3 && code == REDIST_OK; i++)
         code = space->event_create(events[i]);
     return code;
@@ -90,6 +89,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
+    int holds = problem->tiles != REDIST_WHOLE && problem->partitions > 1;
+    state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
+    if (holds && state->held == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
     for (int i = 0; i < 2; i++) {
         state->far[i] = redist_calloc(size, sizeof *state->far[i]);
         if (!create_path(&state->paths[i], size) || state->far[i] == NULL)
@@ -118,8 +121,8 @@ static int describe_place(const struct redist__signalled *state, struct place *m
     mine->block = problem->space->export_memory(state->block, state->block_bytes);
     for (int side = 0; side < 2; side++)
         if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
-            mine->arrays[side] = problem->space->export_memory(
-                problem->arrays[side], problem->transfer->side[side].bytes);
+            mine->arrays[side] = problem->space->export_memory(problem->arrays[side],
+                                                               problem->transfer->side[side].bytes);
     return state->signalling->find_device(&mine->device);
 }
 
@@ -192,8 +195,8 @@ static int prepare_copy(struct redist__signalled *state, int direction, int peer
     char *base = state->problem->arrays[!direction];
     if (near->parts[peer].elements == 0)
         return REDIST_OK;
-    int code = peer == transfer->rank ? REDIST_OK
-                                      : map(state, &place->arrays[!direction], peer, &base);
+    int code =
+        peer == transfer->rank ? REDIST_OK : map(state, &place->arrays[!direction], peer, &base);
     if (code != REDIST_OK)
         return code;
     for (int i = 0; i < transfer->ndims; i++)
@@ -229,6 +232,15 @@ static int upload(const struct redist__signalled *state, const char *table, size
     return code == REDIST_OK ? space->stream_wait(stream) : code;
 }
 
+static unsigned char find_partner(const struct redist__transfer *transfer, int direction,
+                                  int peer) {
+    int sends = transfer->side[direction].parts[peer].elements != 0,
+        receives = transfer->side[!direction].parts[peer].elements != 0;
+    if (peer == transfer->rank)
+        return 0;
+    return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
+}
+
 static int make_table(const struct redist__signalled *state, const struct place places[],
                       char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
@@ -236,17 +248,26 @@ static int make_table(const struct redist__signalled *state, const struct place 
     unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
     for (int peer = 0; peer < transfer->nranks; peer++) {
         char *block = state->block;
-        int code = peer == transfer->rank ? REDIST_OK
-                                          : map(state, &places[peer].block, peer, &block);
+        int code =
+            peer == transfer->rank ? REDIST_OK : map(state, &places[peer].block, peer, &block);
         if (code != REDIST_OK)
             return code;
         blocks[peer] = (void *)block;
-        for (int direction = 0; direction < 2 && peer != transfer->rank; direction++)
-            partners[direction * transfer->nranks + peer] = (unsigned char)(
-                (transfer->side[direction].parts[peer].elements != 0 ? REDIST__SENDS : 0) |
-                (transfer->side[!direction].parts[peer].elements != 0 ? REDIST__RECEIVES : 0));
+        for (int direction = 0; direction < 2; direction++)
+            partners[direction * transfer->nranks + peer] = find_partner(transfer, direction, peer);
     }
     return REDIST_OK;
+}
+
+/* The same of the first ranks, to be handed over with each call. */
+static void note_near(struct redist__signals *signals, const char *table) {
+    struct redist__signal_block *const *blocks = (const void *)table;
+    const unsigned char *partners = (const unsigned char *)(blocks + signals->size);
+    for (int peer = 0; peer < signals->size && peer < REDIST__FIRST_RANKS; peer++) {
+        signals->near[peer] = blocks[peer];
+        for (int direction = 0; direction < 2; direction++)
+            signals->near_partners[direction][peer] = partners[direction * signals->size + peer];
+    }
 }
 
 static int prepare_signals(struct redist__signalled *state, const struct place places[]) {
@@ -260,7 +281,6 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     int code = make_table(state, places, table);
     if (code == REDIST_OK)
         code = upload(state, table, bytes, behind);
-    redist_release(table);
     state->signals = (struct redist__signals){.own = state->block,
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
@@ -268,6 +288,8 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
                                               .patience = (uint64_t)(1e9 * problem->wait_seconds),
                                               .rank = problem->context->rank,
                                               .size = problem->context->size};
+    note_near(&state->signals, table);
+    redist_release(table);
     return code;
 }
 
@@ -276,8 +298,7 @@ static int connect_places(struct redist__signalled *state, struct place places[]
                           struct redist__far_box own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    int code =
-        redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
+    int code = redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
     if (code == REDIST_OK)
         code = tell_all(state, places, own);
     if (code != REDIST_OK)
@@ -340,9 +361,8 @@ void redist__signals_query(void *data) {
         return;
     if (status >> REDIST__FAILURE_BITS == REDIST__LATE)
         redist__note(state->problem,
-                     redist__fail(REDIST_ERR_PEER,
-                                  "rank %d of the plan did not come within %g s", rank,
-                                  state->problem->wait_seconds));
+                     redist__fail(REDIST_ERR_PEER, "rank %d of the plan did not come within %g s",
+                                  rank, state->problem->wait_seconds));
     else
         redist__failure_note_peer(state->problem->failure, rank, 0);
 }
@@ -357,14 +377,12 @@ void redist__signals_fail(const struct redist__signalled *state) {
 
 /* ---------------------------------------------------------------- whole arrays */
 
-/* Beside the others: nobody else waits for it. */
+/* Beside the others, from where the stream was before the first gate: nobody else waits for it. */
 static int copy_own(const struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
     int rank = state->signals.rank;
-    int code = space->event_record(state->forked, state->problem->stream);
-    if (code == REDIST_OK)
-        code = space->stream_follow(state->own_stream, state->forked);
+    int code = space->stream_follow(state->own_stream, state->forked);
     if (code == REDIST_OK)
         code = space->copy(&path->copies[rank], source + path->sources[rank],
                            path->destinations[rank], REDIST__KERNEL, state->own_stream);
@@ -389,7 +407,8 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     return code;
 }
 
-/* The user's stream waits for the own part also after a failure. */
+/* The first gate is enqueued before the own part, whose blocks it would wait for. The user's stream waits for the
+ * own part also after a failure. */
 static int run_engines(struct redist__signalled *state, int direction, const char *source) {
     const struct redist__space *space = state->problem->space;
     void *stream = state->problem->stream;
@@ -400,9 +419,13 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
                                                  REDIST__END,
                                       .direction = direction,
                                       .partitions = 1};
-    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
+    int code = space->event_record(state->forked, stream);
     if (code == REDIST_OK)
         code = redist__signals_gate(state, stream, &first);
+    if (code != REDIST_OK)
+        return code;
+    if (has_own)
+        code = copy_own(state, direction, source);
     if (code == REDIST_OK)
         code = copy_in_steps(state, direction, source);
     int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
@@ -416,11 +439,11 @@ static void start(void *data, int direction, const void *source, void *destinati
     (void)destination; /* the one of the plan */
     redist__signals_query(state);
     if (!redist__has_failed(problem))
-        redist__note(problem, state->by_kernel ? state->signalling->exchange(
-                                                     &state->signals, direction,
-                                                     state->paths[direction].boxes, source,
-                                                     problem->stream)
-                                               : run_engines(state, direction, source));
+        redist__note(problem, state->by_kernel
+                                  ? state->signalling->exchange(&state->signals, direction,
+                                                                state->paths[direction].boxes,
+                                                                source, problem->stream)
+                                  : run_engines(state, direction, source));
     if (redist__has_failed(problem))
         redist__signals_fail(state);
 }
@@ -477,6 +500,7 @@ static void destroy(void *data) {
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
     space->release_pinned((void *)(size_t)state->status);
+    redist_release(state->held);
     redist_release(state);
 }
 

@@ -21,6 +21,15 @@ struct redist__signal_path {
     void *boxes;         /* all of that, for a kernel */
 };
 
+enum { REDIST__MOST_HELD = 64 };
+
+/* A tile that was put; it stays as it is until the execution is closed. */
+struct redist__held_tile {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    char *data;
+};
+
 struct redist__signalled {
     const struct redist__problem *problem;
     const struct redist__signalling *signalling;
@@ -35,6 +44,8 @@ struct redist__signalled {
     void *forked, *copied, *owned;  /* events: of the user's stream, and of these two */
     uint32_t steps;                 /* of the execution under way */
     size_t elements;                /* that were put in it */
+    struct redist__held_tile *held; /* tiles of which some partitions are left for the end */
+    int nheld;
 };
 
 /* Whether there is a path: the peers' arrays were known when the plan was made. */
@@ -49,7 +60,8 @@ int redist__signals_gate(const struct redist__signalled *state, void *stream,
 
 /* Ends a step of a sweep in a stream, and waits until whoever served the next receiver has done so. Steps have one
  * sender for each receiver: senders that meet there slow each other down. `distance` is that of the step. */
-int redist__signals_step(struct redist__signalled *state, void *stream, int direction, int distance);
+int redist__signals_step(struct redist__signalled *state, void *stream, int direction,
+                         int distance);
 
 /* Notes what the device has published; what fails on this rank, others learn by their devices. */
 void redist__signals_query(void *state);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Method signals, array A in tiles. Each tile is copied behind the work that is in the user's stream when it is put,
- * beside the user's later work: to the peers in one stream, what stays on this rank in another. All tiles but the last
- * one go to a peer as they are; the last one goes in partitions, each of which the peers are told of, so that their
- * next work begins with the first of them.
+ * beside the user's later work: to the peers in one stream, what stays on this rank in another. The first half of the
+ * array goes as it comes, since the link has nothing else to do. Of the tiles in the second half only the first half of
+ * the partitions does; what is left goes with the last tile, partition by partition. The peers are told of each, so
+ * that their next work begins with the first of them while the others are on their way.
  */
 #include "signals.h"
 
@@ -70,14 +71,49 @@ static int end_steps(const struct redist__signalled *state) {
                                    : REDIST_OK;
 }
 
+/* Partitions of tiles in the second half that go at once. */
+static int count_early(const struct redist__signalled *state) {
+    return state->problem->partitions / 2;
+}
+
+static int send_partition(struct redist__signalled *state, const struct redist__tile *last,
+                          int partition) {
+    int code = REDIST_OK;
+    for (int i = 0; i < state->nheld && partition >= count_early(state) && code == REDIST_OK; i++) {
+        const struct redist__held_tile *held = &state->held[i];
+        const struct redist__tile tile = {held->start, held->count, held->data, held->stride};
+        code = sweep(state, &tile, partition, partition + 1);
+    }
+    return code == REDIST_OK ? sweep(state, last, partition, partition + 1) : code;
+}
+
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
     int code = REDIST_OK;
     for (int i = 0; i < state->problem->partitions && code == REDIST_OK; i++) {
-        code = sweep(state, tile, i, i + 1);
+        code = send_partition(state, tile, i);
         if (code == REDIST_OK)
             code = tell_partitions(state, i + 1);
     }
     return code == REDIST_OK ? end_steps(state) : code;
+}
+
+static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
+    struct redist__held_tile *held = &state->held[state->nheld++];
+    for (int i = 0; i < state->problem->transfer->ndims; i++) {
+        held->start[i] = tile->start[i];
+        held->count[i] = tile->count[i];
+        held->stride[i] = tile->stride[i];
+    }
+    held->data = tile->data;
+}
+
+static int send(struct redist__signalled *state, const struct redist__tile *tile) {
+    int holds = state->problem->partitions > 1 && state->nheld < REDIST__MOST_HELD &&
+                state->elements > state->problem->transfer->side[0].elements / 2;
+    if (!holds)
+        return sweep(state, tile, 0, state->problem->partitions);
+    hold(state, tile);
+    return count_early(state) > 0 ? sweep(state, tile, 0, count_early(state)) : REDIST_OK;
 }
 
 static void count_elements(struct redist__signalled *state, const struct redist__tile *tile) {
@@ -109,8 +145,7 @@ static int put(struct redist__signalled *state, const struct redist__tile *tile)
         code = copy_part(state, tile, state->signals.rank, 0, state->problem->partitions,
                          state->own_stream);
     if (code == REDIST_OK)
-        code = all_put(state) ? send_last(state, tile)
-                              : sweep(state, tile, 0, state->problem->partitions);
+        code = (all_put(state) ? send_last : send)(state, tile);
     return code;
 }
 
@@ -137,6 +172,7 @@ void redist__signals_open(void *data, void *array) {
     (void)array; /* the one of the plan */
     state->elements = 0;
     state->steps = 0;
+    state->nheld = 0;
     redist__signals_query(state);
     redist__attempt(state->problem, open(state));
 }

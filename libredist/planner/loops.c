@@ -109,7 +109,7 @@ static void measure_threshold(struct contest *contest) {
         gain += gains[i]; /* of storing this size and all larger ones past the caches */
         if (gain > most) {
             most = gain;
-            contest->table->nontemporal_bytes = sizes[i] / 2;
+            contest->table->nontemporal_bytes = sizes[i] / 10 * 7; /* half way to the next size */
         }
     }
 }

@@ -86,13 +86,17 @@ __device__ inline void fetch_part(const redist__cuda_part *from, redist__cuda_pa
     __syncthreads();
 }
 
-/* Blocks for each part: enough to fill the device, no more than there is work for. */
-inline unsigned blocks_for(int parts, uint64_t units) {
+inline unsigned count_processors() {
     int device = 0, processors = 1;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    return static_cast<unsigned>(processors);
+}
+
+/* Blocks for each part: enough to fill the device, no more than there is work for. */
+inline unsigned blocks_for(int parts, uint64_t units) {
     uint64_t tiles = (units + tile - 1) / tile;
-    uint64_t share = static_cast<uint64_t>(processors) * 16 / static_cast<uint64_t>(parts) + 1;
+    uint64_t share = count_processors() * uint64_t{16} / static_cast<uint64_t>(parts) + 1;
     return static_cast<unsigned>(tiles < share ? tiles : share);
 }
 

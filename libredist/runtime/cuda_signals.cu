@@ -16,14 +16,20 @@ REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value) {
     asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 
+REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
     uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 }
 
-REDIST__SIGNALS_INLINE void redist__word_pause(void) {
-    __nanosleep(20);
+/* Most signals come soon; polling for long should not slow down what the device does besides. */
+REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll) {
+    if (poll > 4096)
+        __nanosleep(200);
 }
 
 namespace {
@@ -36,35 +42,36 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. */
+ * waits does so for other devices only, so that no block waits for one that has not begun. Without a peer's word its
+ * blocks end, and with them the execution is never complete: the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {
     __shared__ redist__cuda_part part;
-    __shared__ uint64_t execution;
     __shared__ int may_copy, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
-    if (first == 0)
-        execution = redist__signal_execution(&signals);
-    fetch_part(&parts[peer], &part);
+    const uint64_t execution = redist__signal_execution(&signals);
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (int i = first; i < size; i += threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
+    fetch_part(&parts[peer], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
         may_copy = blockIdx.y == 0 ||
                    redist__signal_await_ready(&signals, direction, execution, peer);
     }
     __syncthreads();
-    if (may_copy && part.units != 0)
+    if (!may_copy)
+        return;
+    if (part.units != 0)
         copy_units(part);
     __syncthreads();
     if (first == 0) {
         __threadfence_system();
         ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
-        __threadfence_system();
         if (ends) {
+            __threadfence_system();
             redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
                                         peer);
             ends = is_last(&signals.own->served, gridDim.y);
@@ -77,7 +84,7 @@ __global__ void __launch_bounds__(threads)
         redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 1), i);
     __syncthreads();
     if (first == 0)
-        redist__signal_end(&signals);
+        redist__signal_end(&signals, execution);
 }
 
 __global__ void __launch_bounds__(most_gate_threads)
@@ -95,14 +102,18 @@ __global__ void __launch_bounds__(most_gate_threads)
         redist__gate_await(&signals, &gate, execution, i);
     __syncthreads();
     if (first == 0 && gate.actions & REDIST__END)
-        redist__signal_end(&signals);
+        redist__signal_end(&signals, execution);
 }
 
 } // namespace
 
+/* For two ranks one on each processor: more only slow each other down on the link. */
 unsigned redist__cuda_exchange_blocks(int parts, uint64_t units) {
-    unsigned blocks = blocks_for(parts, units);
-    return blocks != 0 ? blocks : 1;
+    const unsigned least = 16;
+    unsigned most = blocks_for(parts, units), share = 2 * count_processors() / parts;
+    share = share < least ? least : share;
+    most = most < share ? most : share;
+    return most != 0 ? most : 1;
 }
 
 cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int direction,

@@ -122,7 +122,7 @@ static int place_in_file(struct part *part) {
     part->owner = file.owner;
     part->key = (_Atomic uint64_t *)(void *)address;
     part->base = address + PAGE;
-    atomic_store(part->key, redist__memory_key());
+    atomic_store(part->key, redist__process_key());
     return 1;
 }
 

@@ -35,9 +35,8 @@ static int find_device(unsigned long long *identity) {
 
 static int upload(struct boxes *boxes, const struct redist__cuda_part parts[], size_t bytes) {
     int code = redist__space_cuda.allocate(bytes, (void **)&boxes->parts);
-    return code == REDIST_OK
-               ? CHECK(cudaMemcpy(boxes->parts, parts, bytes, cudaMemcpyHostToDevice))
-               : code;
+    return code == REDIST_OK ? CHECK(cudaMemcpy(boxes->parts, parts, bytes, cudaMemcpyHostToDevice))
+                             : code;
 }
 
 static int boxes_create(int count, const struct redist__copy copies[], const size_t sources[],

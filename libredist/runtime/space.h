@@ -42,9 +42,6 @@ struct redist__batch {
 extern const struct redist__space redist__space_host, redist__space_cuda;
 extern const struct redist__signalling redist__signalling_cuda;
 
-/* A number that no other allocation of host memory on this machine has. */
-uint64_t redist__memory_key(void);
-
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);
 

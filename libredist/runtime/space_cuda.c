@@ -4,6 +4,7 @@
 #include "cuda_device.h"
 #include "space.h"
 
+#include <ctype.h>
 #include <cuda_runtime_api.h>
 #include <limits.h>
 #include <string.h>
@@ -55,6 +56,17 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
     REDIST_TRY(CHECK(cudaMemGetInfo(bytes, &all)));
     memcpy(identity, properties.uuid.bytes, sizeof *identity);
     return REDIST_OK;
+}
+
+/* CUDA writes capital letters. */
+static int find_address(int device, size_t bytes, char text[]) {
+    if (device < 0 && CHECK(cudaGetDevice(&device)) != REDIST_OK)
+        return 0;
+    if (CHECK(cudaDeviceGetPCIBusId(text, (int)bytes, device)) != REDIST_OK)
+        return 0;
+    for (char *letter = text; *letter != '\0'; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    return 1;
 }
 
 static int note_bytes(int code, const char *where, size_t bytes) {
@@ -118,6 +130,16 @@ static int clear(void *memory, size_t bytes) {
 static int stream_create(void **made) {
     *made = NULL;
     return CHECK(cudaStreamCreateWithFlags((cudaStream_t *)made, cudaStreamNonBlocking));
+}
+
+/* A kernel of a single block waits for all blocks of those before it otherwise. */
+static int stream_create_urgent(void **made) {
+    int least = 0, greatest = 0;
+    *made = NULL;
+    int code = CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    return code == REDIST_OK ? CHECK(cudaStreamCreateWithPriority((cudaStream_t *)made,
+                                                                  cudaStreamNonBlocking, greatest))
+                             : code;
 }
 
 static void stream_destroy(void *in_stream) {
@@ -396,6 +418,7 @@ const struct redist__space redist__space_cuda = {
     .check_array = check_array,
     .check_call = check_call,
     .find_free = find_free,
+    .find_address = find_address,
     .allocate = allocate,
     .release = release,
     .allocate_pinned = allocate_pinned,
@@ -406,6 +429,7 @@ const struct redist__space redist__space_cuda = {
     .is_pinned = is_pinned,
     .stream = redist__cuda_stream,
     .stream_create = stream_create,
+    .stream_create_urgent = stream_create_urgent,
     .stream_destroy = stream_destroy,
     .stream_is_idle = stream_is_idle,
     .stream_wait = stream_wait,

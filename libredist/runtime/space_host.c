@@ -122,17 +122,8 @@ static char *map(const struct redist__memory_handle *handle, struct redist__mapp
 
 /* ---------------------------------------------------------------- shared memory */
 
-/* A number that no other allocation of this machine has: the leader's process, also where containers
- * number theirs alike, and what it has counted. */
-uint64_t redist__memory_key(void) {
-    static _Atomic uint32_t counter;
-    struct redist__process self = redist__process_self();
-    uint64_t process = (self.space * 31 + self.start) * 0x9e3779b97f4a7c15ULL + self.number;
-    return process << 32 | (atomic_fetch_add(&counter, 1) + 1);
-}
-
 static int agree_on_key(struct segment *segment) {
-    uint64_t key = redist__memory_key();
+    uint64_t key = redist__process_key();
     int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
     return redist_check_mpi(result);
@@ -379,6 +370,11 @@ static int find_free(size_t *bytes, unsigned long long *identity) {
     return REDIST_OK;
 }
 
+static int find_address(int device, size_t bytes, char text[]) {
+    (void)device, (void)bytes, (void)text;
+    return 0;
+}
+
 static int allocate(size_t bytes, void **memory) {
     *memory = redist_calloc(1, bytes);
     return *memory != NULL ? REDIST_OK
@@ -473,6 +469,7 @@ const struct redist__space redist__space_host = {
     .check_array = check_array,
     .check_call = check_call,
     .find_free = find_free,
+    .find_address = find_address,
     .allocate = allocate,
     .release = redist_release,
     .allocate_pinned = allocate,
@@ -483,6 +480,7 @@ const struct redist__space redist__space_host = {
     .is_pinned = is_pinned,
     .stream = stream,
     .stream_create = make,
+    .stream_create_urgent = make,
     .stream_destroy = destroy,
     .stream_is_idle = is_done,
     .stream_wait = wait,

@@ -12,7 +12,7 @@
  *   executions = n         its own: all that is sent to it has arrived
  *
  * The number of an execution lies on the device, so that work that was enqueued once can be repeated. After `failed`
- * nobody waits any more.
+ * nobody waits any more, and nobody tells that something has arrived.
  */
 #ifndef REDIST__SIGNALS_H
 #define REDIST__SIGNALS_H
@@ -40,13 +40,18 @@ enum { REDIST__SENDS = 1, REDIST__RECEIVES = 2 };
 /* A failure as the host finds it: what happened, above the rank that it is about. */
 enum { REDIST__LATE = 1, REDIST__FAILED = 2, REDIST__FAILURE_BITS = 32 };
 
-/* What a device knows of a plan. */
+/* What a device knows of a plan. The first ranks are known from the call itself: what is in memory takes a device
+ * longer to read than to copy a small array. */
+enum { REDIST__FIRST_RANKS = 8 };
 struct redist__signals {
     struct redist__signal_block *own;
-    struct redist__signal_block *const *blocks; /* of all ranks, as this device maps them */
+    struct redist__signal_block
+        *near[REDIST__FIRST_RANKS];             /* of the first ranks, as this device maps them */
+    struct redist__signal_block *const *blocks; /* of all ranks */
     const unsigned char *partners[2];           /* of each direction: what each peer is */
-    uint64_t *status;                           /* in memory of the host: its first failure */
-    uint64_t patience;                          /* nanoseconds */
+    unsigned char near_partners[2][REDIST__FIRST_RANKS];
+    uint64_t *status;  /* in memory of the host: its first failure */
+    uint64_t patience; /* nanoseconds */
     int rank, size;
 };
 
@@ -65,8 +70,8 @@ enum {
 /* A place in a stream where its rank signals. */
 struct redist__gate {
     int actions, direction;
-    uint32_t partitions;       /* told and waited for */
-    uint32_t steps;            /* the same */
+    uint32_t partitions;      /* told and waited for */
+    uint32_t steps;           /* the same */
     int steps_to, steps_from; /* which ranks; all if steps_to < 0 */
 };
 

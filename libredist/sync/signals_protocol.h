@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a device does in the protocol of signals.h. Each kind of device compiles it once: with REDIST__SIGNALS_INLINE
- * as its functions are declared, and the four functions named redist__word_* of its own.
+ * as its functions are declared, and the functions named redist__word_* of its own.
  */
 #ifndef REDIST__SIGNALS_PROTOCOL_H
 #define REDIST__SIGNALS_PROTOCOL_H
@@ -10,12 +10,30 @@
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word);
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value);
+/* The same for what needs no fence: nothing that was done before has to be seen by who sees the word. */
+REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value);
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void); /* nanoseconds */
-REDIST__SIGNALS_INLINE void redist__word_pause(void);     /* between two polls */
+REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll);
+
+/* Polls between two looks at the clock, and at whether somebody has failed. */
+enum { REDIST__POLLS_PER_LOOK = 64 };
 
 REDIST__SIGNALS_INLINE struct redist__signal_words *
 redist__signal_words_of(struct redist__signal_block *block, int rank) {
     return (struct redist__signal_words *)(block + 1) + rank;
+}
+
+/* What this rank tells a peer. */
+REDIST__SIGNALS_INLINE struct redist__signal_words *
+redist__signal_words_at(const struct redist__signals *signals, int peer) {
+    return redist__signal_words_of(
+        peer < REDIST__FIRST_RANKS ? signals->near[peer] : signals->blocks[peer], signals->rank);
+}
+
+REDIST__SIGNALS_INLINE int redist__signal_partner(const struct redist__signals *signals,
+                                                  int direction, int peer) {
+    return peer < REDIST__FIRST_RANKS ? signals->near_partners[direction][peer]
+                                      : signals->partners[direction][peer];
 }
 
 REDIST__SIGNALS_INLINE uint64_t redist__signal_counted(uint64_t execution, uint32_t count) {
@@ -24,10 +42,6 @@ REDIST__SIGNALS_INLINE uint64_t redist__signal_counted(uint64_t execution, uint3
 
 REDIST__SIGNALS_INLINE uint64_t redist__signal_execution(const struct redist__signals *signals) {
     return redist__word_load(&signals->own->executions) + 1;
-}
-
-REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
-    return redist__word_load(&signals->own->failed) != 0;
 }
 
 /* The others learn that this rank failed; this one, of what happened with whom. */
@@ -39,59 +53,72 @@ REDIST__SIGNALS_INLINE void redist__signal_fail(const struct redist__signals *si
         redist__word_store(&signals->blocks[rank]->failed, 1 + (uint64_t)signals->rank);
 }
 
-/* 0 = something has failed. */
-REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *signals,
-                                                const uint64_t *word, uint64_t value, int peer) {
-    uint64_t begin = redist__word_clock();
-    while (redist__word_load(word) < value) {
-        if (redist__signal_has_failed(signals))
-            return 0;
-        if (redist__word_clock() - begin > signals->patience) {
-            redist__signal_fail(signals, REDIST__LATE, peer);
-            return 0;
-        }
-        redist__word_pause();
-    }
-    return !redist__signal_has_failed(signals);
+/* Whether somebody has failed, which the host gets to know then. */
+REDIST__SIGNALS_INLINE int redist__signal_has_failed(const struct redist__signals *signals) {
+    uint64_t failed = redist__word_load(&signals->own->failed);
+    if (failed != 0 && redist__word_load(signals->status) == 0)
+        redist__word_store(signals->status,
+                           (uint64_t)REDIST__FAILED << REDIST__FAILURE_BITS | (failed - 1));
+    return failed != 0;
 }
 
+/* 0 = somebody has failed, or does now. */
+REDIST__SIGNALS_INLINE int redist__signal_may_wait(const struct redist__signals *signals,
+                                                   uint64_t *begin, int peer) {
+    uint64_t now = redist__word_clock();
+    *begin = *begin != 0 ? *begin : now;
+    if (redist__signal_has_failed(signals))
+        return 0;
+    if (now - *begin <= signals->patience)
+        return 1;
+    redist__signal_fail(signals, REDIST__LATE, peer);
+    return 0;
+}
+
+/* 0 = somebody has failed, and the word may be less. */
+REDIST__SIGNALS_INLINE int redist__signal_await(const struct redist__signals *signals,
+                                                const uint64_t *word, uint64_t value, int peer) {
+    uint64_t begin = 0;
+    for (unsigned poll = 1; redist__word_load(word) < value; poll++) {
+        if (poll % REDIST__POLLS_PER_LOOK == 0 && !redist__signal_may_wait(signals, &begin, peer))
+            return 0;
+        redist__word_pause(poll);
+    }
+    return 1;
+}
+
+/* Behind a kernel's end or a fence, as all telling. */
 REDIST__SIGNALS_INLINE void redist__signal_tell_ready(const struct redist__signals *signals,
                                                       int direction, uint64_t execution, int peer) {
-    if (signals->partners[direction][peer] & REDIST__RECEIVES)
-        redist__word_store(
-            &redist__signal_words_of(signals->blocks[peer], signals->rank)->ready, execution);
+    if (redist__signal_partner(signals, direction, peer) & REDIST__RECEIVES)
+        redist__word_put(&redist__signal_words_at(signals, peer)->ready, execution);
 }
 
 REDIST__SIGNALS_INLINE int redist__signal_await_ready(const struct redist__signals *signals,
                                                       int direction, uint64_t execution, int peer) {
-    return !(signals->partners[direction][peer] & REDIST__SENDS) ||
+    return !(redist__signal_partner(signals, direction, peer) & REDIST__SENDS) ||
            redist__signal_await(signals, &redist__signal_words_of(signals->own, peer)->ready,
                                 execution, peer);
 }
 
 REDIST__SIGNALS_INLINE void redist__signal_tell_arrived(const struct redist__signals *signals,
                                                         int direction, uint64_t counted, int peer) {
-    if (signals->partners[direction][peer] & REDIST__SENDS)
-        redist__word_store(
-            &redist__signal_words_of(signals->blocks[peer], signals->rank)->arrived, counted);
+    if (redist__signal_partner(signals, direction, peer) & REDIST__SENDS)
+        redist__word_put(&redist__signal_words_at(signals, peer)->arrived, counted);
 }
 
 REDIST__SIGNALS_INLINE void redist__signal_await_arrived(const struct redist__signals *signals,
                                                          int direction, uint64_t counted,
                                                          int peer) {
-    if (signals->partners[direction][peer] & REDIST__RECEIVES)
-        (void)redist__signal_await(signals,
-                                   &redist__signal_words_of(signals->own, peer)->arrived, counted,
-                                   peer);
+    if (redist__signal_partner(signals, direction, peer) & REDIST__RECEIVES)
+        (void)redist__signal_await(signals, &redist__signal_words_of(signals->own, peer)->arrived,
+                                   counted, peer);
 }
 
 /* The end of an execution on its rank, after all else. */
-REDIST__SIGNALS_INLINE void redist__signal_end(const struct redist__signals *signals) {
-    uint64_t failed = redist__word_load(&signals->own->failed);
-    if (failed != 0 && redist__word_load(signals->status) == 0)
-        redist__word_store(signals->status,
-                           (uint64_t)REDIST__FAILED << REDIST__FAILURE_BITS | (failed - 1));
-    redist__word_store(&signals->own->executions, redist__signal_execution(signals));
+REDIST__SIGNALS_INLINE void redist__signal_end(const struct redist__signals *signals,
+                                               uint64_t execution) {
+    redist__word_put(&signals->own->executions, execution);
 }
 
 /* A gate tells all peers before it waits for any: first this for each of them, then the next for each. */
@@ -100,12 +127,12 @@ REDIST__SIGNALS_INLINE void redist__gate_tell(const struct redist__signals *sign
                                               int peer) {
     if (gate->actions & REDIST__TELL_READY)
         redist__signal_tell_ready(signals, gate->direction, execution, peer);
-    if (gate->actions & REDIST__TELL_ARRIVED)
+    if (gate->actions & REDIST__TELL_ARRIVED && !redist__signal_has_failed(signals))
         redist__signal_tell_arrived(signals, gate->direction,
                                     redist__signal_counted(execution, gate->partitions), peer);
     if (gate->actions & REDIST__TELL_STEPS && (gate->steps_to < 0 || gate->steps_to == peer))
-        redist__word_store(&redist__signal_words_of(signals->blocks[peer], signals->rank)->steps,
-                           redist__signal_counted(execution, gate->steps));
+        redist__word_put(&redist__signal_words_at(signals, peer)->steps,
+                         redist__signal_counted(execution, gate->steps));
 }
 
 REDIST__SIGNALS_INLINE void redist__gate_await(const struct redist__signals *signals,

@@ -117,7 +117,15 @@ static void choose_chunks(void) {
     }
 }
 
-/* Lines that are not contiguous, of lengths for which cuFFT has no kernels: VkFFT transforms them where it is built. */
+/* How lines are transformed: as it was measured, all in panels, all by cuFFT. */
+static void choose_lines(int way) {
+    static const char *const ways[] = {NULL, "panels", "cufft"};
+    if (ways[way] != NULL)
+        setenv("FFTND_LINES", ways[way], 1);
+    else
+        unsetenv("FFTND_LINES");
+}
+
 START_TEST(strided_lengths) {
     NEEDS_FFT_DEVICE();
     for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
@@ -128,9 +136,57 @@ START_TEST(strided_lengths) {
                                 FFT_CASE((enum fftnd_kind)kind, 5, 60, 168, 4)};
             for (int i = 0; i < 4; i++) {
                 cases[i].precision = (enum fftnd_precision)precision;
+                choose_lines(i % 2);
                 check_grids(cases[i]);
             }
         }
+    choose_lines(0);
+}
+END_TEST
+
+/* 2^a 3^b 5^c 7^d 11^e 13^f, or now and then a prime. */
+static int choose_length(int most) {
+    static const int primes[] = {2, 3, 5, 7, 11, 13}, large[] = {17, 31, 97, 211};
+    int n = 1;
+    if (random_chance(5))
+        return large[random_between(0, most > 211 ? 3 : 1)];
+    for (;;) {
+        const int next = n * primes[random_between(0, random_chance(20) ? 5 : 3)];
+        if (next > most)
+            return n;
+        n = next;
+    }
+}
+
+/* One length is long, so that panels have several passes. */
+static fft_case choose_lengths(int nranks) {
+    const int ndims = random_between(nranks == 1 ? 1 : 2, 5), chosen = random_between(0, ndims - 1);
+    int sizes[REDIST_MAX_NDIMS];
+    for (int axis = 0; axis < ndims; axis++)
+        sizes[axis] = axis == chosen ? choose_length(1200)
+                                     : choose_length(ndims < 3    ? 150
+                                                     : ndims == 3 ? 24
+                                                                  : 6);
+    fft_case given = fft_case_make(ndims, sizes, random_chance(50) ? FFTND_C2C : FFTND_R2C);
+    given.precision = random_chance(50) ? FFTND_DOUBLE : FFTND_FLOAT;
+    given.options.space = REDIST_SPACE_CUDA;
+    given.options.batch = random_chance(70) ? 1 : random_between(2, 5);
+    given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
+    given.options.in_place = random_chance(30);
+    given.options.grid_ndims = random_between(0, ndims - 1);
+    return given;
+}
+
+START_TEST(random_lengths) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < harness_cases(60); i++) {
+        const fft_case given = choose_lengths(harness_nranks);
+        choose_chunks();
+        choose_lines(random_between(0, 1));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+    choose_lines(0);
 }
 END_TEST
 
@@ -139,9 +195,11 @@ START_TEST(random_cases) {
     for (int i = 0; i < harness_cases(60); i++) {
         const fft_case given = choose_case(harness_nranks);
         choose_chunks();
+        choose_lines(random_between(0, 2));
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
+    choose_lines(0);
 }
 END_TEST
 
@@ -337,6 +395,7 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   dimensions,
                                   strided_lengths,
+                                  random_lengths,
                                   random_cases,
                                   random_cases_on_one_rank_each,
                                   methods,

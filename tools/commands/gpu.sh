@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit
 usage() {
     cat <<'END'
 usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--large]
-       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core]
+       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core] [--sizes N,N,...]
        tools/commands/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
   --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
   --only      of the tests those whose label (as in the table) matches
@@ -20,6 +20,7 @@ usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] 
   --quick     fewer shapes and rounds
   --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
               1024^3 like a transform that lies on the device; needs 40 GiB of host memory
+  --sizes     only transforms, whose extents are all N, c2c and r2c in double precision, with plots (out/gpu/sizes-*.png)
   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
               bound to the cores next to its device, with a report; started again it goes on
   --seconds   for the study: no configuration begins after N seconds (150)
@@ -34,7 +35,7 @@ END
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no core=no with_study=no seconds=150 space=cuda jobs=()
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no sizes='' seconds=150 space=cuda jobs=()
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -46,6 +47,10 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --core) core=yes ;;
+    --sizes)
+        sizes=${2:?--sizes needs a value}
+        shift
+        ;;
     --study) with_study=yes ;;
     --seconds)
         seconds=${2:?--seconds needs a value}
@@ -284,6 +289,23 @@ bench_core() {
     return $code
 }
 
+# Lines of many sizes, and what they look like over the bound, where there is gnuplot.
+bench_sizes() {
+    local kind n mpi=usual code=0
+    mkdir -p out/gpu
+    build_gpu
+    [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
+    n=${ranks:-$(count_devices)}
+    bind_ranks "$n"
+    for kind in c2c r2c; do
+        run_on $mpi "$n" "$build/bench/fftnd-bench" --space cuda --shape 8,8,8 --sizes "$sizes" --kind $kind \
+            --grid 0 --method direct --iters 20 --warmup 3 --unchecked | tee out/gpu/sizes-$kind.txt || code=1
+        ! command -v gnuplot >/dev/null ||
+            gnuplot -e "data='out/gpu/sizes-$kind.txt'; image='out/gpu/sizes-$kind'" tools/bench/plot-sizes.gp
+    done
+    return $code
+}
+
 run_bench() {
     local n shape mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
@@ -322,6 +344,8 @@ bench)
     check_tools
     if [ $with_study = yes ]; then
         run_study ${jobs[@]+"${jobs[@]}"}
+    elif [ -n "$sizes" ]; then
+        bench_sizes
     elif [ $core = yes ]; then
         bench_core
     else

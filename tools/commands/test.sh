@@ -24,7 +24,7 @@ emulated='^test_(redist_((copy|steps|join)-1|(exchange|tiles|partitions)-2|boxes
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
 quick+='|^test_(fftnd_transform|redist_grid|redist_nodes-2)-4$'
 quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^4_poisson-2$|^5_taylor_green_slab-2$|^(redist|fftnd)-bench-2$'
-quick+='|^test_(symbols|report|jobs)'
+quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
 all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak model checks documents)
@@ -46,10 +46,12 @@ declare -A options=(
     [gcc]='-Dmpi=openmpi -Dwerror=true'
     [clang]='-Dmpi=openmpi -Dwerror=true'
     [mpich]='-Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow'
-    [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1'
-    [tsan]='-Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dexamples=false -Db_sanitize=thread -Db_lundef=false
-        -Doptimization=1'
-    [plain]='-Dmpi=openmpi -Dcuda=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true -Dcopy_loops=plain'
+    [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Db_sanitize=address,undefined
+        -Db_lundef=false -Doptimization=1'
+    [tsan]='-Dmpi=mpich -Dcuda=disabled -Dfortran=disabled -Dbenchmarks=false -Dexamples=false
+        -Db_sanitize=thread -Db_lundef=false -Doptimization=1'
+    [plain]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true
+        -Dcopy_loops=plain'
 )
 
 build() { # folder

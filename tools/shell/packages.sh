@@ -8,10 +8,10 @@ plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
-test_packages=(g++ check "${plot_packages[@]}")
+test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="iproute2 abigail-tools"
+    [gcc]="cmake iproute2 abigail-tools"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"

@@ -3,14 +3,14 @@
  * rank-cores: a rank file of Open MPI for one node, which binds each rank to its share of the cores next to
  * its GPU; where there is no GPU, to its share of all cores.
  */
-#include "visible.h"
+#include "redist_support.h"
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_GPUS = 64, NAME_BYTES = 256 };
+enum { MOST_GPUS = 64, NAME_BYTES = 256, ADDRESS_BYTES = 32 };
 
 /* Vendors of accelerators, whose display controllers count as such; those of others draw pictures. */
 enum { NVIDIA = 0x10de, AMD = 0x1002, INTEL = 0x8086, DISPLAY = 0x03, CONTROLLER_3D = 0x0302 };
@@ -48,12 +48,14 @@ static hwloc_const_cpuset_t cores_next_to(hwloc_topology_t topology, const char 
                   : hwloc_topology_get_topology_cpuset(topology);
 }
 
+/* The GPUs that programs see, which may be some of the machine's only, and in another order. */
 static struct gpus visible_gpus(hwloc_topology_t topology) {
+    const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
     struct gpus gpus = {0, {NULL}};
-    char addresses[MOST_GPUS][STUDY_ADDRESS_BYTES];
-    gpus.count = study_visible_gpus(MOST_GPUS, addresses);
-    for (int i = 0; i < gpus.count; i++)
-        gpus.cores[i] = cores_next_to(topology, addresses[i]);
+    char address[ADDRESS_BYTES];
+    while (space != NULL && gpus.count < MOST_GPUS &&
+           space->find_address(gpus.count, sizeof address, address))
+        gpus.cores[gpus.count++] = cores_next_to(topology, address);
     return gpus;
 }
 

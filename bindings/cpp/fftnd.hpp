@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * fftnd.h for C++17: a plan that knows the types of its elements, and fields that know their local extents. Functions
+ * have the meanings of fftnd.h; failures, handles and destructors are those of redist.hpp.
+ */
+#ifndef FFTND_HPP
+#define FFTND_HPP
+
+#include <redist.hpp> /* first, for what it says about MPI's header */
+
+#include <fftnd.h>
+
+namespace fftnd {
+
+using redist::index;
+
+/** fftnd_options with its defaults. What its pointers point to has to live until the plan is made. */
+struct options : fftnd_options {
+    options() {
+        redist::check(fftnd_options_init(this, sizeof(fftnd_options)));
+    }
+};
+
+namespace detail {
+
+template <class T> struct real_of {
+    using type = T;
+    static constexpr bool is_complex = false;
+};
+template <class T> struct real_of<std::complex<T>> {
+    using type = T;
+    static constexpr bool is_complex = true;
+};
+
+} // namespace detail
+
+/** One rank's part of one side: an array that owns its memory, and its place in the global array. Collective. */
+template <class T> class field {
+  public:
+    field(MPI_Comm comm, redist_space space, const fftnd_layout &layout)
+        : layout_(layout), memory_(comm, (layout.bytes + sizeof(T) - 1) / sizeof(T), space) {
+    }
+
+    const fftnd_layout &layout() const noexcept {
+        return layout_;
+    }
+    T *data() const noexcept {
+        return memory_.data();
+    }
+    /** Elements in memory: more than there are points where the array is padded. */
+    std::size_t size() const noexcept {
+        return memory_.size();
+    }
+    T *begin() const noexcept {
+        return data();
+    }
+    T *end() const noexcept {
+        return data() + size();
+    }
+    index start(int axis) const noexcept {
+        return layout_.start[axis];
+    }
+    index count(int axis) const noexcept {
+        return layout_.count[axis];
+    }
+    /** The element with these local indices, in the first field of a batch. */
+    template <class... I> T &operator()(I... i) const noexcept {
+        const index at[] = {static_cast<index>(i)...};
+        index place = 0;
+        for (std::size_t axis = 0; axis < sizeof...(I); axis++)
+            place += at[axis] * layout_.stride[axis];
+        return data()[place];
+    }
+    /** The local array of one field of a batch. */
+    template <std::size_t N> redist::view<T, N> view(int batch = 0) const {
+        if (static_cast<int>(N) != layout_.ndims)
+            throw std::invalid_argument("fftnd::field::view: N is not the number of axes");
+        std::array<index, N> counts{}, strides{};
+        for (std::size_t axis = 0; axis < N; axis++) {
+            counts[axis] = layout_.count[axis];
+            strides[axis] = layout_.stride[axis];
+        }
+        return {data() + batch * layout_.batch_stride, counts, strides};
+    }
+
+  private:
+    fftnd_layout layout_;
+    redist::array<T> memory_;
+};
+
+/**
+ * A distributed transform from elements Physical to elements Spectral, forward and backward: plan<double,
+ * std::complex<double>> is real to complex, both complex is complex to complex, both real a DCT or DST (options.r2r).
+ */
+template <class Physical, class Spectral> class plan {
+    using real = typename detail::real_of<Physical>::type;
+    static constexpr bool from_complex = detail::real_of<Physical>::is_complex;
+    static constexpr bool to_complex = detail::real_of<Spectral>::is_complex;
+    static_assert(std::is_same<real, typename detail::real_of<Spectral>::type>::value,
+                  "both sides have one precision");
+    static_assert(std::is_same<real, double>::value || std::is_same<real, float>::value,
+                  "float or double");
+    static_assert(to_complex || !from_complex, "forward transforms do not go from complex to real");
+
+  public:
+    static constexpr fftnd_kind kind = from_complex ? FFTND_C2C
+                                       : to_complex ? FFTND_R2C
+                                                    : FFTND_R2R;
+
+    plan(MPI_Comm comm, const std::vector<index> &sizes,
+         const fftnd_options &options = fftnd::options())
+        : plan(comm, sizes, kind, options) {
+    }
+    /** With another kind whose elements have these types. */
+    plan(MPI_Comm comm, const std::vector<index> &sizes, fftnd_kind other_kind,
+         const fftnd_options &options)
+        : comm_(comm),
+          space_(options.space == REDIST_SPACE_AUTO ? REDIST_SPACE_HOST : options.space) {
+        redist::check(
+            fftnd_plan_create(comm, static_cast<int>(sizes.size()), sizes.data(), other_kind,
+                              std::is_same<real, double>::value ? FFTND_DOUBLE : FFTND_FLOAT,
+                              &options, handle_.out()));
+    }
+    fftnd_plan *get() const noexcept {
+        return handle_.get();
+    }
+
+    fftnd_layout layout(fftnd_side side) const {
+        fftnd_layout result;
+        redist::check(fftnd_layout_init(&result, sizeof(result)));
+        redist::check(fftnd_plan_layout(get(), side, &result));
+        return result;
+    }
+    /** Arrays of this rank, with undefined contents, in memory that peers can map. Collective. */
+    field<Physical> physical() const {
+        return {comm_, space_, layout(FFTND_PHYSICAL)};
+    }
+    field<Spectral> spectral() const {
+        return {comm_, space_, layout(FFTND_SPECTRAL)};
+    }
+    /** The wavenumbers of this rank's modes along an axis. */
+    std::vector<double> wavenumbers(int axis) const {
+        fftnd_layout modes = layout(FFTND_SPECTRAL);
+        std::size_t count =
+            axis >= 0 && axis < modes.ndims ? static_cast<std::size_t>(modes.count[axis]) : 0;
+        std::vector<double> k(count);
+        redist::check(fftnd_plan_wavenumbers(get(), axis, k.data()));
+        return k;
+    }
+
+    void forward(Physical *physical, Spectral *spectral) const {
+        redist::check(fftnd_forward(get(), physical, spectral));
+    }
+    void backward(Spectral *spectral, Physical *physical) const {
+        redist::check(fftnd_backward(get(), spectral, physical));
+    }
+    void forward(const field<Physical> &physical, const field<Spectral> &spectral) const {
+        forward(physical.data(), spectral.data());
+    }
+    void backward(const field<Spectral> &spectral, const field<Physical> &physical) const {
+        backward(spectral.data(), physical.data());
+    }
+    void start_forward(Physical *physical, Spectral *spectral) const {
+        redist::check(fftnd_start(get(), REDIST_FORWARD, physical, spectral));
+    }
+    void start_backward(Spectral *spectral, Physical *physical) const {
+        redist::check(fftnd_start(get(), REDIST_BACKWARD, spectral, physical));
+    }
+    void wait() const {
+        redist::check(fftnd_wait(get()));
+    }
+
+    void set_workspace(void *workspace, std::size_t bytes) const {
+        redist::check(fftnd_plan_set_workspace(get(), workspace, bytes));
+    }
+    fftnd_plan_info info() const {
+        fftnd_plan_info result;
+        redist::check(fftnd_plan_info_init(&result, sizeof(result)));
+        redist::check(fftnd_plan_get_info(get(), &result));
+        return result;
+    }
+    fftnd_phases phases() const {
+        fftnd_phases result;
+        redist::check(fftnd_phases_init(&result, sizeof(result)));
+        redist::check(fftnd_plan_get_phases(get(), &result));
+        return result;
+    }
+    std::string method() const {
+        const char *name = nullptr;
+        redist::check(fftnd_plan_get_method(get(), &name));
+        return name;
+    }
+    /** The ranks in the order of the grid; the library owns it. */
+    MPI_Comm comm() const {
+        MPI_Comm found;
+        redist::check(fftnd_plan_get_comm(get(), &found));
+        return found;
+    }
+
+  private:
+    MPI_Comm comm_;
+    redist_space space_;
+    redist::detail::owner<fftnd_plan *, fftnd_plan_free> handle_;
+};
+
+} // namespace fftnd
+
+#endif

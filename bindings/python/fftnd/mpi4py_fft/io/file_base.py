@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What files of distributed arrays have in common."""
+import contextlib
+
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+
+
+class FileBase:
+    """A file of snapshots of distributed arrays.
+
+    Where the file's library works with MPI, all ranks write at once; else one rank after the other opens the file.
+
+    Args:
+        filename: its name
+        domain: (origin, length) or an array of coordinates for each axis
+    """
+
+    def __init__(self, filename=None, domain=None):
+        self.f = None
+        self.filename = filename
+        self.domain = domain
+
+    @staticmethod
+    def backend():
+        """The name of the file format's library."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _is_parallel():
+        """Whether the library opens files with MPI."""
+        raise NotImplementedError
+
+    def open(self, mode="r+"):
+        """Opens the file: on all ranks, if the library works with MPI."""
+        raise NotImplementedError
+
+    def close(self):
+        """Closes the file."""
+        self.f.close()
+
+    def _turns(self):
+        """Opens the file for writing on all ranks at once, or on one rank after the other."""
+        return self._all_at_once() if self._is_parallel() else self._one_by_one()
+
+    @contextlib.contextmanager
+    def _all_at_once(self):
+        self.open()
+        try:
+            yield
+        finally:
+            self.close()
+
+    @contextlib.contextmanager
+    def _one_by_one(self):
+        """Rank 0 first; nobody goes on before all have written."""
+        for turn in range(comm.Get_rank() + 1):
+            comm.Barrier()
+        try:
+            with self._all_at_once():
+                yield
+        finally:
+            for turn in range(comm.Get_rank(), comm.Get_size()):
+                comm.Barrier()
+
+    def _create(self, create):
+        """Makes the file: on all ranks, or on rank 0."""
+        if self._is_parallel():
+            create()
+            return
+        comm.Barrier()  # nobody reads or removes the file any more
+        if comm.Get_rank() == 0:
+            create()
+        comm.Barrier()
+
+    def _check_domain(self, group, field):
+        """Declares the mesh of a field, unless that is done."""
+        raise NotImplementedError
+
+    def _write_group(self, name, u, step, **kw):
+        raise NotImplementedError
+
+    def _write_slice_step(self, name, step, slices, field, **kw):
+        raise NotImplementedError
+
+    def _write_fields(self, step, fields, as_scalar=False, **kw):
+        for group, list_of_fields in fields.items():
+            assert isinstance(group, str) and isinstance(list_of_fields, (tuple, list))
+            for field in list_of_fields:
+                u, where = field if isinstance(field, (tuple, list)) else (field, None)
+                tensor = u.shape[:u.rank] if as_scalar else ()
+                for index in np.ndindex(*tensor):
+                    name = group + "".join(str(i) for i in index)
+                    part = u[index] if index else u
+                    self._check_domain(name, part)
+                    if where is None:
+                        self._write_group(name, part, step, **kw)
+                    else:
+                        self._write_slice_step(name, step, where, part, **kw)
+
+    def write(self, step, fields, **kw):
+        """Writes a snapshot.
+
+        Args:
+            step: its number
+            fields: from names to lists of arrays, or of pairs (array, slices), with slice(None) or a global index for
+                each axis
+            as_scalar: write the components of tensors as fields of their own
+        Collective on MPI.COMM_WORLD.
+        """
+        with self._turns():
+            self._write_fields(step, fields, **kw)
+
+    def read(self, u, name, **kw):
+        """Reads a whole array.
+
+        Args:
+            u: DistArray that is filled
+            name: of the field
+            step: number of the snapshot
+        Collective on MPI.COMM_WORLD.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def _get_slice_name(slices):
+        """As in "slice_4_slice"."""
+        return "_".join("slice" if isinstance(one, slice) else str(one) for one in slices)
+
+    @staticmethod
+    def _local(slices, field):
+        """Of global slices: the local ones, the axes that remain, and whether this rank has part of them."""
+        slices = (slice(None),) * field.rank + tuple(slices)
+        local, inside = [], True
+        for index, mine in zip(slices, field.local_slice()):
+            if isinstance(index, slice):
+                local.append(index)
+            else:
+                inside = inside and mine.start <= index < mine.stop
+                local.append(index - mine.start)
+        axes = [axis for axis, index in enumerate(slices) if isinstance(index, slice)]
+        return tuple(local), axes, inside

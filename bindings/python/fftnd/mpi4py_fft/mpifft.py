@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parallel transforms: one plan of fftnd where that can be, else serial transforms and exchanges in turn."""
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from mpi4py import MPI
+
+from .._fftnd import Plan
+from .libfft import FFT
+from .pencil import Pencil, Subcomm
+
+_EFFORTS = {"FFTW_ESTIMATE": "estimate", "FFTW_MEASURE": "measure", "FFTW_PATIENT": "patient",
+            "FFTW_EXHAUSTIVE": "patient"}
+
+
+class Transform:
+    """One direction of a transform, as serial transforms with exchanges between them.
+
+    Args:
+        xfftn: one direction of each serial transform
+        transfer: one direction of each exchange
+        pencil: the distributions of input and output
+    """
+
+    def __init__(self, xfftn, transfer, pencil):
+        assert len(xfftn) == len(transfer) + 1 and len(pencil) == 2
+        self._xfftn, self._transfer, self._pencil = tuple(xfftn), tuple(transfer), tuple(pencil)
+
+    @property
+    def input_array(self):
+        return self._xfftn[0].input_array
+
+    @property
+    def output_array(self):
+        return self._xfftn[-1].output_array
+
+    @property
+    def input_pencil(self):
+        return self._pencil[0]
+
+    @property
+    def output_pencil(self):
+        return self._pencil[1]
+
+    def __call__(self, input_array=None, output_array=None, **kw):
+        """Transforms.
+
+        Args:
+            input_array: None = the transform's own
+            output_array: None = the transform's own
+            kw: normalize=True or False; usually forward divides by the number of points and backward does not
+        Returns:
+            the array with the result
+        Collective.
+        """
+        if input_array is not None:
+            self.input_array[...] = input_array
+        self._xfftn[0](**kw)
+        for before, move, after in zip(self._xfftn, self._transfer, self._xfftn[1:]):
+            move(before.output_array, after.input_array)
+            after(**kw)
+        if output_array is None:
+            return self.output_array
+        output_array[...] = self.output_array
+        return output_array
+
+
+class _PlanTransform(Transform):
+    """One direction of a transform, by a plan. Arrays of the caller that fit are transformed where they are."""
+
+    def __init__(self, plans, direction, arrays, pencil):
+        self._plans, self._direction = plans, direction
+        self._arrays, self._pencil = arrays, tuple(pencil)
+
+    @property
+    def input_array(self):
+        return self._arrays[0]
+
+    @property
+    def output_array(self):
+        return self._arrays[1]
+
+    def _fits(self, array, own):
+        return (isinstance(array, np.ndarray) and array.dtype == own.dtype and array.shape == own.shape
+                and array.flags.c_contiguous)
+
+    def __call__(self, input_array=None, output_array=None, normalize=None, **kw):
+        source, target = self._arrays
+        fits = (1 if input_array is None or self._fits(input_array, source) else 0,
+                1 if output_array is None or (self._fits(output_array, target) and output_array.flags.writeable
+                                              and output_array is not input_array) else 0)
+        given = source if input_array is None else input_array
+        if not fits[0]:
+            source[...] = given
+            given = source
+        into = output_array if output_array is not None and fits[1] else target
+        run = getattr(self._plans.plan(self._direction, normalize), self._direction)
+        run(given, into)
+        if output_array is None or into is output_array:
+            return into
+        output_array[...] = into
+        return output_array
+
+
+class _Parts(Sequence):
+    """The serial transforms or exchanges of a transform that is one plan: made, collectively, when one is asked for."""
+
+    def __init__(self, transform, number, length):
+        self._transform, self._number, self._length = transform, number, length
+
+    def __len__(self):
+        return self._length
+
+    def __getitem__(self, index):
+        if self._transform._parts is None:
+            self._transform._parts = self._transform._build_parts()
+        return self._transform._parts[self._number][index]
+
+
+class _Plans:
+    """The plans of a PFFT: one divides forward (the usual case), the other one backward."""
+
+    def __init__(self, comm, owned, shape, keywords):
+        self.comm, self.owned, self.shape, self.keywords = comm, owned, shape, keywords
+        self.kept = {}
+        self.plan("forward", True)
+
+    def plan(self, direction, normalize):
+        normalize = direction == "forward" if normalize is None else bool(normalize)
+        scaling = "forward" if normalize == (direction == "forward") else "backward"
+        if scaling not in self.kept:
+            self.kept[scaling] = Plan(self.comm, self.shape, scaling=scaling, **self.keywords)
+        return self.kept[scaling]
+
+    def free(self):
+        for plan in self.kept.values():
+            plan.free()
+        if self.owned and self.comm != MPI.COMM_NULL:
+            self.comm.Free()
+
+
+def _as_axes(axes, ndims):
+    """Groups of axes that are transformed at once, the last one first, counted from 0."""
+    groups = []
+    for group in axes:
+        group = [group] if isinstance(group, (int, np.integer)) else list(group)
+        assert group and all(-ndims <= axis < ndims for axis in group)
+        groups.append(tuple(int(axis) % ndims for axis in group))
+        assert len(set(groups[-1])) == len(groups[-1])
+    return groups
+
+
+class PFFT:
+    """A parallel transform of a distributed array, forward and backward.
+
+    Args:
+        comm: the ranks; a Subcomm with a communicator for each axis; or a communicator with a Cartesian topology
+        shape: extents of the array (without padding)
+        axes: the transformed axes in order, the last one first; groups of axes are transformed at once; None = all
+        dtype: type of the physical array
+        grid: processes along each axis, where values < 1 are chosen; missing ones are 1
+        padding: False, or a factor >= 1 for each axis: the physical array is longer than the spectral one
+        collapse: transform neighbouring axes at once that are whole
+        backend: of the serial transforms: "fftw", "pyfftw", "numpy", "scipy", "mkl_fft"
+        transforms: from tuples of axes to pairs of functions (forward, backward) of module fftw (or the backend's)
+        darray: a DistArray with the shape, type and distribution of the physical array
+        slab: split one axis only: True = the one behind the first transformed, or the axis
+        kw: options of the backend, such as planner_effort="FFTW_ESTIMATE"
+
+    `forward` and `backward` are Transform objects. All arguments must agree. Collective on comm.
+    """
+
+    def __init__(self, comm, shape=None, axes=None, dtype=float, grid=None, padding=False, collapse=False,
+                 backend="fftw", transforms=None, darray=None, slab=False, **kw):
+        if shape is None:
+            assert darray is not None, "neither shape nor darray is given"
+            shape = darray.pencil.shape
+        shape = [int(n) for n in shape]
+        ndims = len(shape)
+        assert ndims > 0 and min(shape) > 0
+        if axes is None:
+            axes = list(range(ndims))
+            if darray is not None:  # its whole axis comes first
+                axes = list(np.roll(axes, ndims - 1 - darray.alignment))
+        groups = _as_axes([axes] if isinstance(axes, (int, np.integer)) else axes, ndims)
+        dtype = np.dtype(dtype if darray is None else darray.dtype)
+        assert dtype.char in "fdgFDG"
+        modes = list(shape)
+        if padding is not False and darray is None:
+            padding = self._pad(shape, groups, padding)
+        self._input_shape = tuple(shape)
+        if darray is None:
+            self.subcomm = self._split(comm, ndims, groups[-1], grid, slab)
+        else:
+            self.subcomm = darray.pencil.subcomm
+        assert all(self.subcomm[axis].Get_size() == 1 for axis in groups[-1]), "the axes transformed first are split"
+        self.collapse = collapse
+        self.axes = tuple(self._collapsed(groups)) if collapse else tuple(groups)
+        self._backend = dict(backend=backend, transforms=transforms, **kw)
+        self._padding, self._dtype = padding, dtype
+        self._parts = self._plans = None
+        if self._is_one_plan(modes):
+            self._make_plan(modes, kw)
+        else:
+            self._make_chain()
+
+    # ------------------------------------------------------------ distribution
+
+    @staticmethod
+    def _pad(shape, groups, padding):
+        """Makes the physical extents longer; the factors that result, for each axis."""
+        assert len(padding) == len(shape)
+        factors = [1.0] * len(shape)
+        for group in groups:
+            axis = group[0]
+            if len(group) == 1 and padding[axis] > 1 + 1e-6:
+                modes = shape[axis]
+                shape[axis] = int(math.floor(modes * padding[axis]))
+                factors[axis] = shape[axis] / modes
+        return factors
+
+    @staticmethod
+    def _split(comm, ndims, first, grid, slab):
+        """The communicator of each axis."""
+        if isinstance(comm, Subcomm):
+            assert grid is None and not slab and len(comm) == ndims
+            return comm
+        if grid is not None:
+            assert not slab and len(grid) <= ndims
+            return Subcomm(comm, list(grid) + [1] * (ndims - len(grid)))
+        if slab is False or slab is None:
+            return Subcomm(comm, [1 if axis in first else 0 for axis in range(ndims)])
+        dims = [1] * ndims
+        dims[(first[-1] + 1 if slab is True else slab) % ndims] = comm.Get_size()
+        return Subcomm(comm, dims)
+
+    def _collapsed(self, groups):
+        """Joins the groups at the end whose axes are whole."""
+        joined = []
+        rest = list(groups)
+        while rest and all(self.subcomm[axis].Get_size() == 1 for axis in rest[-1]):
+            joined = list(rest.pop()) + joined
+        return [tuple(group) for group in rest] + [tuple(joined)]
+
+    # ------------------------------------------------------------ one plan
+
+    def _is_one_plan(self, modes):
+        """Whether the transform is one that a plan of fftnd does."""
+        order = [axis for group in self.axes for axis in group]
+        transforms = self._backend["transforms"] or {}
+        padded = [axis for axis in range(len(modes)) if modes[axis] != self._input_shape[axis]]
+        return (self._backend["backend"] == "fftw" and isinstance(self.subcomm, Subcomm)
+                and sorted(order) == list(range(len(self._input_shape))) and len(order) > 1
+                and all(self.subcomm[axis].Get_size() == 1 for group in self.axes for axis in group[:-1])
+                and self._dtype.char in "fdFD" and not any(group in transforms for group in self.axes)
+                and all((axis,) in self.axes for axis in padded))
+
+    def _ranks(self, split):
+        """The ranks in the order of a grid whose dimensions split these axes, and whether that is a communicator of
+        this transform."""
+        comm = self.subcomm.comm
+        place = 0
+        for axis in split:
+            place = place * self.subcomm[axis].Get_size() + self.subcomm[axis].Get_rank()
+        if comm.allreduce(place == comm.Get_rank(), MPI.LAND):
+            return comm, False
+        return comm.Split(0, place), True
+
+    def _make_plan(self, modes, kw):
+        # Exchanges move from the last axis of a group to the last one of the group before; all other axes are whole
+        chain = [group[-1] for group in self.axes]
+        order = chain + [axis for group in self.axes for axis in group[:-1]]
+        split = order[:max(1, len(chain) - 1)]
+        comm, owned = self._ranks(split)
+        real = self._dtype.kind == "f"
+        keywords = {"dtype": self._dtype, "grid": [self.subcomm[axis].Get_size() for axis in split],
+                    "order": order, "effort": _EFFORTS.get(kw.get("planner_effort"), "measure"),
+                    "threads": kw.get("threads", 1), "halved_axis": chain[-1] if real else -1}
+        if tuple(modes) != self._input_shape:
+            keywords["retained_modes"] = modes
+        self._plans = _Plans(comm, owned, self._input_shape, keywords)
+        plan = self._plans.plan("forward", True)
+        self._output_shape = plan.spectral.shape
+        first = Pencil(self.subcomm, self._input_shape, chain[-1])
+        last = first
+        for axis in reversed(chain[:-1]):
+            last = last.pencil(axis)
+        last = Pencil(last.subcomm, self._output_shape, last.axis)
+        self.pencil = [first, last]
+        physical, spectral = plan.empty_physical(), plan.empty_spectral()
+        physical[...] = 0
+        spectral[...] = 0
+        self.forward = _PlanTransform(self._plans, "forward", (physical, spectral), (first, last))
+        self.backward = _PlanTransform(self._plans, "backward", (spectral, physical), (last, first))
+
+    # ------------------------------------------------------------ serial transforms and exchanges
+
+    def _build_parts(self):
+        """Serial transforms, exchanges between them, and the distributions at both ends."""
+        shape, dtype, padding = list(self._input_shape), self._dtype, self._padding
+        pencil = first = None
+        transforms, transfers = [], []
+        for group in reversed(self.axes):
+            axis = group[-1]
+            if pencil is None:
+                pencil = first = Pencil(self.subcomm, shape, axis)
+            else:
+                target = pencil.pencil(axis)
+                transfers.append(pencil.transfer(target, dtype))
+                pencil = target
+            transforms.append(FFT(pencil.subshape, group, dtype, padding, **self._backend))
+            spectral = transforms[-1].forward.output_array
+            if spectral.shape[axis] != shape[axis] or spectral.dtype != dtype:
+                dtype = spectral.dtype
+                shape[axis] = spectral.shape[axis]
+                pencil = Pencil(pencil.subcomm, shape, axis)
+        return transforms, transfers, [first, pencil]
+
+    def _make_chain(self):
+        self._parts = transforms, transfers, self.pencil = self._build_parts()
+        self._output_shape = self.pencil[1].shape
+        self.forward = Transform([one.forward for one in transforms], [one.forward for one in transfers],
+                                 self.pencil)
+        self.backward = Transform([one.backward for one in transforms[::-1]],
+                                  [one.backward for one in transfers[::-1]], self.pencil[::-1])
+
+    @property
+    def xfftn(self):
+        """The serial transforms; where one plan does all, they are made when one is asked for, collectively."""
+        return _Parts(self, 0, len(self.axes))
+
+    @property
+    def transfer(self):
+        """The exchanges between the serial transforms; as xfftn."""
+        return _Parts(self, 1, len(self.axes) - 1)
+
+    # ------------------------------------------------------------ questions
+
+    def destroy(self):
+        """Frees the plans and the communicators of the axes. Collective."""
+        if self._plans is not None:
+            self._plans.free()
+        if self._parts is not None:
+            for transfer in self._parts[1]:
+                transfer.destroy()
+        if isinstance(self.subcomm, Subcomm):
+            self.subcomm.destroy()
+
+    def shape(self, forward_output=True):
+        """The local extents of the spectral side, or of the physical one."""
+        return self.pencil[bool(forward_output)].subshape
+
+    def local_slice(self, forward_output=True):
+        """Which part of the global array this rank has, as slices."""
+        pencil = self.pencil[bool(forward_output)]
+        return tuple(slice(s, s + n) for s, n in zip(pencil.substart, pencil.subshape))
+
+    def global_shape(self, forward_output=False):
+        """The global extents of the spectral side, or of the physical one."""
+        return self._output_shape if forward_output else self._input_shape
+
+    @property
+    def dimensions(self):
+        """The number of axes."""
+        return len(self._input_shape)
+
+    def dtype(self, forward_output=False):
+        """The type of the spectral side, or of the physical one."""
+        direction = self.forward
+        return (direction.output_array if forward_output else direction.input_array).dtype

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Complex transforms along one axis in one pass over the memory of a CUDA device. A block of threads takes a panel:
+ * some lines, which are neighbours in memory where they are not contiguous. A thread has `radix` elements of a line in
+ * its registers (or as many in several butterflies), and the threads of a line exchange them through shared memory
+ * between passes. Everything but the radices is data, so that nothing is compiled when a plan is made.
+ */
+#ifndef FFTND__PANELS_H
+#define FFTND__PANELS_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FFTND__PANEL_PASSES = 4, FFTND__PANEL_LOOPS = 3 };
+
+/* The kernels of each precision: which radices they have in registers, in the first and in later passes. Smaller ones
+ * leave room for more threads. */
+enum { FFTND__PANEL_KERNELS = 2, FFTND__PANEL_MOST_RADIX = 16 };
+enum {
+    FFTND__PANEL_FIRST_0 = 12,
+    FFTND__PANEL_REST_0 = 10,
+    FFTND__PANEL_THREADS_0 = 1024,
+    FFTND__PANEL_FIRST_1 = 16,
+    FFTND__PANEL_REST_1 = 16,
+    FFTND__PANEL_THREADS_1 = 512
+};
+
+/* Butterflies of a thread in one pass, so that small radices keep it as busy as large ones. */
+#define FFTND__PANEL_BUTTERFLIES(radix) ((radix) > 5 ? 1U : 10U / (radix))
+
+struct fftnd__panel_loop {
+    unsigned n;
+    long long in, out; /* complex elements */
+};
+
+struct fftnd__panels {
+    int is_double, backward;
+    int kernel;
+    int along; /* lines are contiguous: neighbouring threads have elements of a line, else of neighbouring lines */
+    unsigned n, npasses;
+    struct {
+        unsigned radix, butterflies; /* their product is n */
+        unsigned done;               /* product of the radices before */
+        unsigned step;               /* from one root to the next, in the table */
+    } passes[FFTND__PANEL_PASSES];
+    unsigned rows;  /* threads of a line */
+    unsigned width; /* lines of a panel that have threads of their own: pairs of lines of floats */
+    unsigned lines; /* of a panel */
+    unsigned pitch,
+        apart; /* between elements and lines in shared memory, in elements of 16 bytes */
+    size_t shared_bytes;
+    struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
+    int adjacent; /* the two lines of a pair of floats are neighbours, and aligned to be read at once */
+    long long second;         /* from the first line of a pair to the second, in lines */
+    unsigned panels, npanels; /* along the side, in all */
+};
+
+/* How lines of `n` elements are transformed; 0 = not at all: n has a prime factor larger than 13, or is too long for
+ * `shared_bytes` of a block. Loops are not set. */
+int fftnd__panels_shape(struct fftnd__panels *panels, long long n, int is_double, int along,
+                        size_t shared_bytes);
+
+/* Sets the loops: `side` are the lines that panels are made of. Returns 0 if there are too many panels for a launch. */
+int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel_loop *axis,
+                         const struct fftnd__panel_loop *side, int nouter,
+                         const struct fftnd__panel_loop outer[]);
+
+/* Writes the n-th roots of one, which all passes share: complex doubles or floats. */
+void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots);
+size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels);
+
+/* Enqueues the transforms, from arrays that may be the same one, without scaling; `roots` is in the device's memory.
+ * Returns a cudaError_t. */
+int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
+                         const void *roots, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

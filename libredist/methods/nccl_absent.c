@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In the place of method nccl in builds without NCCL. */
+#include "method.h"
+
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)problem, (void)candidate;
+    return redist__fail(REDIST_ERR_METHOD, "method nccl: this build has no NCCL");
+}
+
+const struct redist__method redist__method_nccl = {
+    .name = "nccl",
+    .summary = "packed messages by NCCL, between CUDA devices; not in this build",
+    .applies = applies,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redist.hpp and fftnd.hpp: exchanges, plans, grids, boxes, transforms of all types, errors. */
+#include <fftnd.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+namespace {
+
+int rank, nranks, conditions, failures;
+
+void expect(bool condition, const char *what) {
+    conditions++;
+    if (condition)
+        return;
+    failures++;
+    std::fprintf(stderr, "rank %d: wrong: %s\n", rank, what);
+}
+
+template <class Function> int code_of(Function function) {
+    try {
+        function();
+    } catch (const redist::error &error) {
+        expect(std::strlen(error.what()) > 0, "an error has a message");
+        return error.code();
+    }
+    return REDIST_OK;
+}
+
+struct particle {
+    double place;
+    int number;
+    char kind;
+};
+
+double value_of(double, redist::index place) {
+    return static_cast<double>(place);
+}
+float value_of(float, redist::index place) {
+    return static_cast<float>(place);
+}
+char value_of(char, redist::index place) {
+    return static_cast<char>(place);
+}
+particle value_of(particle, redist::index place) {
+    return {0.5, static_cast<int>(place), 'p'};
+}
+
+bool is_equal(double a, double b) {
+    return std::abs(a - b) <= 0;
+}
+bool is_equal(const particle &a, const particle &b) {
+    return a.number == b.number && a.kind == b.kind;
+}
+
+/* Planes of an array of 6 x 5 x 4, split along axis 0 in A and along axis 1 in B. */
+template <class T> struct planes {
+    redist::block part_a = redist::decompose(6, nranks, rank),
+                  part_b = redist::decompose(5, nranks, rank);
+    redist::array<T> memory_a{MPI_COMM_WORLD, static_cast<std::size_t>(part_a.count * 5 * 4)};
+    std::vector<T> memory_b = std::vector<T>(static_cast<std::size_t>(6 * part_b.count * 4));
+    redist::view<T, 3> a{memory_a.data(), {part_a.count, 5, 4}},
+        b{memory_b.data(), {6, part_b.count, 4}};
+
+    void fill_a() {
+        for (redist::index i = 0; i < part_a.count; i++)
+            for (redist::index j = 0; j < 5; j++)
+                for (redist::index k = 0; k < 4; k++)
+                    a(i, j, k) = value_of(T{}, ((part_a.start + i) * 5 + j) * 4 + k);
+    }
+    bool holds_b() const {
+        bool right = true;
+        for (redist::index i = 0; i < 6; i++)
+            for (redist::index j = 0; j < part_b.count; j++)
+                for (redist::index k = 0; k < 4; k++)
+                    right = right &&
+                            is_equal(b(i, j, k), value_of(T{}, (i * 5 + part_b.start + j) * 4 + k));
+        return right;
+    }
+};
+
+template <class T> void test_exchange(const char *what) {
+    planes<T> p;
+    p.fill_a();
+    redist::view<const T, 3> a(p.a.data(), p.a.sizes());
+    redist::exchange(MPI_COMM_WORLD, a, 1, p.b, 0);
+    expect(p.holds_b(), what);
+}
+
+void test_plan() {
+    planes<double> p;
+    redist::options options;
+    options.method = "p2p";
+    options.phases = 1;
+    redist::plan<double> first(MPI_COMM_WORLD, p.a, 1, p.b, 0, options);
+    redist::plan<double> plan = std::move(first);
+    expect(first.get() == nullptr, "what was moved is empty");
+    p.fill_a();
+    plan.forward();
+    expect(p.holds_b(), "plan forward");
+    std::fill(p.memory_a.begin(), p.memory_a.end(), -1.0);
+    plan.start(REDIST_BACKWARD);
+    plan.wait();
+    std::fill(p.memory_b.begin(), p.memory_b.end(), -1.0);
+    plan.forward();
+    expect(p.holds_b(), "plan backward in two steps");
+    expect(plan.method() == "p2p" && plan.info().moved_bytes == p.memory_a.size() * sizeof(double),
+           "about a plan");
+    expect(plan.phases().executions == 3, "phases");
+    options.bind_a = options.bind_b = REDIST_BIND_AT_EXECUTION;
+    redist::plan<double> later(MPI_COMM_WORLD, p.a, 1, p.b, 0, options);
+    std::fill(p.memory_b.begin(), p.memory_b.end(), -1.0);
+    later.forward(p.a.data(), p.b.data());
+    expect(p.holds_b(), "arrays that are bound at execution");
+    later.backward(p.b.data(), p.a.data());
+}
+
+void test_boxes() {
+    redist::grid rows(MPI_COMM_WORLD, {0}), bricks(MPI_COMM_WORLD, {0, 0});
+    const std::vector<redist::index> sizes = {7, 6};
+    redist::box box_a = rows.box(sizes, {0}), box_b = bricks.box(sizes, {0, 1});
+    std::vector<int> a(static_cast<std::size_t>(box_a.count[0] * box_a.count[1]));
+    std::vector<int> b(static_cast<std::size_t>(box_b.count[0] * box_b.count[1]));
+    std::iota(a.begin(), a.end(), static_cast<int>(box_a.start[0] * 6));
+    redist::plan<int> plan(MPI_COMM_WORLD, sizes, box_a, a.data(), box_b, b.data());
+    plan.forward();
+    redist::view<int, 2> brick(b.data(), {box_b.count[0], box_b.count[1]});
+    bool right = true;
+    for (redist::index i = 0; i < box_b.count[0]; i++)
+        for (redist::index j = 0; j < box_b.count[1]; j++)
+            right = right && brick(i, j) == (box_b.start[0] + i) * 6 + box_b.start[1] + j;
+    expect(right, "a brick");
+    int n = 0;
+    MPI_Comm_size(bricks.subcomm(1), &n);
+    expect(n == bricks.dims()[1] && bricks.coords()[1] < n, "subgroups of a grid");
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(bricks.comm(), MPI_COMM_WORLD, &result);
+    expect(result == MPI_CONGRUENT, "communicator of a grid");
+    std::vector<redist::communicator> groups = redist::subcomm(MPI_COMM_WORLD, 2);
+    expect(groups[0].size() * groups[1].size() == nranks && groups[0].rank() < groups[0].size(),
+           "subgroups");
+}
+
+/* The first wave along each axis has one mode (two for real fields). */
+template <class P, class S> void test_transform(const char *what, double bound) {
+    fftnd::options options;
+    options.scaling = FFTND_SCALE_FORWARD;
+    options.effort = FFTND_ESTIMATE;
+    fftnd::plan<P, S> plan(MPI_COMM_WORLD, {8, 9, 10}, options);
+    auto u = plan.physical();
+    auto v = plan.spectral();
+    const double pi = std::acos(-1.0);
+    using real = typename fftnd::detail::real_of<P>::type;
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            for (redist::index k = 0; k < u.count(2); k++)
+                u(i, j, k) =
+                    static_cast<real>(std::cos(2 * pi * static_cast<double>(u.start(1) + j) / 9));
+    plan.forward(u, v);
+    std::vector<double> k0 = plan.wavenumbers(0), k1 = plan.wavenumbers(1),
+                        k2 = plan.wavenumbers(2);
+    double worst = 0;
+    for (redist::index i = 0; i < v.count(0); i++)
+        for (redist::index j = 0; j < v.count(1); j++)
+            for (redist::index k = 0; k < v.count(2); k++) {
+                bool wave = std::abs(k0[static_cast<std::size_t>(i)]) < 0.5 &&
+                            std::abs(std::abs(k1[static_cast<std::size_t>(j)]) - 1) < 0.5 &&
+                            std::abs(k2[static_cast<std::size_t>(k)]) < 0.5;
+                worst = std::max(worst, static_cast<double>(
+                                            std::abs(v(i, j, k) - S(wave ? real(0.5) : real(0)))));
+            }
+    expect(worst < bound, what);
+    auto again = plan.physical();
+    plan.start_backward(v.data(), again.data());
+    plan.wait();
+    worst = 0;
+    redist::view<P, 3> before = u.template view<3>(), after = again.template view<3>();
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            for (redist::index k = 0; k < u.count(2); k++)
+                worst = std::max(worst,
+                                 static_cast<double>(std::abs(before(i, j, k) - after(i, j, k))));
+    expect(worst < bound, what);
+    expect(plan.info().grid_ndims >= 1 && !plan.method().empty() && plan.phases().executions == 0,
+           "about a transform");
+}
+
+void test_cosines() {
+    fftnd::options options;
+    const fftnd_r2r kinds[] = {FFTND_DCT2, FFTND_DCT2};
+    options.r2r = kinds;
+    options.effort = FFTND_ESTIMATE;
+    fftnd::plan<double, double> plan(MPI_COMM_WORLD, {4, 6}, options);
+    auto u = plan.physical(), v = plan.spectral();
+    std::fill(u.begin(), u.end(), 1.0);
+    plan.forward(u, v);
+    for (redist::index i = 0; i < v.count(0); i++)
+        for (redist::index j = 0; j < v.count(1); j++)
+            expect(std::abs(v(i, j) - (v.start(0) + i + v.start(1) + j == 0 ? 96.0 : 0.0)) < 1e-12,
+                   "cosines");
+}
+
+void test_errors() {
+    planes<double> p;
+    expect(code_of([&] { redist::exchange(MPI_COMM_WORLD, p.a, 7, p.b, 0); }) == REDIST_ERR_AXIS,
+           "axis");
+    redist::view<double, 3> strided(p.a.data(), p.a.sizes(), {40, 8, 2});
+    expect(code_of([&] { redist::exchange(MPI_COMM_WORLD, strided, 1, p.b, 0); }) ==
+               REDIST_ERR_NULL,
+           "strided view");
+    expect(code_of([&] {
+               fftnd::plan<float, std::complex<float>> plan(MPI_COMM_WORLD, {4, -1, 4});
+           }) == REDIST_ERR_SIZE,
+           "extent");
+    redist::options options;
+    options.method = "nothing";
+    expect(code_of([&] { redist::plan<double>(MPI_COMM_WORLD, p.a, 1, p.b, 0, options); }) ==
+               REDIST_ERR_METHOD,
+           "method");
+    redist::span<const double> all(p.memory_b);
+    expect(all.size() == p.memory_b.size() && all.begin() == p.memory_b.data(), "span of a vector");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    test_exchange<double>("elements double");
+    test_exchange<float>("elements float");
+    test_exchange<char>("elements char");
+    test_exchange<particle>("elements of a structure");
+    test_plan();
+    test_boxes();
+    test_transform<double, std::complex<double>>("r2c", 1e-14);
+    test_transform<std::complex<double>, std::complex<double>>("c2c", 1e-14);
+    test_transform<float, std::complex<float>>("r2c, float", 1e-5);
+    test_transform<std::complex<float>, std::complex<float>>("c2c, float", 1e-5);
+    test_cosines();
+    test_errors();
+    redist::array<double> left_over(MPI_COMM_WORLD, 10);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        std::printf("%d conditions on rank 0, %d failed on all ranks\n", conditions, failures);
+    MPI_Finalize();
+    return failures == 0 && conditions > 0 ? 0 : 1;
+}

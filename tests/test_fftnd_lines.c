@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What decides on a device how lines are transformed, without one: the passes of panels, and what is kept of rates. */
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libfftnd/backends/panels.h"
+#include "../libfftnd/backends/rates.h"
+#include "harness.h"
+#include "random.h"
+
+enum { SHARED_BYTES = 227 << 10, MOST = 2048 };
+
+/* ---------------------------------------------------------------- panels */
+
+static int has_small_factors(int n) {
+    for (int prime = 2; prime <= 13; prime++)
+        while (n % prime == 0)
+            n /= prime;
+    return n == 1;
+}
+
+/* Every element of a line has a thread in every pass. */
+static void check_shape(const struct fftnd__panels *panels, int n) {
+    unsigned done = 1;
+    for (unsigned i = 0; i < panels->npasses; i++) {
+        const unsigned radix = panels->passes[i].radix;
+        check_all(radix >= 2 && radix <= FFTND__PANEL_MOST_RADIX, "radix %u of %d", radix, n);
+        check_all(panels->passes[i].butterflies * radix == (unsigned)n &&
+                      panels->passes[i].done == done &&
+                      panels->passes[i].step * done * radix == (unsigned)n,
+                  "pass %u of %d", i, n);
+        check_all(panels->rows * FFTND__PANEL_BUTTERFLIES(radix) >= panels->passes[i].butterflies,
+                  "%u rows for radix %u of %d", panels->rows, radix, n);
+        done *= radix;
+    }
+    check_all(done == (unsigned)n, "the radices of %d make %u", n, done);
+    check_all(panels->width >= 1 && panels->rows * panels->width <= FFTND__PANEL_THREADS_0,
+              "%u x %u threads for %d", panels->rows, panels->width, n);
+    check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %d", panels->shared_bytes, n);
+}
+
+START_TEST(shapes) {
+    for (int n = 2; n <= MOST; n++)
+        for (int kind = 0; kind < 4; kind++) {
+            struct fftnd__panels panels;
+            const int found =
+                fftnd__panels_shape(&panels, n, kind % 2, kind / 2, (size_t)SHARED_BYTES);
+            check_all(!found || has_small_factors(n), "panels for %d", n);
+            check_all(found || !has_small_factors(n) || n > 1200, "no panels for %d", n);
+            if (found)
+                check_shape(&panels, n);
+        }
+}
+END_TEST
+
+START_TEST(what_does_not_fit) {
+    struct fftnd__panels panels;
+    const long long lengths[] = {0, 1, 17, 97, 2 * 17, 1 << 15, 1 << 20, (1LL << 32) + 2};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        check_all(!fftnd__panels_shape(&panels, lengths[i], 1, 0, (size_t)SHARED_BYTES),
+                  "panels for %lld", lengths[i]);
+    check_all(!fftnd__panels_shape(&panels, 1000, 1, 0, 1000), "1000 in 1000 bytes");
+    check_all(fftnd__panels_shape(&panels, 1000, 1, 0, (size_t)SHARED_BYTES), "1000");
+    const struct fftnd__panel_loop axis = {1000, 1 << 30, 1 << 30}, side = {1 << 30, 1, 1},
+                                   outer = {1 << 10, 1, 1};
+    check_all(fftnd__panels_repeat(&panels, &axis, &side, 0, NULL), "2^30 lines");
+    check_all(!fftnd__panels_repeat(&panels, &axis, &side, 1, &outer), "2^40 lines");
+}
+END_TEST
+
+/* What the kernels do with a line, one butterfly after the other. */
+static void do_pass(const struct fftnd__panels *panels, unsigned pass, const double complex *roots,
+                    const double complex *from, double complex *to) {
+    const unsigned radix = panels->passes[pass].radix, apart = panels->passes[pass].butterflies,
+                   done = panels->passes[pass].done, step = panels->passes[pass].step;
+    for (unsigned butterfly = 0; butterfly < apart; butterfly++) {
+        const unsigned low = butterfly % done;
+        for (unsigned k = 0; k < radix; k++) {
+            double complex sum = 0;
+            for (unsigned i = 0; i < radix; i++)
+                sum += from[butterfly + i * apart] * roots[low * i * step] *
+                       roots[(size_t)i * k % radix * apart];
+            to[(butterfly - low) * radix + low + k * done] = sum;
+        }
+    }
+}
+
+static double error_of(const double complex *line, const double complex *result,
+                       const double complex *roots, unsigned n) {
+    double worst = 0;
+    for (unsigned k = 0; k < n; k += n / 16 + 1) {
+        double complex sum = 0;
+        for (unsigned i = 0; i < n; i++)
+            sum += line[i] * roots[(size_t)i * k % n];
+        worst = fmax(worst, cabs(sum - result[k]));
+    }
+    return worst;
+}
+
+START_TEST(passes_transform) {
+    static double complex line[MOST], result[MOST], next[MOST], roots[MOST];
+    for (int i = 0; i < harness_cases(60); i++) {
+        struct fftnd__panels panels;
+        const int n = random_between(2, MOST);
+        if (!fftnd__panels_shape(&panels, n, 1, random_between(0, 1), (size_t)SHARED_BYTES))
+            continue;
+        fftnd__panels_roots(&panels, roots);
+        for (int j = 0; j < n; j++)
+            line[j] = result[j] =
+                (double)random_between(-99, 99) + I * (double)random_between(-99, 99);
+        for (unsigned pass = 0; pass < panels.npasses; pass++) {
+            do_pass(&panels, pass, roots, result, next);
+            memcpy(result, next, sizeof result);
+        }
+        const double error = error_of(line, result, roots, (unsigned)n);
+        check_all(error < 1e-12 * 100 * n, "%d is off by %g", n, error);
+    }
+}
+END_TEST
+
+START_TEST(roots) {
+    struct fftnd__panels panels;
+    static float floats[2 * MOST];
+    static double doubles[2 * MOST];
+    check_all(fftnd__panels_shape(&panels, 12, 0, 0, (size_t)SHARED_BYTES), "12");
+    check_all(fftnd__panels_roots_bytes(&panels) == 24 * sizeof(float), "bytes of floats");
+    fftnd__panels_roots(&panels, floats);
+    check_all(fftnd__panels_shape(&panels, 12, 1, 0, (size_t)SHARED_BYTES), "12");
+    check_all(fftnd__panels_roots_bytes(&panels) == 24 * sizeof(double), "bytes of doubles");
+    fftnd__panels_roots(&panels, doubles);
+    check_all(doubles[0] == 1 && fabs(doubles[6]) < 1e-15 && doubles[7] == -1, "a quarter");
+    for (int i = 0; i < 24; i++)
+        check_all(floats[i] == (float)doubles[i], "root %d", i);
+}
+END_TEST
+
+/* Pairs of floats are read at once only where all of them are aligned. */
+START_TEST(pairs) {
+    struct fftnd__panels panels;
+    const struct fftnd__panel_loop side = {9, 1, 1}, even = {60, 10, 10}, odd = {60, 9, 10},
+                                   outer = {3, 601, 600};
+    check_all(fftnd__panels_shape(&panels, 60, 0, 0, (size_t)SHARED_BYTES), "60");
+    check_all(fftnd__panels_repeat(&panels, &even, &side, 0, NULL) && panels.adjacent, "even");
+    check_all(fftnd__panels_repeat(&panels, &odd, &side, 0, NULL) && !panels.adjacent, "odd");
+    check_all(fftnd__panels_repeat(&panels, &even, &side, 1, &outer) && !panels.adjacent, "outer");
+    check_all(panels.npanels == 3, "%u panels", panels.npanels);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- rates */
+
+START_TEST(preferences) {
+    struct fftnd__rates rates = {.n = 600, .cufft = {1.0, 1.0}, .panels = {0.5, 0.99}};
+    check_all(fftnd__rates_prefer_panels(&rates, FFTND__STRIDED), "half the time");
+    check_all(!fftnd__rates_prefer_panels(&rates, FFTND__CONTIGUOUS), "about the same");
+    rates.panels[0] = 0;
+    rates.cufft[1] = 0;
+    check_all(!fftnd__rates_prefer_panels(&rates, FFTND__STRIDED), "no panels");
+    check_all(fftnd__rates_prefer_panels(&rates, FFTND__CONTIGUOUS), "no cuFFT");
+}
+END_TEST
+
+static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) {
+    return a->n == b->n && a->is_double == b->is_double &&
+           memcmp(a->cufft, b->cufft, sizeof a->cufft) == 0 &&
+           memcmp(a->panels, b->panels, sizeof a->panels) == 0;
+}
+
+START_TEST(text) {
+    const struct fftnd__rates rates = {
+        .n = 600, .is_double = 1, .cufft = {8.125, 1.5}, .panels = {1.25, 0}};
+    struct fftnd__rates found = {.n = 600, .is_double = 1};
+    char line[200];
+    fftnd__rates_print(&rates, "A_100", sizeof line, line);
+    check_all(fftnd__rates_scan(line, "A_100", &found), "%s", line);
+    check_all(are_same(&rates, &found), "%s", line);
+    const char *const damaged[] = {"",
+                                   "cufft",
+                                   "cufft 1 2 panels 3 on A_100",
+                                   "cufft 1 2 panels 3 -4 on A_100",
+                                   "cufft 1 2 panels 3 nan on A_100",
+                                   "cufft 1 2 panels 3 4 on A_1000",
+                                   "cufft 1 2 panels 3 4 on "};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
+        check_all(!fftnd__rates_scan(damaged[i], "A_100", &found), "\"%s\" is taken", damaged[i]);
+    check_all(are_same(&rates, &found), "damage changed the rates");
+}
+END_TEST
+
+/* More than there is room for: what does not fit is forgotten, and nothing else. */
+START_TEST(kept) {
+    for (int i = 0; i < 600; i++) {
+        struct fftnd__rates rates = {.n = 100 + i / 2, .is_double = i % 2, .cufft = {i, 1}};
+        check_all(!fftnd__rates_find(3, &rates), "%d is known", i);
+        fftnd__rates_keep(3, &rates);
+        rates.cufft[1] = 2;
+        fftnd__rates_keep(3, &rates);
+    }
+    for (int i = 0; i < 600; i++) {
+        struct fftnd__rates rates = {.n = 100 + i / 2, .is_double = i % 2};
+        const int found = fftnd__rates_find(3, &rates);
+        check_all(found ? rates.cufft[0] == i && rates.cufft[1] == 2 : i >= 512, "%d: %g", i,
+                  rates.cufft[0]);
+        check_all(!fftnd__rates_find(2, &rates), "another device");
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {
+        shapes, what_does_not_fit, passes_transform, roots, pairs, preferences, text, kept, NULL};
+    return harness_run(argc, argv, "test_fftnd_lines", tests);
+}

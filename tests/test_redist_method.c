@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A method that is registered beside those of the library (naive_method.c), and the library's own that pack on streams,
+ * on a device that stands in for CUDA. */
+#include "exchanges.h"
+#include "harness.h"
+#include "stream_device.h"
+
+static void try_random(const char *method) {
+    redist_index sizes[4];
+    int axis = random_between(0, 3);
+    test_element element = element_create(random_between(0, copyable_element_count() - 1));
+    random_sizes(4, 0, 14, 1500, sizes);
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 4, sizes, axis,
+                                           (axis + random_between(1, 3)) % 4);
+    exchange_way way = random_way(method);
+    exchange_try(&given, 1, &way);
+    element_free(&element);
+}
+
+START_TEST(registered) {
+    arrays_use(NULL);
+    check_all(redist_method_exists("naive"), "the method is not registered");
+    for (int i = 0; harness_another(i, 8); i++)
+        try_random("naive");
+}
+END_TEST
+
+START_TEST(on_streams) {
+    static const char *const methods[] = {"p2p-streams", "kway:2", "p2p", "kway:3", "alltoallv"};
+    NEEDS_STREAM_DEVICE();
+    for (int i = 0; harness_another(i, 10); i++)
+        try_random(methods[i % 5]);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {on_streams, registered, NULL};
+    return harness_run(argc, argv, "test_redist_method", tests);
+}
