@@ -11,7 +11,7 @@ simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
 test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="cmake iproute2 abigail-tools"
+    [gcc]="cmake iproute2 abigail-tools mpb-mpi"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"
