@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms in one call, in the manner of numpy.fft and scipy.fft, on distributed arrays."""
-import math
-
 import numpy as np
 from mpi4py import MPI
 
@@ -132,7 +130,7 @@ _document(fftn, "Fourier transform of a complex distributed array along all axes
 _document(ifftn, "Inverse of fftn.")
 _document(rfftn, "Fourier transform of a real distributed array along all axes; the last one has n/2 + 1 elements.")
 _document(irfftn, "Inverse of rfftn.", even=", the last one even")
-_document(dctn, "Cosine transform of a distributed array along all axes, with the definitions of FFTW and SciPy.", _TYPE)
+_document(dctn, "Cosine transform of a distributed array along all axes, as FFTW and SciPy define it.", _TYPE)
 _document(idctn, "Inverse of dctn.", _TYPE)
-_document(dstn, "Sine transform of a distributed array along all axes, with the definitions of FFTW and SciPy.", _TYPE)
+_document(dstn, "Sine transform of a distributed array along all axes, as FFTW and SciPy define it.", _TYPE)
 _document(idstn, "Inverse of dstn.", _TYPE)
