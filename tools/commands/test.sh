@@ -186,7 +186,7 @@ check_format() {
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
-    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tests/*.sh tests/model/*.sh
+    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 
@@ -207,7 +207,7 @@ pass_python() {
 # What can be said of the documents and of an installation.
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
-    check "the programs of README.md and docs/guide.md" bash tools/test/check_readme.sh
+    check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
 }
 
 # A pass whose build failed or was skipped has no more to say.

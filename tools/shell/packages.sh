@@ -20,7 +20,7 @@ declare -A pass_packages=(
     [model]="spin"
     [python]="${python_packages[*]} python3-pytest python3-h5py-mpi python3-netcdf4 python3-scipy python3-wheel"
     [checks]="clang-format shellcheck"
-    [documents]="doxygen"
+    [documents]="doxygen doxygen-awesome-css"
 )
 
 missing_packages() { # packages
