@@ -204,6 +204,10 @@ def test_functions(random):
             assert close(b, expected[there], "d") and close(backward(b, comm, type), a, "d")
     with pytest.raises(ValueError):
         fftnd.dctn(a, comm, 5)
+    with fftnd.Plan(comm, (60,), "c2c", alignment="input", **FAST) as plan:  # one axis over all ranks
+        x, whole = field(plan, random)
+        b = fftnd.fftn(x, comm)
+        assert close(b, np.fft.fft(whole)[plan.physical_slices], "d") and close(fftnd.ifftn(b, comm), x, "d")
     with fftnd.Plan(comm, (7, 6, 5), grid=2, **FAST) as plan:
         x, whole = field(plan, random)
         b = fftnd.rfftn(x.astype("f"), comm, plan.shape, grid=plan.info["grid"])
