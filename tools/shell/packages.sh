@@ -12,7 +12,7 @@ python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3
 test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
-    [gcc]="cmake iproute2 abigail-tools"
+    [gcc]="cmake iproute2 abigail-tools mpb-mpi"
     [clang]="clang"
     [mpich]="libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"
