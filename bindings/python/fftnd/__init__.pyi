@@ -36,7 +36,7 @@ class Plan:
                  batch_position: Literal["first", "last"] = ..., retained_modes: Optional[Sequence[int]] = ...,
                  halved_axis: int = ..., memory_order: Side = ..., padding: Side = ...,
                  blocks: Union[str, Sequence[str]] = ..., bounds: Side = ...,
-                 spectral_split: Optional[Sequence[int]] = ..., box: Optional[Sequence[Optional[Box]]] = ...,
+                 split: Side = ..., box: Optional[Sequence[Optional[Box]]] = ...,
                  in_place: bool = ..., overwrite_input: bool = ..., mapped_arrays: bool = ...,
                  user_workspace: bool = ..., space: Space = ..., stream: Any = ..., device: Space = ...,
                  pin_arrays: bool = ..., device_bytes: int = ...,

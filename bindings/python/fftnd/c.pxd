@@ -99,7 +99,7 @@ cdef extern from "fftnd.h" nogil:
         const redist_index **padding
         fftnd_blocks *blocks
         const void **bounds
-        const int *spectral_split
+        const int **split
         const redist_box **box
         int asynchronous
         double wait_seconds

@@ -58,7 +58,7 @@ cdef class Arguments:
     cdef int memory_order[2][REDIST_MAX_NDIMS]
     cdef redist_index padding[2][REDIST_MAX_NDIMS]
     cdef redist_index *bounds[2][REDIST_MAX_NDIMS]
-    cdef int[REDIST_MAX_NDIMS] spectral_split
+    cdef int split[2][REDIST_MAX_NDIMS]
     cdef redist_box box[2]
     cdef list kept
     cdef int ndims
@@ -129,7 +129,7 @@ cdef class Arguments:
         self.options.halved_axis = halved_axis
         return 0
 
-    cdef int set_sides(self, memory_order, padding, blocks, bounds, spectral_split, box) except -1:
+    cdef int set_sides(self, memory_order, padding, blocks, bounds, split, box) except -1:
         """What each side has of its own; pairs (physical, spectral)."""
         blocks = (blocks, blocks) if isinstance(blocks, str) else blocks
         self.kept = []
@@ -145,13 +145,13 @@ cdef class Arguments:
                 self.options.padding[side] = self.padding[side]
             if _of_side(bounds, side, self.options.grid_ndims, "bounds") is not None:
                 self.set_bounds(side, bounds[side])
+            if _of_side(split, side, self.options.grid_ndims, "split") is not None:
+                for i in range(self.options.grid_ndims):
+                    self.split[side][i] = split[side][i]
+                self.options.split[side] = self.split[side]
             if box is not None and box[side] is not None:
                 _fill_box(&self.box[side], box[side], self.ndims)
                 self.options.box[side] = &self.box[side]
-        if spectral_split is not None:
-            for i in range(min(REDIST_MAX_NDIMS, len(spectral_split))):
-                self.spectral_split[i] = spectral_split[i]
-            self.options.spectral_split = self.spectral_split
         return 0
 
     cdef int set_bounds(self, int side, bounds) except -1:

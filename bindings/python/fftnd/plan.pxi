@@ -52,7 +52,7 @@ cdef class Plan:
         blocks: "balanced" or "ceiling" (FFTW's), or a pair of these: how grid dimensions split axes
         bounds: for each grid dimension the first index of each block of the axis that it splits, and its extent; with
             grid and order
-        spectral_split: the axis that each grid dimension splits on the spectral side
+        split: the axis that each grid dimension splits; with grid
         box: this rank's redist.Box, in place of a part of the process grid
 
     The arrays:
@@ -83,9 +83,9 @@ cdef class Plan:
     fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
     `comm` (redist.collect); free() and `with` free it at once.
 
-    All arguments must agree, except box, stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm. Errors:
-    redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get
-    redist.ArgumentError).
+    All arguments must agree, except box, stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm.
+    Errors: redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks
+    get redist.ArgumentError).
     """
     cdef Handle handle
     cdef readonly object comm
@@ -103,7 +103,7 @@ cdef class Plan:
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
                  scaling="backward", alignment="chain", batch=None, batch_position="first", retained_modes=None,
                  halved_axis=-1, memory_order=None, padding=None, blocks="balanced", bounds=None,
-                 spectral_split=None, box=None, in_place=False, overwrite_input=False, mapped_arrays=False, user_workspace=False,
+                 split=None, box=None, in_place=False, overwrite_input=False, mapped_arrays=False, user_workspace=False,
                  space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
                  plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
@@ -121,7 +121,7 @@ cdef class Plan:
                              pin_arrays, device_bytes)
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
                                 tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds)
-            given.set_sides(memory_order, padding, blocks, bounds, spectral_split, box)
+            given.set_sides(memory_order, padding, blocks, bounds, split, box)
         except BaseException:  # the call fails on all ranks, so that none waits for this one
             fftnd_plan_create(c, 0, NULL, FFTND_C2C, FFTND_DOUBLE, NULL, &plan)
             raise

@@ -6,7 +6,6 @@ import types
 import numpy as np
 import pytest
 from conftest import comm, gathered
-from mpi4py import MPI
 
 import fftnd
 import redist
@@ -128,7 +127,8 @@ def test_how_sides_lie(random):
     """Orders in memory, padding, FFTW's blocks and boxes."""
     shape = (6, 5, 4)
     for keywords in (dict(memory_order=((2, 0, 1), None)), dict(padding=((0, 1, 2), (1, 0, 3))),
-                     dict(blocks=("ceiling", "balanced")), dict(alignment="input"), dict(grid=(P,), spectral_split=(2,)),
+                     dict(blocks=("ceiling", "balanced")), dict(alignment="input"),
+                     dict(grid=(P,), split=(None, (2,))), dict(grid=(P,), split=((1,), (0,))),
                      dict(box=(redist.Box((0, 0, 0), shape if RANK == P - 1 else (0, 0, 0)), None)),
                      dict(grid=(P,), order=(0, 1, 2), bounds=([[0] + [6] * P], None)),
                      dict(order=(1, 0, 2)), dict(halved_axis=0)):
@@ -156,7 +156,7 @@ def test_dealiasing(random):
 
 def test_wavenumbers(random):
     with fftnd.Plan(comm, (6, 5, 8), **FAST) as plan:
-        for axis, (n, k) in enumerate(zip((6, 5, 8), (np.fft.fftfreq(6, 1 / 6), np.fft.fftfreq(5, 1 / 5), np.arange(5)))):
+        for axis, k in enumerate((np.fft.fftfreq(6, 1 / 6), np.fft.fftfreq(5, 1 / 5), np.arange(5))):
             assert plan.wavenumbers(axis).tolist() == k[plan.spectral_slices[axis]].tolist()
             assert plan.wavenumbers(axis - 3, broadcast=True).ndim == 3
         with pytest.raises(redist.ArgumentError):
@@ -164,7 +164,8 @@ def test_wavenumbers(random):
 
 
 def test_questions(random):
-    with fftnd.Plan(comm, (16, 12, 10), phases=True, user_workspace=True, threads=1, method="alltoallw", **FAST) as plan:
+    with fftnd.Plan(comm, (16, 12, 10), phases=True, user_workspace=True, grid=(P,), method="alltoallw",
+                    **FAST) as plan:
         info = plan.info
         assert int(np.prod(info["grid"])) == P == plan.ranks.size and sorted(info["order"]) == [0, 1, 2]
         assert info["scale_forward"] == 1 and info["scale_backward"] == pytest.approx(1 / 1920)
@@ -204,6 +205,10 @@ def test_functions(random):
             assert close(b, expected[there], "d") and close(backward(b, comm, type), a, "d")
     with pytest.raises(ValueError):
         fftnd.dctn(a, comm, 5)
+    with fftnd.Plan(comm, (60,), "c2c", alignment="input", **FAST) as plan:  # one axis over all ranks
+        x, whole = field(plan, random)
+        b = fftnd.fftn(x, comm)
+        assert close(b, np.fft.fft(whole)[plan.physical_slices], "d") and close(fftnd.ifftn(b, comm), x, "d")
     with fftnd.Plan(comm, (7, 6, 5), grid=2, **FAST) as plan:
         x, whole = field(plan, random)
         b = fftnd.rfftn(x.astype("f"), comm, plan.shape, grid=plan.info["grid"])
@@ -221,8 +226,9 @@ def test_errors_come_on_all_ranks(random):
             assert isinstance(error.value, kind if RANK == 0 else redist.ArgumentError)
         b = plan.forward(a)  # nothing was harmed
         assert close(plan.backward(b), a, "d")
-    for keywords in (dict(grid=(P + 1,)), dict(kind="r2r"), dict(kind=["c2c"]), dict(scaling="half"), dict(order=(0, 0, 1)),
-                     dict(dtype=int), dict(retained_modes=(9, 9, 9)), dict(method="no"), dict(halved_axis=5)):
+    for keywords in (dict(grid=(P + 1,)), dict(kind="r2r"), dict(kind=["c2c"]), dict(scaling="half"),
+                     dict(order=(0, 0, 1)), dict(dtype=int), dict(retained_modes=(9, 9, 9)), dict(method="no"),
+                     dict(halved_axis=5)):
         with pytest.raises((redist.Error, ValueError, TypeError)):
             fftnd.Plan(comm, (8, 7, 6), **keywords, **FAST)
     with pytest.raises((redist.ArgumentError, TypeError)):
