@@ -44,18 +44,37 @@ EXPORT void X(forget_wisdom)(void) {
 
 /* ---------------------------------------------------------------- who has what: as FFTW says */
 
+/* libfftnd splits axes that are neither the input's nor the output's first one in balanced parts, of which those of
+ * the last ranks are larger than FFTW's. */
+static ptrdiff_t enlarge(ptrdiff_t fftw, int rank, const ptrdiff_t *n, ptrdiff_t howmany,
+                         MPI_Comm comm) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    ptrdiff_t rest = howmany, larger = fftw;
+    for (int axis = 2; axis < rank; axis++)
+        rest *= n[axis];
+    for (int axis = 0; axis < 2 && rank >= 2; axis++) {
+        ptrdiff_t part = (n[axis] + size - 1) / size * n[!axis] * rest;
+        larger = part > larger ? part : larger;
+    }
+    return larger;
+}
+
 EXPORT ptrdiff_t XM(local_size_many_transposed)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
                                                 ptrdiff_t block0, ptrdiff_t block1, MPI_Comm comm,
                                                 ptrdiff_t *local_n0, ptrdiff_t *local_0_start,
                                                 ptrdiff_t *local_n1, ptrdiff_t *local_1_start) {
-    return FFTW_MPI(local_size_many_transposed)(rank, n, howmany, block0, block1, comm, local_n0,
-                                                local_0_start, local_n1, local_1_start);
+    ptrdiff_t all = FFTW_MPI(local_size_many_transposed)(
+        rank, n, howmany, block0, block1, comm, local_n0, local_0_start, local_n1, local_1_start);
+    return enlarge(all, rank, n, howmany, comm);
 }
 
 EXPORT ptrdiff_t XM(local_size_many)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
                                      ptrdiff_t block0, MPI_Comm comm, ptrdiff_t *local_n0,
                                      ptrdiff_t *local_0_start) {
-    return FFTW_MPI(local_size_many)(rank, n, howmany, block0, comm, local_n0, local_0_start);
+    ptrdiff_t all =
+        FFTW_MPI(local_size_many)(rank, n, howmany, block0, comm, local_n0, local_0_start);
+    return enlarge(all, rank, n, howmany, comm);
 }
 
 EXPORT ptrdiff_t XM(local_size_many_1d)(ptrdiff_t n0, ptrdiff_t howmany, MPI_Comm comm, int sign,
@@ -161,9 +180,9 @@ static size_t find_room(const struct fftnd_fftw__request *request) {
         ptrdiff_t blocks[2] = {0, 0};
         blocks[split[!array]] = request->blocks[!array];
         blocks[split[array]] = request->blocks[array];
-        ptrdiff_t all = FFTW_MPI(local_size_many_transposed)(
-            request->rank, n, request->howmany, blocks[0], blocks[1], request->comm, &count[0],
-            &start[0], &count[1], &start[1]);
+        ptrdiff_t all = XM(local_size_many_transposed)(request->rank, n, request->howmany,
+                                                       blocks[0], blocks[1], request->comm,
+                                                       &count[0], &start[0], &count[1], &start[1]);
         most = all > most ? all : most;
     }
     return (size_t)most * number;

@@ -165,7 +165,7 @@ static void set_chain(struct settings *settings, int physical, int spectral) {
     settings->options.grid = settings->grid;
     settings->options.order = settings->order;
     if (last != spectral)
-        settings->options.spectral_split = settings->split;
+        settings->options.split[FFTND_SPECTRAL] = settings->split;
 }
 
 static void set_memory(struct settings *settings, int side, int transposed) {
@@ -184,6 +184,23 @@ static void set_padding(struct settings *settings) {
         settings->options.padding[FFTND_PHYSICAL] = settings->padding;
 }
 
+/* Floating point operations of a rank, as FFTs are usually counted. */
+static double count_flops(const struct settings *settings) {
+    double points = settings->options.batch, all = 1;
+    for (int axis = 0; axis < settings->ndims; axis++)
+        all *= (double)settings->sizes[axis];
+    points *= all / settings->nranks;
+    return (settings->kind == FFTND_C2C ? 5 : 2.5) * points * (all > 1 ? log2(all) : 0);
+}
+
+/* FFTW plans small transforms in less time than libfftnd would take by itself: some hundred executions. */
+static double limit_planning(const struct settings *settings, double time_limit) {
+    double seconds = 300 * count_flops(settings) * 1e-9 + 1e-3;
+    if (time_limit > 0)
+        return time_limit;
+    return settings->options.effort == FFTND_MEASURE && seconds < 3 ? seconds : 0;
+}
+
 static int set_options(const struct fftnd_fftw__request *request, struct transform *transform) {
     struct settings *settings = &transform->settings;
     fftnd_options *options = &settings->options;
@@ -197,7 +214,7 @@ static int set_options(const struct fftnd_fftw__request *request, struct transfo
     options->overwrite_input = !request->in_place && request->flags.may_destroy_input;
     options->effort = request->flags.effort;
     options->threads = request->threads;
-    options->plan_seconds = request->time_limit > 0 ? request->time_limit : 0;
+    options->plan_seconds = limit_planning(settings, request->time_limit);
     options->skip_agreement = 1;
     set_padding(settings);
     if (settings->ndims == 1)
@@ -307,15 +324,6 @@ static int check_room(const struct fftnd_fftw__request *request,
     return redist_agree(request->comm, code);
 }
 
-static double count_flops(const struct transform *transform) {
-    double points = 1, all = 1;
-    for (int axis = 0; axis < transform->settings.ndims; axis++)
-        all *= (double)transform->settings.sizes[axis];
-    size_t number = transform->settings.precision == FFTND_DOUBLE ? 8 : 4;
-    points = (double)transform->bytes[0] / (double)number;
-    return 2.5 * points * (all > 1 ? log2(all) : 0);
-}
-
 static int plan_arrays(const struct fftnd_fftw__request *request, struct transform *transform) {
     int code = redist_private_comm(request->comm, &transform->settings.comm);
     if (code != REDIST_OK)
@@ -331,7 +339,7 @@ static int plan_arrays(const struct fftnd_fftw__request *request, struct transfo
     }
     if (code == REDIST_OK)
         code = check_room(request, transform);
-    transform->plan.flops = count_flops(transform);
+    transform->plan.flops = count_flops(&transform->settings);
     return code;
 }
 

@@ -160,11 +160,28 @@ def report_threads(folder, lines):
             + format_table(heading, rows))
 
 
+def report_interface(folder, lines):
+    """The same plans of FFTW's interface on libfftnd and on FFTW-MPI."""
+    cases = group(lines, lambda line: (tuple(line["shape"]), line["kind"], line["precision"],
+                                       line["ordering"], line["in_place"]))
+    rows = []
+    for (shape, kind, precision, ordering, in_place), case in cases.items():
+        by_library = group(case, lambda line: line["library"])
+        times = [pooled(by_library.get(name, []), "pair_ms") for name in ("fftnd", "fftw-mpi")]
+        plans = [max(line["plan_ms"] for line in by_library[name]) for name in ("fftnd", "fftw-mpi")]
+        place = "in place" if in_place else "out of place"
+        rows.append([f"{shape_text(shape)} {kind} {precision} {ordering} {place}"]
+                    + [number(time) for time in times] + [number(ratio(*times))]
+                    + [number(plan, 0) for plan in plans])
+    heading = ["plans of FFTW's interface", "fftnd", "fftw-mpi", "ratio", "planning fftnd", "planning fftw-mpi"]
+    return "Pairs of plans of FFTW's MPI interface: median ms\n" + format_table(heading, rows)
+
+
 def main():
     folder = Path(sys.argv[1])
     sections = []
     for name, report in (("redist.json", report_exchanges), ("fft.json", report_transforms),
-                         ("threads.json", report_threads)):
+                         ("threads.json", report_threads), ("interface.json", report_interface)):
         lines = read_lines(folder / name)
         if lines:
             sections.append(report(folder, lines))

@@ -164,12 +164,23 @@ run_threads() {
     done < <(printf '%s\n' "${shared[@]}")
 }
 
+# Plans of FFTW's interface, on this project's libraries and on FFTW's.
+run_interface() {
+    local options
+    : >"$out/interface.json"
+    while read -r -a options; do
+        run "$build_mpi" "$BUILD/bench/fftw-bench" --json --samples --iters "$iters" "${options[@]}" \
+            >>"$out/interface.json"
+    done < <(printf '%s\n' "${interface[@]}")
+}
+
 if [ $quick = yes ]; then
     images=$out
     iters=20 turns=2 turn_iters=10
     exchange_shape=128,128,128
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '128,128,128 c2c double')
     shared=()
+    interface=('--shape 128,128,128 --in-place' '--shape 128,128,128 --in-place --transposed')
 else
     images=docs/images
     [ -z "$fftw" ] || images=$out # the README's plots are of the FFTW that Debian has
@@ -179,12 +190,20 @@ else
         '128,128,128 c2c double' '256,256,256 c2c double' '256,256,256 r2c float'
         '42,127,256 r2c double' '48,48,48,48 c2c double')
     shared=('256,256,256 r2c double' '256,256,256 c2c double')
+    interface=()
+    for problem in '256,256,256 --kind r2c' '256,256,256 --kind c2c' '128,128,128 --kind c2c' \
+        '256,256,256 --kind r2c --precision float'; do
+        interface+=("--shape $problem --in-place" "--shape $problem --in-place --transposed")
+    done
+    interface+=('--shape 4096,4096 --kind transpose' '--shape 4096,4096 --kind transpose --in-place')
 fi
 mkdir -p "$out" "$images"
 [ "$only" = fft ] || run_exchanges
 [ "$only" = redist ] || run_transforms
 rm -f "$out/threads.json"
 [ "$only" = redist ] || [ ${#shared[@]} -eq 0 ] || [ "$ranks" -eq 1 ] || run_threads
+rm -f "$out/interface.json"
+[ "$only" = redist ] || [ ! -x "$BUILD/bench/fftw-bench" ] || run_interface
 python3 tools/bench/bench_report.py "$out"
 if command -v gnuplot >/dev/null; then
     gnuplot -e "data='$out'; images='$images'" tools/bench/plot-bench.gp

@@ -27,7 +27,7 @@ quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^4_poisson-2$|^5_taylor_green_s
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak model checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak python model checks documents)
 together=' model checks documents ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
@@ -186,7 +186,7 @@ check_format() {
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
-    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tests/*.sh tests/model/*.sh
+    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 
@@ -195,10 +195,19 @@ pass_model() {
     check "model of the flags of method direct" bash tests/model/check.sh
 }
 
+# The Python packages. Where something of theirs cannot be installed, that part is skipped by name.
+pass_python() {
+    local part
+    check "Python: packages" bash tools/commands/python.sh
+    for part in suite examples mpi4py-fft; do
+        check "Python: $part" bash tools/test/python.sh "$part"
+    done
+}
+
 # What can be said of the documents and of an installation.
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
-    check "the programs of README.md and docs/guide.md" bash tools/test/check_readme.sh
+    check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
 }
 
 # A pass whose build failed or was skipped has no more to say.
