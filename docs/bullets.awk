@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The headers explain arguments in indented lines, "name  text", which may go on more deeply indented.
-# For the HTML pages these become bullets, and the text behind them a paragraph of its own.
+# What doxygen is shown instead of a header: the first comment is that of the file, and the indented lines that explain
+# arguments, "name  text", which may go on more deeply indented, become bullets, with a paragraph of its own behind them.
+!in_file && /^\/\*\*/ {
+    in_file = 1
+    sub(/^\/\*\*/, "/** @file\n *")
+}
 /^ \*   [a-z_]+  +/ {
     sub(/^ \*   /, "")
     name = $1

@@ -12,6 +12,17 @@
  * For d = 3 on a slab grid (g = 1) the usual order splits axes 0 and 1 (Egger's 2D-1D slab), the order 0, 2, 1
  * splits axes 0 and 2 (the 1D-2D slab).
  *
+ * Each axis may have a kind of its own (FFTND_MIXED): none, complex, halved, or any real-to-real transform. An axis
+ * that is split and not transformed stays split, and costs no exchange. Which axes are split, in which blocks, and how
+ * they lie in memory is free on either side; boxes of any kind take the place of blocks (the last fields of
+ * fftnd_options). fftnd_plan_layout says what a rank has.
+ *
+ * One axis over all ranks: a complex axis that is the only one (d = 1) is transformed as an array of n0 rows and n1
+ * columns, n = n0 n1, by transforms along the columns, twiddle factors and transforms along the rows (Bailey, 1990),
+ * both sides in whole rows. With FFTND_ALIGN_INPUT the spectral side is in natural order. With FFTND_ALIGN_CHAIN, which
+ * saves an exchange, element i n1 + j of it is mode i + n0 j: fftnd_plan_wavenumbers says so. n0 is the divisor of n
+ * next to its square root; a prime length is correct, but one rank's work.
+ *
  * Dealiasing: fftnd_options.retained_modes makes the spectral side shorter than the transforms. Let an axis
  * have n = sizes[i] points and K = retained_modes[i] <= n modes, let X[k] be its transform of n points without
  * scaling, with k modulo n, and Y the spectral side. Along a complex axis of the spectral side
@@ -24,8 +35,9 @@
  *
  * and Y is stored as a transform of K points would be: k = 0 .. ceil(K/2) - 1, then the negative ones
  * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image, the
- * conjugate of X[k] with all other wavenumbers negated. Real-to-real axes have the first K coefficients, and
- * backward takes the others as zero. K = n is the transform without `retained_modes`. With any K, backward
+ * conjugate of X[k] with all other wavenumbers negated. Of FFTND_DHT and FFTND_R2HC axes the modes with |k| <= K/2 are
+ * retained in the same way, as a transform of K points would store them. Other real-to-real axes have the first K
+ * coefficients, and backward takes the others as zero. K = n is the transform without `retained_modes`. With any K, backward
  * followed by forward is the identity on the modes of a field, up to scaling. The scalings divide by products
  * of `sizes`, not of `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) stay what they are. The 3/2 rule is
  * sizes = 3N/2 and retained_modes = N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is
@@ -294,14 +306,15 @@ typedef struct fftnd_plan fftnd_plan;
  *   comm       the ranks. They are arranged in rank order, last grid dimension fastest, unless
  *              options->by_node says otherwise. A grid over several nodes that is left open is one with which
  *              ranks send least between nodes
- *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; d = 1 needs a communicator of one rank
+ *   ndims      array axes d, 1..REDIST_MAX_NDIMS - 1; over several ranks d = 1 needs a complex axis in host memory
  *   sizes      global extents in points (of the real array for FFTND_R2C), each >= 1
  *   kind       what maps to what
  *   precision  of the elements on both sides
  *   options    NULL = defaults
  *   plan       out: the plan, freed with fftnd_plan_free
  * All arguments must agree. Collective on comm.
- * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes), ERR_GRID, ERR_AXIS (halved_axis, order),
+ * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes, padding, bounds, boxes that leave holes), ERR_GRID,
+ * ERR_AXIS (halved_axis, order, axes, memory_order, split), ERR_OVERLAP (boxes),
  * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[],
@@ -351,7 +364,8 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  * order. Along a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones, and a halved axis has
  * those from 0 on; with an even number K of modes the last one is K/2 along the halved axis and -K/2 along others.
  * Along an axis of FFTND_R2R a mode is a cosine or sine of pi k x / L, where L is half the logical size in points:
- * k = 0, 1, .. for DCT1 and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4.
+ * k = 0, 1, .. for DCT1 and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4. R2HC and DHT axes have the
+ * k of exp(2 pi i k x / L), of R2HC the sines as negative ones; HC2R axes and those that are not transformed count on.
  *   axis  0..d-1
  *   k     out: room for as many values as the layout's count[axis]; may be NULL if that is 0
  * Not collective. Errors: ERR_AXIS, ERR_NULL, ERR_STATE.
@@ -441,7 +455,7 @@ typedef struct fftnd_plan_info {
     /** nonzero: in the last transform arrays went to the device through buffers, since it could
      * not reach them */
     int buffered;
-    int halved_axis; /**< of FFTND_R2C; else -1 */
+    int halved_axis; /**< that is halved; -1 = none */
 
     /* Time on this rank since the plan was made */
     double exchange_seconds; /**< in exchanges; in a fused plan in all that moves data */

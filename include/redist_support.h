@@ -130,6 +130,10 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
  */
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
+/** Gives what this thread does until redist_range_end a name for profilers; ranges nest. Not collective. */
+REDIST_API void redist_range_begin(const char *name);
+REDIST_API void redist_range_end(void);
+
 /** The number of ranks of `comm` on this rank's node. Collective on comm the first time. */
 REDIST_API int redist_node_size(MPI_Comm comm, int *node_size);
 

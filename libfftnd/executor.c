@@ -155,6 +155,13 @@ static void run_exchange(struct run *run, const struct fftnd__step *step) {
                                          array_of(run, step)));
 }
 
+/* For profilers. */
+static const char *name_of(const struct fftnd__step *step) {
+    if (step->type == FFTND__EXCHANGE)
+        return "fftnd exchange";
+    return step[1].fused_with == FFTND__PUSHED ? "fftnd transform and exchange" : "fftnd transform";
+}
+
 /* After a failure the device may still be at work on the arrays. */
 static void drain(const struct fftnd__transform *transform) {
     if (finish(transform) != REDIST_OK)
@@ -170,10 +177,12 @@ void fftnd__execute(const struct fftnd__program *program, const struct fftnd__tr
     note(&run, failure->code);
     for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__step *step = &program->steps[i];
+        redist_range_begin(name_of(step));
         if (step->type != FFTND__EXCHANGE)
             run_serial(&run, step, i == last ? scale : 1.0);
         else if (step->fused_with == FFTND__UNFUSED)
             run_exchange(&run, step);
+        redist_range_end();
     }
     if (has_failed(&run))
         drain(transform);

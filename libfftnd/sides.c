@@ -3,6 +3,7 @@
 #include "backends/serial.h"
 #include "offload.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -409,10 +410,8 @@ static void number_side(struct fftnd__request *request, int side, const int own_
 
 /* The divisor of n that is closest to its root from below. */
 static redist_index find_rows(redist_index n) {
-    redist_index rows = 1;
-    while ((rows + 1) * (rows + 1) <= n)
-        rows++;
-    while (n % rows != 0)
+    redist_index rows = (redist_index)sqrt((double)n) + 1;
+    while (rows > n / rows || n % rows != 0)
         rows--;
     return rows;
 }

@@ -70,7 +70,7 @@ static void say_options(const fftnd_options *options) {
 
 const char *fft_case_text(const fft_case *given) {
     static const char *const kinds[] = {"c2c", "r2c", "r2r", "mixed"};
-    static const char *const memories[] = {"heap", "unaligned", "shared"};
+    static const char *const memories[] = {"heap", "unaligned", "shared", "local"};
     text[0] = '\0';
     say_numbers("", given->ndims, given->sizes);
     say(" %s %s", kinds[given->kind], given->precision == FFTND_DOUBLE ? "double" : "float");

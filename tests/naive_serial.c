@@ -45,8 +45,20 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- one line */
 
+/* Halfcomplex, and the Hartley transform. Imaginary parts stand at n - mode, hence no minus. */
+static double fourier_factor(enum fftnd_r2r kind, double n, double j, double k) {
+    double angle = 2 * M_PI * j * k / n;
+    if (kind == FFTND_DHT)
+        return cos(angle) + sin(angle);
+    double mode = kind == FFTND_R2HC ? k : j;
+    int is_mirrored = kind == FFTND_HC2R && mode > 0 && 2 * mode != n;
+    return (is_mirrored ? 2 : 1) * (2 * mode <= n ? cos(angle) : sin(angle));
+}
+
 /* What element j of the input contributes to element k of the output, by kind. */
 static double real_factor(enum fftnd_r2r kind, double n, double j, double k) {
+    if (kind > FFTND_DST4)
+        return fourier_factor(kind, n, j, k);
     static const struct {
         double more, j, k; /* of the extent, of both indices */
         int is_sine, ends; /* `ends`: 1 = the first element counts once, 2 = the last */

@@ -282,11 +282,13 @@ START_TEST(one_axis_on_several_ranks) {
     arguments call = good_arguments(FFTND_C2C);
     call.ndims = 1;
     call.options.grid_ndims = 0;
-    if (harness_nranks == 1) {
-        check_success(&call);
-        call.options.grid_ndims = 1;
-        check_failure(&call, REDIST_ERR_GRID, "grid_ndims", "1", 0);
-    } else {
+    check_success(&call);
+    call.options.grid_ndims = 1;
+    check_failure(&call, REDIST_ERR_GRID, "grid_ndims", "1", 0);
+    call = good_arguments(FFTND_R2R);
+    call.ndims = 1;
+    call.options.grid_ndims = 0;
+    if (harness_nranks > 1) {
         check_failure(&call, REDIST_ERR_GRID, "ndims", "1", 0);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "fft_random.h"
 #include "fft_run.h"
+#include "fft_sides.h"
 #include "harness.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C};
@@ -50,6 +51,9 @@ START_TEST(random_cases) {
         given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
         given.options.device = REDIST_SPACE_CUDA;
         given.options.pin_arrays = random_chance(70);
+        if (random_chance(50)) {
+            fft_sides_random(&given);
+        }
         fft_run_limit(MPI_COMM_WORLD, &given, (size_t)random_between(500, 4000));
         given.options.device_bytes *= (size_t)random_between(2, 8);
         fft_check_once(MPI_COMM_WORLD, &given);

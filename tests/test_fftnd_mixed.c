@@ -24,7 +24,90 @@ START_TEST(random_mixtures_on_one_rank_each) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- mixtures that solvers use */
+
+static fft_case with_axes(fft_case given, const enum fftnd_axis axes[],
+                          const enum fftnd_r2r r2r[]) {
+    for (int axis = 0; axis < given.ndims; axis++) {
+        given.axes[axis] = axes[axis];
+        given.r2r[axis] = r2r[axis];
+    }
+    return given;
+}
+
+/* Cosines between walls, waves along them. */
+START_TEST(channel) {
+    static const enum fftnd_axis axes[] = {FFTND_AXIS_R2R, FFTND_AXIS_COMPLEX, FFTND_AXIS_HALVED};
+    static const enum fftnd_r2r r2r[3] = {FFTND_DCT1};
+    fft_case given = with_axes(FFT_CASE(FFTND_MIXED, 9, 8, 10), axes, r2r);
+    fft_check_all_grids(given);
+    fft_random_kept(&given);
+    given.options.batch = 2;
+    fft_check_all_grids(given);
+}
+END_TEST
+
+START_TEST(four_axes) {
+    static const enum fftnd_axis axes[] = {FFTND_AXIS_R2R, FFTND_AXIS_HALVED, FFTND_AXIS_COMPLEX,
+                                           FFTND_AXIS_NONE};
+    static const enum fftnd_r2r r2r[4] = {FFTND_DCT3};
+    fft_check_all_grids(with_axes(FFT_CASE(FFTND_MIXED, 5, 6, 7, 3), axes, r2r));
+}
+END_TEST
+
+static int count_exchanges(const fft_case *given) {
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    harness_case("exchanges of %s", fft_case_text(given));
+    check_ok(fft_case_plan(MPI_COMM_WORLD, given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_ok(fftnd_plan_free(&plan));
+    return info.nexchanges;
+}
+
+/* Wherever it is, an axis that is not transformed is the one that is split, if it is long enough. */
+START_TEST(untransformed_axes_cost_nothing) {
+    for (int none = 0; none < 3; none++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 12, 12, 12);
+        for (int axis = 0; axis < 3; axis++) {
+            given.axes[axis] = axis == none ? FFTND_AXIS_NONE : FFTND_AXIS_COMPLEX;
+        }
+        const int all = count_exchanges(&given);
+        check_all(all == 0, "%d exchanges", all);
+        fft_check(MPI_COMM_WORLD, &given);
+        given.options.grid_ndims = 2;
+        const int pencils = count_exchanges(&given);
+        check_all(pencils <= 1, "%d exchanges of pencils", pencils);
+    }
+}
+END_TEST
+
+/* What drops most modes is transformed first. */
+START_TEST(the_shortest_spectrum_is_sent) {
+    fft_case given = FFT_CASE(FFTND_MIXED, 16, 16, 16);
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    given.drops_modes = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        given.axes[axis] = FFTND_AXIS_COMPLEX;
+        given.retained[axis] = axis == 0 ? 4 : 16;
+    }
+    given.options.grid_ndims = 1;
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_all(harness_nranks == 1 || info.order[0] != 0, "axis 0 is split first");
+    check_ok(fftnd_plan_free(&plan));
+    fft_check(MPI_COMM_WORLD, &given);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_mixtures, random_mixtures_on_one_rank_each, NULL};
+    const TTest *const tests[] = {random_mixtures,
+                                  random_mixtures_on_one_rank_each,
+                                  channel,
+                                  four_axes,
+                                  untransformed_axes_cost_nothing,
+                                  the_shortest_spectrum_is_sent,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);
 }

@@ -27,10 +27,10 @@ user=$temporary/user
 mkdir -p "$user/subprojects"
 cp "$source_root/tests/installed/meson/meson.build" "$source_root/tests/installed/main.c" "$user/"
 ln -s "$source_root" "$user/subprojects/libredist"
-CC=$compiler quietly $meson setup --prefix="$prefix" --buildtype=plain --force-fallback-for=fftnd \
+CC=$compiler quietly "$meson" setup --prefix="$prefix" --buildtype=plain --force-fallback-for=fftnd \
     -Dlibredist:cuda=disabled -Dlibredist:mpi="$mpi_option" -Dlibredist:fortran="$has_fortran" \
     "$temporary/build" "$user"
-quietly $meson install -C "$temporary/build"
+quietly "$meson" install -C "$temporary/build"
 "$@" 2 "$temporary/build/user_c"
 
 # ---------------------------------------------------------------- what is installed

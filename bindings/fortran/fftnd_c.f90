@@ -89,6 +89,12 @@ module fftnd_c
       integer(c_int) :: c_wait
     end function c_wait
 
+    function c_plan_query(plan) bind(c, name='fftnd_plan_query')
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: c_plan_query
+    end function c_plan_query
+
     function c_plan_info_init(info, bytes) bind(c, name='fftnd_plan_info_init')
       import
       type(fftnd_plan_info), intent(out) :: info

@@ -4,7 +4,7 @@ module fftnd_procedures
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use mpi_f08, only: MPI_Comm
-  use redist, only: redist_grid, redist_model, REDIST_BACKWARD, REDIST_FORWARD, REDIST_MAX_NDIMS, REDIST_OK, &
+  use redist, only: redist_box, redist_grid, redist_model, REDIST_BACKWARD, REDIST_FORWARD, REDIST_MAX_NDIMS, REDIST_OK, &
     REDIST_SPACE_HOST
   use redist_support
   use fftnd_c
@@ -13,15 +13,17 @@ module fftnd_procedures
 
   ! What the options point to
   type :: held_options
-    integer(c_int), allocatable :: grid(:), order(:), r2r(:)
-    integer(c_int64_t), allocatable :: retained_modes(:)
+    integer(c_int), allocatable :: grid(:), order(:), r2r(:), axes(:), memory_order_1(:), memory_order_2(:), split_1(:), &
+      split_2(:)
+    integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:)
+    type(redist_box) :: box_1, box_2
     character(len=:), allocatable :: method, wisdom_file
   end type held_options
 
   public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
   public :: fftnd_forward, fftnd_backward, fftnd_start, fftnd_wait, fftnd_plan_transfer, fftnd_plan_get_info
   public :: fftnd_plan_get_comm, fftnd_plan_get_grid, fftnd_plan_get_method, fftnd_plan_get_phases
-  public :: fftnd_plan_set_workspace, fftnd_predict, fftnd_plan_free
+  public :: fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free
 
   !> Plans a distributed transform of an array with extents `sizes`.
   interface fftnd_plan_create
@@ -64,18 +66,21 @@ contains
       options%grid_ndims = size(grid)
       options%grid = c_loc(held%grid)
     end if
-    if (present(order)) then
-      held%order = d - order(size(order):1:-1)
-      options%order = c_loc(held%order)
-    end if
-    if (present(r2r)) then
-      held%r2r = r2r(size(r2r):1:-1)
-      options%r2r = c_loc(held%r2r)
-    end if
-    if (present(retained_modes)) then
-      held%retained_modes = retained_modes(size(retained_modes):1:-1)
-      options%retained_modes = c_loc(held%retained_modes)
-    end if
+    options%order = axes_of(order, d, held%order)
+    options%memory_order(1) = axes_of(physical_order, d, held%memory_order_1)
+    options%memory_order(2) = axes_of(spectral_order, d, held%memory_order_2)
+    options%split(1) = axes_of(physical_split, d, held%split_1)
+    options%split(2) = axes_of(spectral_split, d, held%split_2)
+    options%r2r = values_of(r2r, held%r2r)
+    options%axes = values_of(axes, held%axes)
+    options%retained_modes = extents_of(retained_modes, held%retained_modes)
+    options%padding(1) = extents_of(physical_padding, held%padding_1)
+    options%padding(2) = extents_of(spectral_padding, held%padding_2)
+    options%box(1) = box_of(physical_box, d, held%box_1)
+    options%box(2) = box_of(spectral_box, d, held%box_2)
+    if (present(physical_blocks)) options%blocks(1) = physical_blocks
+    if (present(spectral_blocks)) options%blocks(2) = spectral_blocks
+    if (present(wait_seconds)) options%wait_seconds = wait_seconds
     options%method = redist__c_text(method, held%method)
     options%wisdom_file = redist__c_text(wisdom_file, held%wisdom_file)
     if (present(scaling)) options%scaling = scaling
@@ -103,7 +108,51 @@ contains
     call redist__flag(skip_agreement, options%skip_agreement)
     call redist__flag(verbose, options%verbose)
     call redist__flag(phases, options%phases)
+    call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
+
+  ! Values for C, which `keep` holds: axes, numbers, extents, a box; null if there are none.
+  function axes_of(axes, d, keep) result(pointer)
+    integer, intent(in), optional :: axes(:)
+    integer, intent(in) :: d
+    integer(c_int), allocatable, target, intent(inout) :: keep(:)
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(axes)) return
+    keep = d - axes(size(axes):1:-1)
+    pointer = c_loc(keep)
+  end function axes_of
+
+  function values_of(values, keep) result(pointer)
+    integer, intent(in), optional :: values(:)
+    integer(c_int), allocatable, target, intent(inout) :: keep(:)
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(values)) return
+    keep = values(size(values):1:-1)
+    pointer = c_loc(keep)
+  end function values_of
+
+  function extents_of(extents, keep) result(pointer)
+    integer(int64), intent(in), optional :: extents(:)
+    integer(c_int64_t), allocatable, target, intent(inout) :: keep(:)
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(extents)) return
+    keep = extents(size(extents):1:-1)
+    pointer = c_loc(keep)
+  end function extents_of
+
+  function box_of(box, d, keep) result(pointer)
+    type(redist_box), intent(in), optional :: box
+    integer, intent(in) :: d
+    type(redist_box), target, intent(inout) :: keep
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (.not. present(box)) return
+    keep = redist__reversed(box, d, -1)
+    pointer = c_loc(keep)
+  end function box_of
 
   subroutine plan_create_long(comm, sizes, kind, precision, plan, &
 #include "fftnd_arguments.inc"
@@ -161,13 +210,19 @@ contains
     type(fftnd_plan), intent(out) :: plan
 #include "fftnd_options.inc"
     integer, intent(out), optional :: ierror
-    integer(int64), allocatable :: long_modes(:)
+    integer(int64), allocatable :: long_modes(:), long_padding_1(:), long_padding_2(:)
     if (present(retained_modes)) long_modes = int(retained_modes, int64)
+    if (present(physical_padding)) long_padding_1 = int(physical_padding, int64)
+    if (present(spectral_padding)) long_padding_2 = int(spectral_padding, int64)
 #define retained_modes long_modes
+#define physical_padding long_padding_1
+#define spectral_padding long_padding_2
     call plan_create_long(comm, int(sizes, int64), kind, precision, plan, &
 #include "fftnd_arguments.inc"
       ierror)
 #undef retained_modes
+#undef physical_padding
+#undef spectral_padding
   end subroutine plan_create_short
 
   subroutine predict_short(model, nranks, sizes, kind, precision, grid, seconds, order, batch, retained_modes, &
@@ -321,6 +376,13 @@ contains
     integer, intent(out), optional :: ierror
     call redist__finish(c_plan_get_grid(plan%handle, grid%handle), ierror)
   end subroutine fftnd_plan_get_grid
+
+  !> Whether transforms have failed, as far as the device has come with them.
+  subroutine fftnd_plan_query(plan, ierror)
+    type(fftnd_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_query(plan%handle), ierror)
+  end subroutine fftnd_plan_query
 
   !> The method of the first exchange.
   subroutine fftnd_plan_get_method(plan, method, ierror)

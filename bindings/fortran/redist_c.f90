@@ -213,6 +213,19 @@ module redist_c
       integer(c_int) :: c_plan_put_arrived
     end function c_plan_put_arrived
 
+    function c_plan_put_wait(plan, partitions) bind(c, name='redist_plan_put_wait')
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: partitions
+      integer(c_int) :: c_plan_put_wait
+    end function c_plan_put_wait
+
+    function c_plan_query(plan) bind(c, name='redist_plan_query')
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: c_plan_query
+    end function c_plan_query
+
     function c_plan_put_end(plan) bind(c, name='redist_plan_put_end')
       import
       type(c_ptr), value :: plan

@@ -31,7 +31,8 @@ module redist_procedures
   public :: redist_plan_put_begin, redist_plan_put, redist_plan_put_progress, redist_plan_put_arrived
   public :: redist_plan_put_end, redist_plan_get_begin, redist_plan_get, redist_plan_get_end
   public :: redist_plan_get_info, redist_plan_get_comm, redist_plan_get_method, redist_plan_get_phases
-  public :: redist_plan_free, redist_method_count, redist_method_name, redist_method_summary
+  public :: redist_plan_put_wait, redist_plan_query, redist_plan_free
+  public :: redist_method_count, redist_method_name, redist_method_summary
   public :: redist_method_exists, redist_forget_wisdom, redist_model_fit, redist_model_seconds
 
   !> Balanced block decomposition of n elements: `part` counts from 0, `start` from 1.
@@ -187,7 +188,7 @@ contains
     g = size(axes)
     code = c_box_init(box, c_sizeof(box))
     if (code == REDIST_OK) code = c_grid_box(grid%handle, d, sizes(d:1:-1), d - axes(g:1:-1), box)
-    if (code == REDIST_OK) box = reversed(box, d, 1)
+    if (code == REDIST_OK) box = redist__reversed(box, d, 1)
     call redist__finish(code, ierror)
   end subroutine grid_box_long
 
@@ -209,18 +210,6 @@ contains
     box%start = 1
     call redist__finish(code, ierror)
   end subroutine redist_box_init
-
-  ! A box with its axes in the other order, and the first element counted from `first` more.
-  pure function reversed(box, d, first)
-    type(redist_box), intent(in) :: box
-    integer, intent(in) :: d, first
-    type(redist_box) :: reversed
-    reversed = box
-    reversed%start(1:d) = box%start(d:1:-1) + first
-    reversed%count(1:d) = box%count(d:1:-1)
-    reversed%extent(1:d) = box%extent(d:1:-1)
-    reversed%offset(1:d) = box%offset(d:1:-1)
-  end function reversed
 
   ! ---------------------------------------------------------------- exchanges and plans
 
@@ -260,7 +249,9 @@ contains
     call redist__flag(verbose, options%verbose)
     call redist__flag(concurrent, options%concurrent)
     call redist__flag(skip_agreement, options%skip_agreement)
+    if (present(wait_seconds)) options%wait_seconds = wait_seconds
     call redist__flag(phases, options%phases)
+    call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
 
   !> Plans the exchange that redist_exchange does, for repeated use in both directions.
@@ -301,8 +292,8 @@ contains
     call fill(options, held, d, &
 #include "redist_arguments.inc"
       file)
-    call redist__finish(c_plan_boxes(comm%MPI_VAL, d, sizes(d:1:-1), reversed(box_a, d, -1), a, &
-      reversed(box_b, d, -1), b, options, plan%handle), ierror)
+    call redist__finish(c_plan_boxes(comm%MPI_VAL, d, sizes(d:1:-1), redist__reversed(box_a, d, -1), a, &
+      redist__reversed(box_b, d, -1), b, options, plan%handle), ierror)
   end subroutine plan_boxes_long
 
   subroutine plan_boxes_short(comm, sizes, box_a, a, box_b, b, plan, &
@@ -392,6 +383,14 @@ contains
     call redist__finish(c_plan_put_arrived(plan%handle, partitions), ierror)
   end subroutine redist_plan_put_arrived
 
+  !> Waits until partitions of array B have arrived.
+  subroutine redist_plan_put_wait(plan, partitions, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(in) :: partitions
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_put_wait(plan%handle, partitions), ierror)
+  end subroutine redist_plan_put_wait
+
   subroutine redist_plan_put_end(plan, ierror)
     type(redist_plan), intent(in) :: plan
     integer, intent(out), optional :: ierror
@@ -445,6 +444,13 @@ contains
     integer, intent(out), optional :: ierror
     call redist__finish(c_plan_get_comm(plan%handle, comm%MPI_VAL), ierror)
   end subroutine redist_plan_get_comm
+
+  !> Whether executions have failed, as far as the device has come with them.
+  subroutine redist_plan_query(plan, ierror)
+    type(redist_plan), intent(in) :: plan
+    integer, intent(out), optional :: ierror
+    call redist__finish(c_plan_query(plan%handle), ierror)
+  end subroutine redist_plan_query
 
   !> The plan's method, with its variant.
   subroutine redist_plan_get_method(plan, method, ierror)

@@ -4,10 +4,10 @@ module redist_support
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
   use mpi_f08, only: MPI_Abort, MPI_COMM_WORLD, MPI_Finalized, MPI_Initialized
-  use redist_c, only: c_error_message
+  use redist_c, only: c_error_message, redist_box
   implicit none
   private
-  public :: redist__finish, redist__text, redist__c_text, redist__flag
+  public :: redist__finish, redist__text, redist__c_text, redist__flag, redist__reversed
 
   interface
     function c_strlen(text) bind(c, name='strlen')
@@ -67,5 +67,17 @@ contains
     integer(c_int), intent(inout) :: number
     if (present(condition)) number = merge(1, 0, condition)
   end subroutine redist__flag
+
+  ! A box with its d axes in the other order, and the first element counted from `first` more.
+  pure function redist__reversed(box, d, first) result(reversed)
+    type(redist_box), intent(in) :: box
+    integer, intent(in) :: d, first
+    type(redist_box) :: reversed
+    reversed = box
+    reversed%start(1:d) = box%start(d:1:-1) + first
+    reversed%count(1:d) = box%count(d:1:-1)
+    reversed%extent(1:d) = box%extent(d:1:-1)
+    reversed%offset(1:d) = box%offset(d:1:-1)
+  end function redist__reversed
 
 end module redist_support

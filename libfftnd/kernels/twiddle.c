@@ -56,7 +56,7 @@ int fftnd__twiddles_create(const struct fftnd__transform *transform, int directi
                                        .first = first,
                                        .width = width,
                                        .sign = direction == REDIST_FORWARD ? -1 : 1};
-    while ((redist_index)1 << 2 * twiddles.low_bits < twiddles.n)
+    while (twiddles.low_bits < 31 && (redist_index)1 << 2 * twiddles.low_bits < twiddles.n)
         twiddles.low_bits++;
     redist_index nhigh = (twiddles.n >> twiddles.low_bits) + 1;
     redist_index nlow = (redist_index)1 << twiddles.low_bits;

@@ -45,9 +45,6 @@ int redist__check_box(const struct redist__request *request, const redist_index 
 int redist__check_disjoint(const struct redist__request *request, const char *name,
                            const redist_box all[]);
 
-/* Bytes of an array with these extents; SIZE_MAX if that does not fit. */
-size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
-
 /* Compares with the other ranks what must agree; `sizes` are the global extents. Collective. */
 int redist__agree_request(const struct redist__request *request, int code, int axis_a, int axis_b,
                           const redist_index sizes[]);

@@ -228,16 +228,6 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
 
 /* ---------------------------------------------------------------- agreement */
 
-/* The bits that all ranks have. */
-static int agree_on_bits(const struct redist__context *context, int own, int *common) {
-    *common = own;
-    if (context->size == 1)
-        return REDIST_OK;
-    return redist_check_mpi_in(
-        "redist_exchange",
-        redist_insist(MPI_Allreduce(&own, common, 1, MPI_INT, MPI_BAND, context->comm)));
-}
-
 /* A failure of the last execution that some ranks do not know yet is theirs now; the plan goes. */
 static int settle_failure(struct redist__context *context, int common, int *suitable) {
     struct redist__exchanges *exchanges = find_exchanges(context);
@@ -263,7 +253,7 @@ static int find_kept(struct redist__context *context, const struct call *call, i
         return REDIST_OK;
     own = find_suitable(exchanges, call);
     own |= exchanges->failed == REDIST_OK ? NOBODY_FAILED : ALL_FAILED;
-    REDIST_TRY(agree_on_bits(context, own, &common));
+    REDIST_TRY(redist__find_common(context, own, &common));
     if (!(common & NOBODY_FAILED))
         REDIST_TRY(settle_failure(context, common, &common));
     *slot = ffs(common & SUITS_ALL) - 1;

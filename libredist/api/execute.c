@@ -93,6 +93,7 @@ static void begin(redist_plan *plan, int direction, void *const arrays[2]) {
 }
 
 static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
+    redist_range_begin(plan->method_name);
     redist__timer_begin(plan->problem.timer, 1);
     if (plan->problem.asynchronous)
         begin(plan, direction, arrays);
@@ -100,6 +101,7 @@ static int execute(redist_plan *plan, int direction, void *const arrays[2]) {
         redist__transport_execute(&plan->transport, direction, arrays[direction],
                                   arrays[!direction]);
     redist__timer_end(plan->problem.timer);
+    redist_range_end();
     return redist__failure_report(&plan->failure);
 }
 

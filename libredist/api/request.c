@@ -9,35 +9,39 @@
 
 #define FAIL(code, ...) redist_fail_in(request->function, code, __VA_ARGS__)
 
+/* One of the values of an enumeration, which begin with 0. */
+static int check_choice(const struct redist__request *request, const char *name, int value,
+                        int last, const char *what) {
+    if (value >= 0 && value <= last)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT, "options->%s = %d is not %s", name, value, what);
+}
+
 int redist__check_options(struct redist__request *request, const redist_options *options) {
-    request->options = (redist_options)REDIST_OPTIONS_DEFAULT;
+    redist_options *own = &request->options;
+    *own = (redist_options)REDIST_OPTIONS_DEFAULT;
     if (options == NULL)
         return REDIST_OK;
-    REDIST_TRY(redist_struct_read(request->function, "options", options, &request->options,
-                                  sizeof request->options));
-    if (request->options.effort != REDIST_MEASURE && request->options.effort != REDIST_ESTIMATE)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->effort = %d is not an effort",
-                    (int)request->options.effort);
-    enum redist_tiles tiles = request->options.tiles;
-    if (tiles != REDIST_WHOLE && tiles != REDIST_PUT && tiles != REDIST_GET)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->tiles = %d is not a way to use tiles",
-                    (int)tiles);
-    const enum redist_binding later[2] = {request->options.bind_a, request->options.bind_b};
-    for (int side = 0; side < 2; side++)
-        if (later[side] != REDIST_BIND_AT_PLAN && later[side] != REDIST_BIND_AT_EXECUTION &&
-            later[side] != REDIST_BIND_AT_EXECUTION_MAPPED)
-            return FAIL(REDIST_ERR_ARGUMENT, "options->bind_%c = %d is not a binding", 'a' + side,
-                        (int)later[side]);
-    enum redist_staging staging = request->options.staging;
-    if (staging != REDIST_STAGING_AUTO && staging != REDIST_STAGING_ALWAYS &&
-        staging != REDIST_STAGING_NEVER)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->staging = %d is not a way to stage",
-                    (int)staging);
-    REDIST_TRY(redist__space_check(request->function, request->options.space));
-    if (tiles == REDIST_PUT) /* the array need not exist */
-        request->options.bind_a = REDIST_BIND_AT_EXECUTION;
-    if (tiles == REDIST_GET)
-        request->options.bind_b = REDIST_BIND_AT_EXECUTION;
+    REDIST_TRY(redist_struct_read(request->function, "options", options, own, sizeof *own));
+    const struct {
+        const char *name;
+        int value, last;
+        const char *what;
+    } choices[] = {
+        {"effort", (int)own->effort, REDIST_ESTIMATE, "an effort"},
+        {"tiles", (int)own->tiles, REDIST_GET, "a way to use tiles"},
+        {"bind_a", (int)own->bind_a, REDIST_BIND_AT_EXECUTION_MAPPED, "a binding"},
+        {"bind_b", (int)own->bind_b, REDIST_BIND_AT_EXECUTION_MAPPED, "a binding"},
+        {"staging", (int)own->staging, REDIST_STAGING_NEVER, "a way to stage"},
+    };
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        REDIST_TRY(check_choice(request, choices[i].name, choices[i].value, choices[i].last,
+                                choices[i].what));
+    REDIST_TRY(redist__space_check(request->function, own->space));
+    if (own->tiles == REDIST_PUT) /* the array need not exist */
+        own->bind_a = REDIST_BIND_AT_EXECUTION;
+    if (own->tiles == REDIST_GET)
+        own->bind_b = REDIST_BIND_AT_EXECUTION;
     return REDIST_OK;
 }
 
@@ -102,17 +106,6 @@ int redist__check_ndims(const struct redist__request *request, int least) {
         return REDIST_OK;
     return FAIL(REDIST_ERR_ARGUMENT, "ndims = %d is not in %d..%d", request->ndims, least,
                 REDIST_MAX_NDIMS);
-}
-
-size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item) {
-    size_t bytes = item;
-    for (int i = 0; i < ndims; i++)
-        if (extent[i] == 0)
-            return 0;
-    for (int i = 0; i < ndims; i++)
-        if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
-            return SIZE_MAX;
-    return bytes;
 }
 
 int redist__check_arrays(const struct redist__request *request, void *const arrays[2],

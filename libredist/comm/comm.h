@@ -148,9 +148,10 @@ struct redist__peers *redist__peers_allocate(int count);
 int redist__peers_find(struct redist__context *context);
 void redist__peers_free(struct redist__context *context);
 
-/* The lowest value of all ranks, by a reduction that ends when a peer is gone. Collective; the ranks of a
- * context use it from the same moment on, when redist__peers_known is nonzero. */
+/* The lowest value of all ranks, and the bits that the values of all ranks have, by a reduction that ends when a peer
+ * is gone. Collective; the ranks of a context use it from the same moment on, when redist__peers_known is nonzero. */
 int redist__find_lowest(const struct redist__context *context, int value, int *lowest);
+int redist__find_common(const struct redist__context *context, int bits, int *common);
 int redist__peers_known(const struct redist__context *context);
 
 /* Nonzero if one of them is gone, or has given up: MPI's collective calls would wait for it. Looks, in some 10 us for

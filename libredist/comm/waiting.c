@@ -192,15 +192,24 @@ static int exchange(const struct redist__context *context, const struct message 
         if (!done)
             code = redist__pause(context, poll);
     }
-    code = result == MPI_SUCCESS ? code : redist_check_mpi(result);
+    code = result == MPI_SUCCESS ? code : redist_check_mpi_in("libredist", result);
     if (code != REDIST_OK)
         redist__give_up(context);
     return code;
 }
 
+static int lower(int a, int b) {
+    return a < b ? a : b;
+}
+
+static int common(int a, int b) {
+    return a & b;
+}
+
 /* In log P rounds, in each of which everyone hears from a rank twice as far away. Not by MPI_Iallreduce: in Open
  * MPI 4.1 that may not end on more ranks than cores after MPI_Ialltoallw. */
-int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
+static int reduce(const struct redist__context *context, int (*combine)(int a, int b), int value,
+                  int *result) {
     int *votes = context->peers->votes, size = context->size;
     int code = look_at_peers(context);
     votes[0] = value;
@@ -209,11 +218,19 @@ int redist__find_lowest(const struct redist__context *context, int value, int *l
         const struct message in = {&votes[1], sizeof(int), from, REDIST__VOTE_TAG};
         const struct message out = {&votes[0], sizeof(int), to, REDIST__VOTE_TAG};
         code = exchange(context, &in, &out);
-        if (code == REDIST_OK && votes[1] < votes[0])
-            votes[0] = votes[1];
+        if (code == REDIST_OK)
+            votes[0] = combine(votes[0], votes[1]);
     }
-    *lowest = votes[0];
+    *result = votes[0];
     return code;
+}
+
+int redist__find_lowest(const struct redist__context *context, int value, int *lowest) {
+    return reduce(context, lower, value, lowest);
+}
+
+int redist__find_common(const struct redist__context *context, int bits, int *found) {
+    return reduce(context, common, bits, found);
 }
 
 /* One message after the other: what failed once need not be fast. */

@@ -133,6 +133,33 @@ TARGET static void NAME(short_rows)(const struct redist__loop *loop, char *to, p
     }
 }
 
+/* How many rows are between those that are copied side by side: some pages, so that each is a stream of its own, and a
+ * number of pages that no cache or memory bank has as its distance. */
+INLINE size_t NAME(apart)(ptrdiff_t to_stride, ptrdiff_t from_stride) {
+    enum { DISTANCE = 5 * SEGMENT };
+    size_t to = (size_t)(to_stride < 0 ? -to_stride : to_stride),
+           from = (size_t)(from_stride < 0 ? -from_stride : from_stride);
+    size_t stride = to > from ? to : from;
+    return stride == 0 || stride >= DISTANCE ? 1 : DISTANCE / stride;
+}
+
+/* Groups of rows as long as there are enough for one; returns how many rows are done. */
+TARGET static size_t NAME(all_groups)(const struct redist__loop *loop, char *to,
+                                      ptrdiff_t to_stride, const char *from, ptrdiff_t from_stride,
+                                      size_t rows, size_t run) {
+    size_t row = 0, abreast = (size_t)loop->abreast, most = NAME(apart)(to_stride, from_stride);
+    ptrdiff_t ahead = NAME(rows_ahead)(loop, abreast * run) * from_stride;
+    while (rows - row >= abreast) {
+        size_t apart = (rows - row) / abreast < most ? (rows - row) / abreast : most;
+        for (size_t i = row; i < row + apart; i++)
+            NAME(group)
+        (loop, loop->abreast, to + (ptrdiff_t)i * to_stride, (ptrdiff_t)apart * to_stride,
+         from + (ptrdiff_t)i * from_stride, (ptrdiff_t)apart * from_stride, run, ahead);
+        row += apart * abreast;
+    }
+    return row;
+}
+
 /* One row after the other through the caches needs no lists of rows. Rows side by side are not neighbours: where these
  * are contiguous, or share a page, a processor would take them for one stream that it cannot foresee. */
 TARGET static void NAME(rows)(const struct redist__loop *loop, char *to, ptrdiff_t to_stride,
@@ -143,16 +170,10 @@ TARGET static void NAME(rows)(const struct redist__loop *loop, char *to, ptrdiff
         NAME(short_rows)(loop, to, to_stride, from, from_stride, rows, run);
         return;
     }
-    if (run < abreast * SEGMENT && rows >= abreast) {
-        ptrdiff_t apart = (ptrdiff_t)(rows / abreast);
-        ptrdiff_t ahead = NAME(rows_ahead)(loop, abreast * run) * from_stride;
-        for (; row < (size_t)apart; row++)
-            NAME(group)
-        (loop, loop->abreast, to + (ptrdiff_t)row * to_stride, apart * to_stride,
-         from + (ptrdiff_t)row * from_stride, apart * from_stride, run, ahead);
-        row *= abreast;
+    if (run < abreast * SEGMENT)
+        row = NAME(all_groups)(loop, to, to_stride, from, from_stride, rows, run);
+    for (; row < rows; row++) {
+        ptrdiff_t at = (ptrdiff_t)row;
+        NAME(long_row)(loop, to + at * to_stride, from + at * from_stride, run);
     }
-    for (; row < rows; row++)
-        NAME(long_row)
-    (loop, to + (ptrdiff_t)row * to_stride, from + (ptrdiff_t)row * from_stride, run);
 }

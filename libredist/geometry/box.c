@@ -2,12 +2,25 @@
 /* A box inside an N-d array: strides, intersection, and the loop nest of a copy. */
 #include "box.h"
 
+#include <stdint.h>
+
 void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdiff_t stride[]) {
     ptrdiff_t next = (ptrdiff_t)item;
     for (int i = ndims - 1; i >= 0; i--) {
         stride[i] = next;
         next *= extent[i];
     }
+}
+
+size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item) {
+    size_t bytes = item;
+    for (int i = 0; i < ndims; i++)
+        if (extent[i] == 0)
+            return 0;
+    for (int i = 0; i < ndims; i++)
+        if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
+            return SIZE_MAX;
+    return bytes;
 }
 
 /* Puts one more loop around a copy, or lengthens its outermost loop or run if it continues that. */

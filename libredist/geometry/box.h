@@ -22,6 +22,9 @@ void redist__copy_prepare(struct redist__copy *copy, int ndims, const redist_ind
 /* Strides in bytes of a C-ordered array. */
 void redist__strides(int ndims, const redist_index extent[], size_t item, ptrdiff_t stride[]);
 
+/* Bytes of an array with these extents; SIZE_MAX if that does not fit. */
+size_t redist__array_bytes(int ndims, const redist_index extent[], size_t item);
+
 /* Bytes that a copy moves. */
 size_t redist__copy_bytes(const struct redist__copy *copy);
 

@@ -27,18 +27,12 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
 static int set_extents(struct redist__transfer *transfer, struct redist__side *side,
                        const redist_index extent[]) {
     int ndims = transfer->ndims;
-    size_t bytes = transfer->item;
-    int empty = 0;
-    for (int i = 0; i < ndims; i++)
-        empty |= extent[i] == 0;
-    for (int i = 0; i < ndims && !empty; i++)
-        if (__builtin_mul_overflow(bytes, (size_t)extent[i], &bytes) || bytes > PTRDIFF_MAX)
-            return redist_fail_in("libredist", REDIST_ERR_LIMIT,
-                                  "the local array is larger than %lld bytes",
-                                  (long long)PTRDIFF_MAX);
+    side->bytes = redist__array_bytes(ndims, extent, transfer->item);
+    if (side->bytes == SIZE_MAX)
+        return redist_fail_in("libredist", REDIST_ERR_LIMIT,
+                              "the local array is larger than %lld bytes", (long long)PTRDIFF_MAX);
     memcpy(side->extent, extent, (size_t)ndims * sizeof *extent);
-    side->bytes = empty ? 0 : bytes;
-    if (!empty)
+    if (side->bytes != 0)
         redist__strides(ndims, extent, transfer->item, side->stride);
     return REDIST_OK;
 }

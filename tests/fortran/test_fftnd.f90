@@ -24,6 +24,8 @@ program test_fftnd
   call test_in_place()
   call test_cosines()
   call test_retained()
+  call test_mixed()
+  call test_sides()
   call test_own_arrays()
   call test_workspace()
   call test_questions()
@@ -357,6 +359,64 @@ contains
     call redist_free(u)
     call fftnd_plan_free(plan)
   end subroutine test_retained
+
+  ! A halved axis beside two that are not transformed, and one with a cosine beside a complex one.
+  subroutine test_mixed()
+    type(fftnd_plan) :: plan
+    type(fftnd_layout) :: layout
+    real(real64), pointer :: u(:, :, :)
+    complex(real64), pointer :: v(:, :, :)
+    integer :: j, k
+    logical :: right
+    call fftnd_plan_create(MPI_COMM_WORLD, [6, 4, 5], FFTND_MIXED, FFTND_DOUBLE, plan, &
+      axes=[FFTND_AXIS_HALVED, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX], effort=FFTND_ESTIMATE)
+    call fftnd_plan_layout(plan, FFTND_SPECTRAL, layout)
+    call check(all(layout%sizes(1:3) == [4, 4, 5]), 'kinds by axis')
+    call fftnd_alloc(plan, FFTND_PHYSICAL, u)
+    call fftnd_alloc(plan, FFTND_SPECTRAL, v)
+    do j = lbound(u, 2), ubound(u, 2)
+      u(:, j, :) = j
+    end do
+    call fftnd_forward(plan, u, v)
+    right = .true.
+    do k = lbound(v, 3), ubound(v, 3)
+      do j = lbound(v, 2), ubound(v, 2)
+        if (size(v, 1) == 0) cycle
+        right = right .and. abs(v(lbound(v, 1), j, k) - merge(30*j, 0, k == 1 .and. lbound(v, 1) == 1)) < 1e-12
+      end do
+    end do
+    call check(right, 'an axis that is not transformed')
+    call redist_free(v)
+    call redist_free(u)
+    call fftnd_plan_free(plan)
+  end subroutine test_mixed
+
+  ! Memory orders, padding, blocks and boxes of the sides.
+  subroutine test_sides()
+    integer :: sizes(3) = [6, 5, 8]
+    type(fftnd_plan) :: plan
+    type(fftnd_layout) :: layout
+    type(redist_grid) :: rows
+    type(redist_box) :: box
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_R2C, FFTND_DOUBLE, plan, effort=FFTND_ESTIMATE, &
+      spectral_order=[3, 1, 2], physical_padding=[2, 0, 0])
+    call fftnd_plan_layout(plan, FFTND_SPECTRAL, layout)
+    call check(layout%stride(3) == 1 .and. layout%stride(1) == layout%count(3), 'the third axis is contiguous')
+    call fftnd_plan_layout(plan, FFTND_PHYSICAL, layout)
+    call check(layout%stride(2) == layout%count(1) + 2, 'the first axis is padded')
+    call transform_real(plan, sizes, 'another memory order')
+    call fftnd_plan_free(plan)
+
+    call redist_grid_create(MPI_COMM_WORLD, [0], rows)
+    call redist_grid_box(rows, sizes, [2], box)
+    call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_R2C, FFTND_DOUBLE, plan, effort=FFTND_ESTIMATE, &
+      physical_box=box, spectral_blocks=FFTND_BLOCKS_CEILING)
+    call fftnd_plan_layout(plan, FFTND_PHYSICAL, layout)
+    call check(all(layout%count(1:3) == box%count(1:3)) .and. all(layout%start(1:3) == box%start(1:3)), 'a box')
+    call transform_real(plan, sizes, 'a box')
+    call fftnd_plan_free(plan)
+    call redist_grid_free(rows)
+  end subroutine test_sides
 
   ! Arrays that the library did not allocate.
   subroutine test_own_arrays()

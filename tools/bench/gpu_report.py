@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the lines of redist-bench and of fftnd-bench --space cuda --json as two tables."""
+"""Prints the lines of redist-bench, of fftnd-bench --space cuda and of fftnd-stream-bench as tables."""
 import json
 import sys
 
@@ -35,5 +35,16 @@ def print_transforms(path):
                              "-" if error is None else "%.1e" % error))
 
 
+def print_streams(path):
+    columns = "%-14s %-5s %5s %5s %-17s %10s %10s %8s %-16s"
+    print(columns % ("shape", "kind", "batch", "ranks", "way", "median ms", "min ms", "host us", "method"))
+    with open(path, encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            print(columns % ("x".join(map(str, line["shape"])), line["kind"], line["batch"],
+                             line["ranks"], line["way"], "%.4f" % line["ms"], "%.4f" % line["ms_min"],
+                             "%.1f" % line["host_us"], line["method"]))
+
+
 print_exchanges(sys.argv[1])
 print_transforms(sys.argv[2])
+print_streams(sys.argv[3])

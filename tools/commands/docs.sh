@@ -1,9 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev docs: HTML pages of the public headers and the documents; any warning is an error.
+# ./dev docs: the site: HTML pages of the documents, the headers and the modules; any warning is an error.
 set -eu
 . tools/shell/build.sh
 
+rm -rf out/docs
 mkdir -p out/docs
 quietly out/log/docs.txt doxygen docs/Doxyfile
+if grep -o '"@ref [^"]*"' out/docs/html/navtreedata.js; then
+    echo "docs/layout.xml names these pages, which do not exist" >&2
+    exit 1
+fi
 echo "The pages begin at out/docs/html/index.html"

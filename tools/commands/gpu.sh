@@ -266,6 +266,20 @@ bench_transform() { # ranks, shape, kind
         2>>out/gpu/bench-errors.txt | grep '^{' >>out/gpu/bench-fft.json
 }
 
+# Pairs of transforms in each way to run them; each rank needs a device of its own.
+bench_streams() { # ranks
+    local work
+    : >out/gpu/bench-streams.json
+    [ "$(count_devices)" -ge "$1" ] || return 0
+    for work in '32,32,32 c2c 1' '64,64,64 c2c 1' '64,64,64 r2c 1' '64,64,64 c2c 8' '128,128,128 c2c 1' \
+        '128,128,128 r2c 1' '256,256,256 c2c 1' '256,256,256 r2c 1' '512,512,512 c2c 1'; do
+        read -r shape kind batch <<<"$work"
+        run_on "$mpi" "$1" timeout 120 "$build/bench/fftnd-stream-bench" --shape "$shape" --kind "$kind" \
+            --batch "$batch" --iters "$iters" --json 2>>out/gpu/bench-errors.txt |
+            grep '^{' >>out/gpu/bench-streams.json
+    done
+}
+
 # NCCL may be missing in the build, and refuses ranks that share a device.
 has_nccl() { # ranks
     run_on "$mpi" "$1" "$build/bench/redist-bench" --space cuda --shape 8,8,8 --method nccl \
@@ -307,9 +321,9 @@ bench_sizes() {
 }
 
 run_bench() {
-    local n shape mpi=usual iters=20
+    local n shape kind batch mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
-    local shapes=('256,256,256' '512,512,512' '1024,1024,1024') kind
+    local shapes=('256,256,256' '512,512,512' '1024,1024,1024')
     mkdir -p out/gpu
     rm -f out/gpu/bench*
     build_gpu
@@ -331,8 +345,9 @@ run_bench() {
             bench_transform "$n" "$shape" $kind
         done
     done
+    bench_streams "$n"
     tail -n 3 out/gpu/bench-errors.txt >&2
-    python3 tools/bench/gpu_report.py out/gpu/bench.json out/gpu/bench-fft.json
+    python3 tools/bench/gpu_report.py out/gpu/bench.json out/gpu/bench-fft.json out/gpu/bench-streams.json
 }
 
 case $what in

@@ -16,9 +16,9 @@ slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retain
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|retained|random))'
 # Tests of what copies.
-copies='^test_(redist_(copy|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
+copies='^test_(redist_(copy|loops|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
-emulated='^test_(redist_((copy|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
+emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
 # On up to three ranks, and what depends on process grids on four; without what takes long beside what it finds:
 # threads under other thread levels, installations, and most short benchmarks.
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
@@ -27,7 +27,7 @@ quick+='|^(1_exchange|2_fft3d_pencil|3_fft4d)-3$|^4_poisson-2$|^5_taylor_green_s
 quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
-all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak model checks documents)
+all_passes=(gcc clang mpich sanitize tsan valgrind plain aarch64 soak python model checks documents)
 together=' model checks documents ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
@@ -186,7 +186,7 @@ check_format() {
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
-    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tests/*.sh tests/model/*.sh
+    check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 
@@ -195,10 +195,19 @@ pass_model() {
     check "model of the flags of method direct" bash tests/model/check.sh
 }
 
+# The Python packages. Where something of theirs cannot be installed, that part is skipped by name.
+pass_python() {
+    local part
+    check "Python: packages" env CUDA=disabled bash tools/commands/python.sh
+    for part in suite examples mpi4py-fft; do
+        check "Python: $part" bash tools/test/python.sh "$part"
+    done
+}
+
 # What can be said of the documents and of an installation.
 pass_documents() {
     check "pages of headers and documents" bash tools/commands/docs.sh
-    check "the programs of README.md and docs/guide.md" bash tools/test/check_readme.sh
+    check "the programs of README.md and of the guides" bash tools/test/check_readme.sh
 }
 
 # A pass whose build failed or was skipped has no more to say.

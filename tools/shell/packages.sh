@@ -8,6 +8,7 @@ plot_packages=(gnuplot-nox)
 bench_packages=("${plot_packages[@]}" python3-mpi4py-fft)
 fftw_packages=(gcc libc6-dev make dpkg-dev libopenmpi-dev)
 simulate_packages=(libsimgrid-dev "${plot_packages[@]}")
+python_packages=(python3-dev python3-venv python3-pip python3-setuptools cython3 python3-numpy python3-mpi4py)
 test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
@@ -17,8 +18,9 @@ declare -A pass_packages=(
     [tsan]="libmpich-dev mpich util-linux"
     [valgrind]="valgrind"
     [model]="spin"
+    [python]="${python_packages[*]} python3-pytest python3-h5py-mpi python3-netcdf4 python3-scipy python3-wheel"
     [checks]="clang-format shellcheck"
-    [documents]="doxygen"
+    [documents]="doxygen doxygen-awesome-css"
 )
 
 missing_packages() { # packages

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Does with the programs of README.md and docs/guide.md what README.md says: installs the libraries, builds the
-# programs with pkg-config, and runs them on two ranks. What has no main() is only compiled.
+# Does with the programs of README.md and of the guides what README.md says: installs the libraries, builds the
+# programs with pkg-config, and runs them on two ranks. C without main() is only compiled.
 set -euo pipefail
 . tools/shell/environment.sh
 
 prefix=$PWD/out/test/prefix
 programs=$PWD/out/test/readme
 
-# Writes the C programs of both files to 1.c, 2.c and so on.
+# Writes the programs to 1.c, 2.cpp, 3.f90 and so on.
 extract_programs() {
     awk -v folder="$programs" '
-        /^```c$/ { inside = 1; file = folder "/" ++count ".c"; next }
+        BEGIN { ending["c"] = "c"; ending["cpp"] = "cpp"; ending["fortran"] = "f90" }
+        /^```/ && substr($0, 4) in ending { inside = 1; file = folder "/" ++count "." ending[substr($0, 4)]; next }
         /^```/ { inside = 0 }
-        inside { print > file }' README.md docs/guide.md
+        inside { print > file }' README.md docs/guide.md docs/cpp.md docs/fortran.md
 }
 
 # Makes lines of C, about a communicator, a number of bytes and a stream, one function.
@@ -44,4 +45,12 @@ for source in "$programs"/*.c; do
         wrap_lines "$source"
         compile "$source" -c -Wno-unused -o "${source%.c}.o"
     fi
+done
+for source in "$programs"/*.cpp "$programs"/*.f90; do
+    # shellcheck disable=SC2046
+    case $source in
+    *.cpp) g++ -std=c++17 -Wall -Wextra -Werror "$source" -o "${source%.*}" $(pkg-config --cflags --libs fftnd redist) ;;
+    *.f90) gfortran -Wall "$source" -J "$programs" -o "${source%.*}" $(pkg-config --cflags --libs fftnd-fortran) ;;
+    esac
+    run_ranks openmpi 2 "${source%.*}"
 done

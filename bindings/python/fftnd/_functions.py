@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms in one call, in the manner of numpy.fft and scipy.fft, on distributed arrays."""
-import math
-
 import numpy as np
 from mpi4py import MPI
 
@@ -13,8 +11,8 @@ _KEPT = 8  # plans of these functions for each communicator
 _COMMON = """
     The array is one rank's part. Usually the ranks are a grid of one dimension: the physical array is split along its
     first axis and the spectral one along its second axis, both in balanced blocks (redist.decompose), and the global
-    extents follow from the parts. With `shape` they are given, and `grid` (and the other keywords of Plan) may choose
-    another distribution.
+    extents follow from the parts; a complex array of one axis has the parts of Plan(comm, shape, "c2c"). With `shape`
+    they are given, and `grid` (and the other keywords of Plan) may choose another distribution.
 
     The plans of the last 8 kinds of calls on a communicator are kept. A program that transforms the same arrays again
     and again uses Plan, which measures and takes memory that the ranks share.
@@ -34,8 +32,8 @@ _COMMON = """
 def _global_shape(a, comm, split, real_from_halved):
     """The global extents of an array that is split along one axis; the last one may be that of a halved axis."""
     shape = list(a.shape)
-    if len(shape) > 1:
-        shape[split] = comm.allreduce(shape[split])
+    split = min(split, len(shape) - 1)
+    shape[split] = comm.allreduce(shape[split])
     if real_from_halved:
         shape[-1] = 2 * (shape[-1] - 1)
     return tuple(shape)
@@ -44,7 +42,10 @@ def _global_shape(a, comm, split, real_from_halved):
 def _plan(comm, shape, kind, dtype, norm, options):
     """A kept plan, or a new one in the place of the one that was not used for longest. All ranks do the same."""
     options.setdefault("effort", "estimate")
-    options.setdefault("grid", (comm.size,) if len(shape) > 1 else None)
+    if len(shape) == 1:
+        options.setdefault("alignment", "input")
+    else:
+        options.setdefault("grid", (comm.size,))
     key = (tuple(shape), kind, np.dtype(dtype).char, norm, repr(sorted(options.items())))
     kept = _cache(comm)
     plan = kept.pop(key, None)
@@ -132,7 +133,7 @@ _document(fftn, "Fourier transform of a complex distributed array along all axes
 _document(ifftn, "Inverse of fftn.")
 _document(rfftn, "Fourier transform of a real distributed array along all axes; the last one has n/2 + 1 elements.")
 _document(irfftn, "Inverse of rfftn.", even=", the last one even")
-_document(dctn, "Cosine transform of a distributed array along all axes, with the definitions of FFTW and SciPy.", _TYPE)
+_document(dctn, "Cosine transform of a distributed array along all axes, as FFTW and SciPy define it.", _TYPE)
 _document(idctn, "Inverse of dctn.", _TYPE)
-_document(dstn, "Sine transform of a distributed array along all axes, with the definitions of FFTW and SciPy.", _TYPE)
+_document(dstn, "Sine transform of a distributed array along all axes, as FFTW and SciPy define it.", _TYPE)
 _document(idstn, "Inverse of dstn.", _TYPE)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The C interface of fftnd.h.
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_grid, redist_index, redist_space, redist_staging)
+from redist.c cimport (MPI_Comm, REDIST_MAX_NDIMS, redist_box, redist_grid, redist_index, redist_space,
+                       redist_staging)
 
 
 cdef extern from "fftnd.h" nogil:
@@ -9,6 +10,15 @@ cdef extern from "fftnd.h" nogil:
         FFTND_C2C
         FFTND_R2C
         FFTND_R2R
+        FFTND_MIXED
+    enum fftnd_axis:
+        FFTND_AXIS_NONE
+        FFTND_AXIS_COMPLEX
+        FFTND_AXIS_HALVED
+        FFTND_AXIS_R2R
+    enum fftnd_blocks:
+        FFTND_BLOCKS_BALANCED
+        FFTND_BLOCKS_CEILING
     enum fftnd_precision:
         FFTND_DOUBLE
         FFTND_FLOAT
@@ -21,6 +31,9 @@ cdef extern from "fftnd.h" nogil:
         FFTND_DST2
         FFTND_DST3
         FFTND_DST4
+        FFTND_R2HC
+        FFTND_HC2R
+        FFTND_DHT
     enum fftnd_scaling:
         FFTND_SCALE_NONE
         FFTND_SCALE_BACKWARD
@@ -81,6 +94,15 @@ cdef extern from "fftnd.h" nogil:
         int skip_agreement
         int verbose
         int phases
+        const fftnd_axis *axes
+        const int **memory_order
+        const redist_index **padding
+        fftnd_blocks *blocks
+        const void **bounds
+        const int **split
+        const redist_box **box
+        int asynchronous
+        double wait_seconds
     int fftnd_options_init(fftnd_options *options, size_t size)
 
     ctypedef struct fftnd_plan
@@ -105,6 +127,7 @@ cdef extern from "fftnd.h" nogil:
     int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical)
     int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output)
     int fftnd_wait(fftnd_plan *plan)
+    int fftnd_plan_query(fftnd_plan *plan)
 
     ctypedef struct fftnd_plan_info:
         int grid_ndims

@@ -26,8 +26,9 @@ cdef class Plan:
     Args:
         comm: the ranks (mpi4py.MPI.Comm)
         shape: global extents in points (of the real array for "r2c")
-        kind: "r2c", "c2c", or a DCT or DST ("dct1".."dct4", "dst1".."dst4"); or a DCT or DST for each axis; None =
-            "r2c" for a real dtype and "c2c" for a complex one
+        kind: "r2c", "c2c", or a real-to-real transform ("dct1".."dct4", "dst1".."dst4", "r2hc", "hc2r", "dht"); or
+            one of these, or "none" (not transformed), for each axis, with "r2c" at most once; None = "r2c" for a real
+            dtype and "c2c" for a complex one
         dtype: float64 or complex128 (double precision), float32 or complex64 (single precision)
 
     The process grid:
@@ -44,6 +45,15 @@ cdef class Plan:
         retained_modes: modes retained along each axis (dealiasing), None = all: the 3/2 rule is shape = 3N/2 and
             retained_modes = N
         halved_axis: of "r2c"; -1 = the last
+
+    The sides, as pairs (physical, spectral), in which None stands for the usual:
+        memory_order: the axes from the slowest in memory to the fastest
+        padding: elements that the local array has room for beyond its own along each axis
+        blocks: "balanced" or "ceiling" (FFTW's), or a pair of these: how grid dimensions split axes
+        bounds: for each grid dimension the first index of each block of the axis that it splits, and its extent; with
+            grid and order
+        split: the axis that each grid dimension splits; with grid
+        box: this rank's redist.Box, in place of a part of the process grid
 
     The arrays:
         in_place: input and output are the same memory
@@ -66,13 +76,16 @@ cdef class Plan:
         skip_agreement: transforms do not check with the other ranks whether all arrays are valid
         verbose: rank 0 prints what was measured
         phases: count where the time goes
+        asynchronous: of arrays on a device: transforms only enqueue their work in `stream`; arrays live until the work
+            is done
+        wait_seconds: for which the device then waits for a peer; 0 = 600
 
     fftnd.h says more about each of these. A plan whose last reference goes is freed in a later collective call on
     `comm` (redist.collect); free() and `with` free it at once.
 
-    All arguments must agree, except stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm. Errors:
-    redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get
-    redist.ArgumentError).
+    All arguments must agree, except box, stream, wisdom_file, plan_seconds, verbose, phases. Collective on comm.
+    Errors: redist.Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks
+    get redist.ArgumentError).
     """
     cdef Handle handle
     cdef readonly object comm
@@ -84,15 +97,17 @@ cdef class Plan:
     cdef readonly object spectral
     cdef tuple dtypes
     cdef object started, workspace
-    cdef bint in_place, skip, last, cuda
+    cdef bint in_place, skip, last, cuda, kept
     cdef size_t stream
 
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
                  scaling="backward", alignment="chain", batch=None, batch_position="first", retained_modes=None,
-                 halved_axis=-1, in_place=False, overwrite_input=False, mapped_arrays=False, user_workspace=False,
+                 halved_axis=-1, memory_order=None, padding=None, blocks="balanced", bounds=None,
+                 split=None, box=None, in_place=False, overwrite_input=False, mapped_arrays=False, user_workspace=False,
                  space="auto", stream=None, device="auto", pin_arrays=False, device_bytes=0, effort="measure",
                  fusion="auto", local_transpose="auto", staging="auto", method=None, wisdom_file=None,
-                 plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False):
+                 plan_seconds=0.0, tile_bytes=0, threads=1, skip_agreement=False, verbose=False, phases=False,
+                 asynchronous=False, wait_seconds=0.0):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef fftnd_plan *plan = NULL
@@ -105,7 +120,8 @@ cdef class Plan:
             given.set_arrays(in_place, overwrite_input, mapped_arrays, user_workspace, space, stream, device,
                              pin_arrays, device_bytes)
             given.set_execution(effort, fusion, local_transpose, staging, method, wisdom_file, plan_seconds,
-                                tile_bytes, threads, skip_agreement, verbose, phases)
+                                tile_bytes, threads, skip_agreement, verbose, phases, asynchronous, wait_seconds)
+            given.set_sides(memory_order, padding, blocks, bounds, split, box)
         except BaseException:  # the call fails on all ranks, so that none waits for this one
             fftnd_plan_create(c, 0, NULL, FFTND_C2C, FFTND_DOUBLE, NULL, &plan)
             raise
@@ -117,7 +133,9 @@ cdef class Plan:
         self.shape = tuple([given.sizes[i] for i in range(given.ndims)])
         self.kind = given.name
         self.batch = batch
-        self.in_place, self.skip = given.options.in_place, given.options.skip_agreement
+        self.in_place, self.skip = given.options.in_place, (given.options.skip_agreement
+                                                             or given.options.asynchronous)
+        self.kept = given.options.asynchronous
         self.last = given.options.batch_position == FFTND_BATCH_LAST
         self.cuda = given.options.space == REDIST_SPACE_CUDA
         self.stream = <size_t>given.options.stream
@@ -236,17 +254,17 @@ cdef class Plan:
         cdef View view
         if not self.in_place:
             if not self.cuda:
-                return np.empty(self._shape(which), self.dtypes[which])
+                memory = np.empty(self.side[which].bytes, np.uint8)
+                return np.ndarray(self._shape(which), self.dtypes[which], memory, 0, self._strides(which))
             import cupy
-            return cupy.empty(self._shape(which), self.dtypes[which])
+            memory = cupy.empty(self.side[which].bytes, np.uint8)
+            return cupy.ndarray(self._shape(which), self.dtypes[which], memory.data, self._strides(which))
         if self.cuda:
             import cupy
             address = given.data.ptr
             owned = cupy.cuda.UnownedMemory(address, self.side[which].bytes, given)
             return cupy.ndarray(self._shape(which), self.dtypes[which], cupy.cuda.MemoryPointer(owned, 0),
                                 self._strides(which))
-        if self.side[which].empty:
-            return np.empty(self._shape(which), self.dtypes[which])
         view = view_of(given, False, self.stream)
         return np.asarray(_Alias(given, <uintptr_t>view.data, self._shape(which), self._strides(which),
                                  self.dtypes[which]))
@@ -275,8 +293,7 @@ cdef class Plan:
             else:
                 code = fftnd_backward(plan, a.data, b.data)
         check(code)
-        if start:
-            self.started = given, out
+        self.started = (given, out) if start or self.kept else None
         return out
 
     def forward(self, physical, out=None):
@@ -315,6 +332,11 @@ cdef class Plan:
             code = fftnd_wait(plan)
         self.started = None
         check(code)
+
+    def query(self):
+        """Whether transforms have failed, as far as the device has come with them (asynchronous). Not collective.
+        Errors: redist.Error, the first failure of the plan."""
+        check(fftnd_plan_query(<fftnd_plan *>self.handle.object))
 
     # ------------------------------------------------------------ questions
 

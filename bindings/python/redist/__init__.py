@@ -15,6 +15,8 @@ Arrays are those of NumPy, and any with __cuda_array_interface__ or __dlpack__ (
 A call fails on all ranks if it fails on one: with Error, whose text names the argument, its value and the rank. All
 ranks of the communicator call a "collective" function, in the same order; what may differ between ranks is said.
 """
+from mpi4py import MPI as _MPI  # noqa: F401 the MPI library is loaded by mpi4py, from where it finds it
+
 from ._redist import (ArgumentError, Box, Error, Grid, Memory, OutOfMemory, Plan, _check_mpi, as_array, collect,
                       decompose, empty, exchange, forget_wisdom, methods, subcomm, version, zeros)
 

@@ -96,6 +96,8 @@ cdef extern from "redist.h" nogil:
         redist_binding bind_b
         int skip_agreement
         int phases
+        int asynchronous
+        double wait_seconds
     int redist_options_init(redist_options *options, size_t size)
 
     ctypedef struct redist_plan
@@ -112,6 +114,7 @@ cdef extern from "redist.h" nogil:
     int redist_plan_start(redist_plan *plan, int direction)
     int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
     int redist_plan_wait(redist_plan *plan)
+    int redist_plan_query(redist_plan *plan)
     int redist_plan_free(redist_plan **plan)
 
     ctypedef struct redist_plan_info:

@@ -89,6 +89,9 @@ cdef class Plan:
         skip_agreement: executions do not check with the other ranks whether all arrays are valid
         verbose: rank 0 prints what was tried
         phases: count where the time goes
+        asynchronous: of arrays on a device: executions only enqueue their work in `stream`; the arrays live until the
+            work is done
+        wait_seconds: for which the device then waits for a peer; 0 = 600
     What may differ between ranks: arrays, boxes, wisdom_file, stream, verbose. Collective on comm. Errors: Error, and
     TypeError or ValueError on a rank whose arguments cannot be understood (the other ranks get ArgumentError).
     """
@@ -101,7 +104,8 @@ cdef class Plan:
 
     def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
                  bind="plan", bind_a=None, bind_b=None, tune_seconds=0.0, wisdom_file=None, nontemporal_bytes=0,
-                 space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False):
+                 space="auto", staging="auto", stream=None, skip_agreement=False, verbose=False, phases=False,
+                 asynchronous=False, wait_seconds=0.0):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
         cdef redist_options options
@@ -129,6 +133,7 @@ cdef class Plan:
             options.nontemporal_bytes = nontemporal_bytes
             options.verbose, options.phases = bool(verbose), bool(phases)
             options.skip_agreement = bool(skip_agreement)
+            options.asynchronous, options.wait_seconds = bool(asynchronous), wait_seconds
             self.stream = _streams.pointer(stream, a)
             options.stream = <void *>self.stream
             self.shape_a = _planned(a, dtype, "a", False, self.stream)
@@ -153,7 +158,7 @@ cdef class Plan:
             raise
         self.bound_a = options.bind_a == REDIST_BIND_AT_PLAN
         self.bound_b = options.bind_b == REDIST_BIND_AT_PLAN
-        self.skip = options.skip_agreement
+        self.skip = options.skip_agreement or options.asynchronous
         pa = self.shape_a.data if self.bound_a else NULL
         pb = self.shape_b.data if self.bound_b else NULL
         type = datatype_of(self.shape_a.itemsize)
@@ -244,6 +249,11 @@ cdef class Plan:
             code = redist_plan_wait(plan)
         self.started = None
         check(code)
+
+    def query(self):
+        """Whether executions have failed, as far as the device has come with them (asynchronous). Not collective.
+        Errors: Error, the first failure of the plan."""
+        check(redist_plan_query(<redist_plan *>self.handle.object))
 
     @property
     def info(self):

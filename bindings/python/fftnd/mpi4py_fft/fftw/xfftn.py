@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Serial transforms along some axes of a local array, planned by FFTW.
 
-Each function returns an FFT, which transforms its two arrays or others of their shapes. What FFTW measures while it plans
-overwrites the arrays, unless flags has FFTW_ESTIMATE.
+Each function returns an FFT, which transforms its two arrays or others of their shapes. While FFTW plans, it overwrites
+the arrays, unless flags has FFTW_ESTIMATE.
 """
 import numpy as np
 

@@ -114,7 +114,7 @@ def _ends(periodic):
 
 
 def generate_xdmf(h5filename, periodic=True, order="paraview"):
-    """Writes XDMF files beside an HDF5 file of HDF5File: NAME.xdmf for whole fields, NAME_slice_4_slice.xdmf for slices.
+    """Writes XDMF files beside an HDF5 file: NAME.xdmf for whole fields, NAME_slice_4_slice.xdmf for slices.
 
     Args:
         h5filename: name of the HDF5 file

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transforms, against NumPy on the gathered array."""
+import sys
+import types
+
+import numpy as np
+import pytest
+from conftest import comm, gathered
+
+import fftnd
+import redist
+from redist import _streams
+
+P, RANK = comm.size, comm.rank
+FAST = dict(effort="estimate")
+
+
+def field(plan, random):
+    """A random physical array in the plan's memory, and the global one."""
+    full = random.random(plan.physical.shape)
+    if plan.physical_dtype.kind == "c":
+        full = full + 1j * random.random(plan.physical.shape)
+    full = full.astype(plan.physical_dtype)
+    local = plan.empty_physical()
+    local[...] = full[plan.physical_slices]
+    return local, full
+
+
+def close(a, b, dtype):
+    tolerance = 1e-4 if np.dtype(dtype).char in "fF" else 1e-11
+    return a.shape == b.shape and np.allclose(a, b, rtol=0, atol=tolerance * max(1, np.abs(b).max(initial=0)))
+
+
+@pytest.mark.parametrize("dtype", "fdFD")
+def test_against_numpy(random, dtype):
+    for _ in range(4):
+        ndims = int(random.integers(2, 5))
+        shape = tuple(int(n) for n in random.integers(1, 14, ndims))
+        grid = None if random.integers(2) else int(random.integers(1, ndims))
+        with fftnd.Plan(comm, shape, dtype=dtype, grid=grid, **FAST) as plan:
+            a, full = field(plan, random)
+            expected = (np.fft.rfftn if dtype in "fd" else np.fft.fftn)(full)
+            assert plan.kind == ("r2c" if dtype in "fd" else "c2c") and plan.shape == shape
+            assert plan.spectral.shape == expected.shape
+            b = plan.forward(a)
+            assert b.dtype == plan.spectral_dtype == np.dtype(dtype.upper())
+            assert close(b, expected[plan.spectral_slices], dtype)
+            back = plan.empty_physical()
+            assert plan.backward(b, out=back) is back and close(back, a, dtype)
+            plan.start("forward", a, b)
+            plan.wait()
+            assert close(b, expected[plan.spectral_slices], dtype)
+
+
+@pytest.mark.parametrize("kind", ["dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4"])
+def test_real_to_real_by_definition(random, kind):
+    """Against sums of cosines and sines at the wavenumbers that the plan names."""
+    shape = (5, 4, 3)
+    with fftnd.Plan(comm, shape, kind, **FAST) as plan:
+        a, full = field(plan, random)
+        expected = full
+        for axis, n in enumerate(shape):
+            expected = np.moveaxis(np.tensordot(matrix(kind, n), expected, (1, axis)), 0, axis)
+        b = plan.forward(a)
+        assert close(b, expected[plan.spectral_slices], "d")
+        assert close(plan.backward(b), a, "d")
+        start = {"dct1": 0, "dct2": 0, "dst1": 1, "dst2": 1}.get(kind, 0.5)
+        assert plan.wavenumbers(1).tolist() == [start + i for i in range(4)][plan.spectral_slices[1]]
+
+
+def matrix(kind, n):
+    """FFTW's definition of a transform of n points."""
+    k, j = np.mgrid[:n, :n]
+    if kind == "dct1":
+        weight = np.where((j == 0) | (j == n - 1), 1, 2)
+        return weight * np.cos(np.pi * j * k / (n - 1))
+    if kind == "dst1":
+        return 2 * np.sin(np.pi * (j + 1) * (k + 1) / (n + 1))
+    if kind in ("dct2", "dst2"):
+        return 2 * (np.cos(np.pi * (j + 0.5) * k / n) if kind[1] == "c" else np.sin(np.pi * (j + 0.5) * (k + 1) / n))
+    if kind == "dct3":
+        return np.where(j == 0, 1, 2) * np.cos(np.pi * j * (k + 0.5) / n)
+    if kind == "dst3":
+        return np.where(j == n - 1, 1, 2) * np.sin(np.pi * (j + 1) * (k + 0.5) / n)
+    return 2 * (np.cos if kind[1] == "c" else np.sin)(np.pi * (j + 0.5) * (k + 0.5) / n)
+
+
+def test_kinds_of_axes(random):
+    """Fourier, cosine and untransformed axes beside each other."""
+    shape = (6, 5, 8, 3)
+    with fftnd.Plan(comm, shape, ["c2c", "dct2", "r2c", None], **FAST) as plan:
+        a, full = field(plan, random)
+        expected = np.fft.rfftn(full, axes=(0, 2))
+        expected = np.moveaxis(np.tensordot(matrix("dct2", 5), expected, (1, 1)), 0, 1)
+        b = plan.forward(a)
+        assert close(b, expected[plan.spectral_slices], "d")
+        assert close(plan.backward(b), a, "d")
+
+
+def test_batches_and_scalings(random):
+    for position, scaling in (("first", "forward"), ("last", "unitary"), ("first", "none")):
+        with fftnd.Plan(comm, (6, 7, 8), batch=3, batch_position=position, scaling=scaling, **FAST) as plan:
+            full = random.random((3, 6, 7, 8))
+            axis = 0 if position == "first" else 3
+            a = plan.empty_physical()
+            assert a.shape == plan.physical_shape and a.shape[axis] == 3
+            a[...] = np.moveaxis(full[(slice(None),) + plan.physical_slices], 0, axis)
+            norm = {"forward": "forward", "unitary": "ortho", "none": "backward"}[scaling]
+            expected = np.fft.rfftn(full, axes=(1, 2, 3), norm=norm)[(slice(None),) + plan.spectral_slices]
+            b = plan.forward(a)
+            assert close(b, np.moveaxis(expected, 0, axis), "d")
+            factor = 6 * 7 * 8 if scaling == "none" else 1
+            assert close(plan.backward(b), factor * a, "d")
+
+
+def test_in_place(random):
+    for shape in ((6, 5, 7), (4, 1, 1)):
+        with fftnd.Plan(comm, shape, in_place=True, **FAST) as plan:
+            a, full = field(plan, random)
+            b = plan.forward(a)
+            assert a.size == 0 or b.size == 0 or np.shares_memory(a, b)
+            assert close(b, np.fft.rfftn(full)[plan.spectral_slices], "d")
+            assert close(plan.backward(b), full[plan.physical_slices], "d")
+
+
+def test_how_sides_lie(random):
+    """Orders in memory, padding, FFTW's blocks and boxes."""
+    shape = (6, 5, 4)
+    for keywords in (dict(memory_order=((2, 0, 1), None)), dict(padding=((0, 1, 2), (1, 0, 3))),
+                     dict(blocks=("ceiling", "balanced")), dict(alignment="input"),
+                     dict(grid=(P,), split=(None, (2,))), dict(grid=(P,), split=((1,), (0,))),
+                     dict(box=(redist.Box((0, 0, 0), shape if RANK == P - 1 else (0, 0, 0)), None)),
+                     dict(grid=(P,), order=(0, 1, 2), bounds=([[0] + [6] * P], None)),
+                     dict(order=(1, 0, 2)), dict(halved_axis=0)):
+        with fftnd.Plan(comm, shape, **keywords, **FAST) as plan:
+            a, full = field(plan, random)
+            expected = np.fft.rfftn(full, axes=(1, 2, 0) if "halved_axis" in keywords else None)
+            b = plan.forward(a)
+            assert close(b, expected[plan.spectral_slices], "d"), keywords
+            assert close(plan.backward(b), a, "d"), keywords
+
+
+def test_dealiasing(random):
+    """Modes that are retained are those of a shorter transform."""
+    modes, points = (8, 6, 7), (12, 9, 10)
+    with fftnd.Plan(comm, points, scaling="forward", retained_modes=modes, **FAST) as plan:
+        assert plan.spectral.shape == (8, 6, 4)
+        coefficients = np.fft.rfftn(random.random(modes), norm="forward")
+        b = plan.empty_spectral()
+        b[...] = coefficients[plan.spectral_slices]
+        a = plan.backward(b)
+        assert close(plan.forward(a), b, "d")
+        full = gathered(a, plan.physical_slices, points)
+        assert full[0, 0, 0] == pytest.approx(np.fft.irfftn(coefficients, modes, (0, 1, 2), "forward")[0, 0, 0])
+
+
+def test_wavenumbers(random):
+    with fftnd.Plan(comm, (6, 5, 8), **FAST) as plan:
+        for axis, k in enumerate((np.fft.fftfreq(6, 1 / 6), np.fft.fftfreq(5, 1 / 5), np.arange(5))):
+            assert plan.wavenumbers(axis).tolist() == k[plan.spectral_slices[axis]].tolist()
+            assert plan.wavenumbers(axis - 3, broadcast=True).ndim == 3
+        with pytest.raises(redist.ArgumentError):
+            plan.wavenumbers(3)
+
+
+def test_questions(random):
+    with fftnd.Plan(comm, (16, 12, 10), phases=True, user_workspace=True, grid=(P,), method="alltoallw",
+                    **FAST) as plan:
+        info = plan.info
+        assert int(np.prod(info["grid"])) == P == plan.ranks.size and sorted(info["order"]) == [0, 1, 2]
+        assert info["scale_forward"] == 1 and info["scale_backward"] == pytest.approx(1 / 1920)
+        assert info["halved_axis"] == 2 and (P == 1 or info["method"] == "alltoallw")
+        plan.set_workspace(redist.empty(max(64, info["workspace_bytes"]), "u1", comm))
+        a, full = field(plan, random)
+        assert close(plan.forward(a), np.fft.rfftn(full)[plan.spectral_slices], "d")
+        assert plan.phases["executions"] == 1
+    assert fftnd.version() >= (0, 2, 0)
+
+
+def test_effort_measure(random):
+    with fftnd.Plan(comm, (20, 18, 16), "c2c", "F", effort="measure", plan_seconds=0.1) as plan:
+        a, full = field(plan, random)
+        assert close(plan.forward(a), np.fft.fftn(full)[plan.spectral_slices], "F")
+
+
+def test_functions(random):
+    full = random.random((9, 8, 6))
+    count, start = redist.decompose(9, P, RANK)
+    a = full[start:start + count]
+    columns, first = redist.decompose(8, P, RANK)
+    there = (slice(None), slice(first, first + columns))
+    for norm in ("backward", "forward", "ortho"):
+        b = fftnd.rfftn(a, comm, norm=norm)
+        assert close(b, np.fft.rfftn(full, norm=norm)[there], "d")
+        assert close(fftnd.irfftn(b, comm, norm=norm), a, "d")
+        b = fftnd.fftn(a, comm, norm=norm)
+        assert close(b, np.fft.fftn(full, norm=norm)[there], "d")
+        assert close(fftnd.ifftn(b, comm, norm=norm), a.astype(complex), "d")
+    for forward, backward, name in ((fftnd.dctn, fftnd.idctn, "dct"), (fftnd.dstn, fftnd.idstn, "dst")):
+        for type in (1, 2, 3, 4):
+            expected = full
+            for axis, n in enumerate(full.shape):
+                expected = np.moveaxis(np.tensordot(matrix(f"{name}{type}", n), expected, (1, axis)), 0, axis)
+            b = forward(a, comm, type)
+            assert close(b, expected[there], "d") and close(backward(b, comm, type), a, "d")
+    with pytest.raises(ValueError):
+        fftnd.dctn(a, comm, 5)
+    with fftnd.Plan(comm, (60,), "c2c", alignment="input", **FAST) as plan:  # one axis over all ranks
+        x, whole = field(plan, random)
+        b = fftnd.fftn(x, comm)
+        assert close(b, np.fft.fft(whole)[plan.physical_slices], "d") and close(fftnd.ifftn(b, comm), x, "d")
+    with fftnd.Plan(comm, (7, 6, 5), grid=2, **FAST) as plan:
+        x, whole = field(plan, random)
+        b = fftnd.rfftn(x.astype("f"), comm, plan.shape, grid=plan.info["grid"])
+        assert b.dtype == np.complex64
+        assert close(fftnd.irfftn(b, comm, plan.shape, grid=plan.info["grid"]), x.astype("f"), "f")
+
+
+def test_errors_come_on_all_ranks(random):
+    with fftnd.Plan(comm, (8, 7, 6), **FAST) as plan:
+        a = plan.empty_physical()
+        a[...] = 1
+        for wrong, kind in ((a[..., :-1], ValueError), (a.astype("f"), TypeError), (None, TypeError)):
+            with pytest.raises((kind, redist.ArgumentError)) as error:
+                plan.forward(wrong if RANK == 0 else a)
+            assert isinstance(error.value, kind if RANK == 0 else redist.ArgumentError)
+        b = plan.forward(a)  # nothing was harmed
+        assert close(plan.backward(b), a, "d")
+    for keywords in (dict(grid=(P + 1,)), dict(kind="r2r"), dict(kind=["c2c"]), dict(scaling="half"),
+                     dict(order=(0, 0, 1)), dict(dtype=int), dict(retained_modes=(9, 9, 9)), dict(method="no"),
+                     dict(halved_axis=5)):
+        with pytest.raises((redist.Error, ValueError, TypeError)):
+            fftnd.Plan(comm, (8, 7, 6), **keywords, **FAST)
+    with pytest.raises((redist.ArgumentError, TypeError)):
+        fftnd.Plan(comm, "abc" if RANK == 0 else (8, 7, 6), **FAST)
+
+
+class OnDevice:
+    """An array that says it lies in device memory, with work in stream 7."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, "stream": 7}
+
+
+class Stream:
+    ptr = 42
+
+
+def test_device_arrays_are_told_apart(random, monkeypatch):
+    """Without a device: what an array says of itself is understood, its stream is waited for, and a plan for host
+    memory refuses it on all ranks."""
+    waited = []
+    fake = types.SimpleNamespace(cuda=types.SimpleNamespace(
+        ExternalStream=lambda stream: types.SimpleNamespace(synchronize=lambda: waited.append(stream)),
+        is_available=lambda: False))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    with fftnd.Plan(comm, (6, 5, 4), **FAST) as plan:
+        with pytest.raises(ValueError, match="is on a device"):
+            plan.forward(OnDevice(np.zeros(plan.physical_shape)))
+        assert waited == [7]
+    assert _streams.pointer(Stream()) == 42 and _streams.pointer(3) == 3 and _streams.pointer(None) == 0
+    with pytest.raises(redist.Error):
+        fftnd.Plan(comm, (6, 5, 4), space="cuda", device="cuda", stream=0, **FAST)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What mpi4py-fft's own tests, which tools/test/python.sh runs, leave open."""
+import functools
+import os
+
+import numpy as np
+import pytest
+from conftest import comm
+
+from fftnd.mpi4py_fft import DistArray, HDF5File, PFFT, fftw, generate_xdmf, newDistArray
+from fftnd.mpi4py_fft.libfft import FFT
+from fftnd.mpi4py_fft.mpifft import _PlanTransform
+
+P, RANK = comm.size, comm.rank
+
+
+def physical(fft, random):
+    """A random physical array, and the global one."""
+    full = random.random(fft.global_shape(False))
+    u = newDistArray(fft, False)
+    u[...] = full[fft.local_slice(False)]
+    return u, full
+
+
+@pytest.mark.parametrize("axes, grid, planned", [
+    (None, None, True), ((1, 0, 2), None, True), (((0,), (1, 2)), None, True), (((2,), (1,), (0,)), (1, 0, 0), True),
+    ((0, 2), None, False), ((0, 1, 2), (0,), True)])
+@pytest.mark.parametrize("dtype", "dF")
+def test_against_numpy(random, axes, grid, planned, dtype):
+    shape = (7, 6, 9)
+    fft = PFFT(comm, shape, axes=axes, grid=grid, dtype=dtype, planner_effort="FFTW_ESTIMATE")
+    assert isinstance(fft.forward, _PlanTransform) == planned
+    flat = [axis for group in fft.axes for axis in group]
+    u, full = physical(fft, random)
+    expected = (np.fft.rfftn if dtype == "d" else np.fft.fftn)(full.astype(dtype), axes=flat)
+    tolerance = 1e-12 if dtype == "d" else 1e-5
+    points = np.prod([shape[axis] for axis in flat])
+    mine = expected[fft.local_slice(True)]
+    assert fft.global_shape(True) == expected.shape and fft.shape(True) == mine.shape
+    for normalize in (None, True, False):
+        keywords = {} if normalize is None else {"normalize": normalize}
+        u_hat = fft.forward(u, newDistArray(fft), **keywords)
+        scale = 1 if normalize is False else points
+        assert np.allclose(u_hat * scale, mine, rtol=0, atol=tolerance * points)
+    back = fft.backward(u_hat, newDistArray(fft, False), normalize=True)
+    assert np.allclose(back, u, rtol=0, atol=10 * tolerance)
+    fft.destroy()
+
+
+@pytest.mark.parametrize("modes", [8, 10, 7, 9])
+def test_padded_real_axis(random, modes):
+    """For every parity of N and of N/2 + 1 the last mode is X[k] + X[-k], by plans and by serial transforms."""
+    for axes in (None, (0, 1)):
+        fft = PFFT(comm, (6, modes), axes=axes, padding=[1, 1.5], planner_effort="FFTW_ESTIMATE",
+                   backend="fftw" if axes is None else "numpy")
+        assert isinstance(fft.forward, _PlanTransform) == (axes is None)
+        u, full = physical(fft, random)
+        expected = np.fft.rfft(full, axis=1)[:, :modes // 2 + 1]
+        if modes % 2 == 0:
+            expected[:, -1] = 2 * expected[:, -1].real
+        expected = np.fft.fft(expected, axis=0)
+        u_hat = fft.forward(u, newDistArray(fft), normalize=False)
+        assert np.allclose(u_hat, expected[fft.local_slice(True)])
+        again = fft.forward(fft.backward(u_hat / full.size, newDistArray(fft, False)), newDistArray(fft))
+        assert np.allclose(again * full.size, u_hat)
+        fft.destroy()
+
+
+def test_more_ranks_than_rows(random):
+    fft = PFFT(comm, (2, 3, 5), grid=(-1,), planner_effort="FFTW_ESTIMATE")
+    u, full = physical(fft, random)
+    assert np.allclose(fft.forward(u), np.fft.rfftn(full, norm="forward")[fft.local_slice(True)])
+    assert len(fft.xfftn) == 3 and len(fft.transfer) == 2 and fft.xfftn[0].forward.input_array.shape == u.shape
+    fft.destroy()
+
+
+def test_serial_transforms(random):
+    """Types, alignment and arrays of the caller."""
+    for kind in (1, 2, 3, 4):
+        fft = FFT((6, 5), (0,), transforms={(0,): (functools.partial(fftw.dctn, type=kind),
+                                                   functools.partial(fftw.idctn, type=kind))})
+        u = random.random((6, 5))
+        assert np.allclose(fft.backward(fft.forward(u)), u)
+    plan = fftw.rfftn(fftw.aligned((4, 7), fill=0), axes=(1,), flags=(fftw.FFTW_ESTIMATE,))
+    u = random.random((7, 4)).T  # other strides than planned
+    assert np.allclose(plan(u), np.fft.rfft(u))
+    out = np.empty((4, 4), complex)
+    assert plan(np.ascontiguousarray(u), out, normalize=True) is out and np.allclose(out, np.fft.rfft(u) / 7)
+    with pytest.raises(ValueError):
+        plan.update_arrays(u, out)
+    assert fftw.get_alignment(fftw.aligned(3)) == 32 and fftw.get_fftw_lib("g") is None
+
+
+def test_distributed_arrays(random):
+    full = random.random((3, 8, 7, 6))
+    a = DistArray((3, 8, 7, 6), rank=1, subcomm=(0, 0, 1))
+    a[...] = full[a.local_slice()]
+    b = a.redistribute(0)
+    assert b.alignment == 0 and np.array_equal(b, full[b.local_slice()])
+    line = b.get((1, 2, slice(None), 3))
+    assert line is None if RANK else np.array_equal(line, full[1, 2, :, 3])
+    assert a[0].rank == 0 and not isinstance(a[0, 0], DistArray) and type(a.v) is np.ndarray
+
+
+def test_files(random, tmp_path_factory):
+    h5py = pytest.importorskip("h5py")
+    folder = comm.bcast(str(tmp_path_factory.mktemp("files")) if RANK == 0 else None)
+    name = os.path.join(folder, "u.h5")
+    full = random.random((6, 5, 4))
+    u = DistArray((6, 5, 4))
+    u[...] = full[u.local_slice()]
+    file = HDF5File(name, domain=((0, 1), (0, 2), (1, 3)), mode="w")
+    for step in (0, 1):
+        file.write(step, {"u": [u, (u, [slice(None), 2, slice(None)])]})
+    v = DistArray((6, 5, 4), alignment=0)
+    v.read(name, "u", 1)
+    assert np.array_equal(v, full[v.local_slice()])
+    comm.Barrier()
+    if RANK == 0:
+        with h5py.File(name, "r") as content:
+            assert np.array_equal(content["u/2D/slice_2_slice/1"], full[:, 2])
+        generate_xdmf(name)
+        with open(name[:-3] + "_slice_2_slice.xdmf") as text:
+            text = text.read()
+        assert 'Dimensions="6 1 4"' in text and "u/2D/slice_2_slice/1" in text and "0.8" in text
+    comm.Barrier()

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One axis over all ranks: any length, in natural order and in the chain's; compared with serial FFTW. */
+#include <fftw3.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fftnd.h"
+#include "harness.h"
+#include "random.h"
+
+typedef struct long_case {
+    int n;
+    enum fftnd_precision precision;
+    fftnd_options options;
+} long_case;
+
+/* The field and its transform, for each field of the batch, on every rank. */
+static void make_reference(const long_case *given, double *field, double *modes) {
+    const int n = given->n;
+    for (int i = 0; i < 2 * n * given->options.batch; i++) {
+        field[i] = ldexp((double)(random_bits() >> 44), -19) - 1;
+    }
+    for (int i = 0; i < given->options.batch; i++) {
+        fftw_plan plan =
+            fftw_plan_dft_1d(n, (fftw_complex *)field + i * n, (fftw_complex *)modes + i * n,
+                             FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
+        fftw_execute(plan);
+        fftw_destroy_plan(plan);
+    }
+}
+
+static double get(const long_case *given, const void *array, ptrdiff_t at) {
+    return given->precision == FFTND_DOUBLE ? ((const double *)array)[at]
+                                            : (double)((const float *)array)[at];
+}
+
+static void set(const long_case *given, void *array, ptrdiff_t at, double value) {
+    if (given->precision == FFTND_DOUBLE) {
+        ((double *)array)[at] = value;
+    } else {
+        ((float *)array)[at] = (float)value;
+    }
+}
+
+/* The global index of each element of a side: that of a point, or of a mode. */
+static void find_indices(const fftnd_plan *plan, const long_case *given, enum fftnd_side side,
+                         const fftnd_layout *layout, int index[]) {
+    double *k = malloc(sizeof(double) * (size_t)(layout->count[0] + 1));
+    check_ok(fftnd_plan_wavenumbers(plan, 0, k));
+    for (int i = 0; i < layout->count[0]; i++) {
+        const int mode = (int)k[i] < 0 ? (int)k[i] + given->n : (int)k[i];
+        index[i] = side == FFTND_PHYSICAL ? (int)layout->start[0] + i : mode;
+    }
+    free(k);
+}
+
+/* Writes a side, or returns its largest difference. */
+static double walk_side(const fftnd_plan *plan, const long_case *given, enum fftnd_side side,
+                        const double *values, void *array, int writes) {
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT, other = FFTND_LAYOUT_DEFAULT;
+    double worst = 0;
+    check_ok(fftnd_plan_layout(plan, side, &layout));
+    check_ok(fftnd_plan_layout(plan, FFTND_SPECTRAL, &other));
+    const redist_index most = layout.count[0] > other.count[0] ? layout.count[0] : other.count[0];
+    int *index = malloc(sizeof(int) * (size_t)(most + 1));
+    find_indices(plan, given, side, side == FFTND_SPECTRAL ? &layout : &other, index);
+    for (int i = 0; i < layout.count[0]; i++) {
+        index[i] = side == FFTND_PHYSICAL ? (int)layout.start[0] + i : index[i];
+        for (int field = 0; field < given->options.batch; field++) {
+            const ptrdiff_t at = 2 * (i * layout.stride[0] + field * layout.batch_stride);
+            const double *value = values + 2 * (index[i] + field * given->n);
+            for (int part = 0; part < 2; part++) {
+                if (writes) {
+                    set(given, array, at + part, value[part]);
+                } else {
+                    worst = fmax(worst, fabs(get(given, array, at + part) - value[part]));
+                }
+            }
+        }
+    }
+    free(index);
+    return worst;
+}
+
+static void check_cover(const fftnd_plan *plan, const long_case *given, enum fftnd_side side) {
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    check_ok(fftnd_plan_layout(plan, side, &layout));
+    long long sum = layout.count[0];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    check_all(layout.ndims == 1 && layout.sizes[0] == given->n && sum == given->n,
+              "side %d has %lld elements", (int)side, sum);
+}
+
+static void check_transforms(fftnd_plan *plan, const long_case *given, void *const arrays[2]) {
+    const size_t numbers = 2 * (size_t)given->n * (size_t)given->options.batch;
+    const double unit = given->precision == FFTND_DOUBLE ? 1e-14 : 1e-6;
+    const double tolerance = unit * sqrt(given->n) * fmax(1, log2(given->n));
+    double *field = fftw_malloc(sizeof(double) * numbers);
+    double *modes = fftw_malloc(sizeof(double) * numbers);
+    make_reference(given, field, modes);
+    walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 1);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    double error = walk_side(plan, given, FFTND_SPECTRAL, modes, arrays[1], 0);
+    check_all(error <= tolerance, "forward is off by %.3g, more than %.3g", error, tolerance);
+    check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
+    error = walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
+    check_all(error <= tolerance, "the round trip is off by %.3g", error);
+    walk_side(plan, given, FFTND_SPECTRAL, modes, arrays[1], 1);
+    check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
+    error = walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
+    check_all(error <= tolerance, "backward is off by %.3g", error);
+    fftw_free(field);
+    fftw_free(modes);
+}
+
+static void check_case(const long_case *given) {
+    fftnd_plan *plan = NULL;
+    const redist_index n = given->n;
+    harness_case("%d %s%s%s batch %d %s fusion %d tile %zu", given->n,
+                 given->precision == FFTND_DOUBLE ? "double" : "float",
+                 given->options.alignment == FFTND_ALIGN_INPUT ? " natural" : " as the chain ends",
+                 given->options.in_place ? " in place" : "", given->options.batch,
+                 given->options.batch_position == FFTND_BATCH_FIRST ? "first" : "last",
+                 (int)given->options.fusion, given->options.tile_bytes);
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &n, FFTND_C2C, given->precision, &given->options,
+                               &plan));
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    void *arrays[2] = {NULL, NULL};
+    for (int side = 0; side < 2; side++) {
+        check_cover(plan, given, (enum fftnd_side)side);
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layouts[side]));
+    }
+    const size_t bytes = layouts[0].bytes > layouts[1].bytes ? layouts[0].bytes : layouts[1].bytes;
+    arrays[0] = aligned_alloc(64, (bytes + 127) / 64 * 64);
+    arrays[1] = given->options.in_place ? arrays[0] : aligned_alloc(64, (bytes + 127) / 64 * 64);
+    check_transforms(plan, given, arrays);
+    check_ok(fftnd_plan_free(&plan));
+    free(arrays[0]);
+    if (!given->options.in_place) {
+        free(arrays[1]);
+    }
+}
+
+static long_case make_case(int n) {
+    const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
+    long_case made = {.n = n, .precision = FFTND_DOUBLE, .options = defaults};
+    made.options.effort = FFTND_ESTIMATE;
+    return made;
+}
+
+/* Primes have one row; fewer rows and columns than ranks leave some without any. */
+START_TEST(lengths) {
+    static const int all[] = {1, 2, 3, 4, 6, 7, 12, 36, 61, 64, 97, 120, 210, 1024, 2310, 4099};
+    for (int i = 0; i < (int)(sizeof(all) / sizeof(all[0])); i++) {
+        long_case given = make_case(all[i]);
+        for (int align = 0; align < 2; align++) {
+            given.options.alignment = align ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+            check_case(&given);
+        }
+    }
+}
+END_TEST
+
+START_TEST(random_lengths) {
+    for (int i = 0; harness_another(i, 8); i++) {
+        long_case given = make_case(random_between(1, 3000));
+        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.options.alignment = random_chance(50) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+        given.options.batch = random_chance(50) ? 1 : random_between(2, 4);
+        given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
+        given.options.in_place = random_chance(40);
+        given.options.overwrite_input = !given.options.in_place && random_chance(40);
+        given.options.fusion = random_chance(50) ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
+        given.options.tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;
+        check_case(&given);
+    }
+}
+END_TEST
+
+/* Only complex axes can be long, and what lies otherwise than in rows cannot. */
+START_TEST(what_is_refused) {
+    const redist_index n = 12, kept = 10, padding = 1;
+    fftnd_plan *plan = NULL;
+    const int code = harness_nranks > 1 ? REDIST_ERR_GRID : REDIST_OK;
+    check_code(fftnd_plan_create(MPI_COMM_WORLD, 1, &n, FFTND_R2C, FFTND_DOUBLE, NULL, &plan),
+               code);
+    check_ok(fftnd_plan_free(&plan));
+    for (int i = 0; i < 3; i++) {
+        static const int codes[] = {REDIST_ERR_SIZE, REDIST_ERR_ARGUMENT, REDIST_ERR_ARGUMENT};
+        long_case given = make_case(12);
+        harness_case("mistake %d", i);
+        given.options.retained_modes = i == 0 ? &kept : NULL;
+        given.options.padding[0] = i == 1 ? &padding : NULL;
+        given.options.blocks[1] = i == 2 ? FFTND_BLOCKS_CEILING : FFTND_BLOCKS_BALANCED;
+        check_code(fftnd_plan_create(MPI_COMM_WORLD, 1, &n, FFTND_C2C, FFTND_DOUBLE, &given.options,
+                                     &plan),
+                   harness_nranks > 1 ? codes[i] : REDIST_OK);
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {lengths, random_lengths, what_is_refused, NULL};
+    return harness_run(argc, argv, "test_fftnd_long", tests);
+}

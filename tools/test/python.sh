@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One part of the tests of the Python packages, in the environment of ./dev python:
+#   suite        the packages' own tests, on 1 to 4 ranks
+#   examples     the examples and the programs of README.md and docs/python.md
+#   mpi4py-fft   the tests of mpi4py-fft, of its source package, with fftnd.mpi4py_fft in its place
+set -euo pipefail
+. tools/shell/environment.sh
+
+python=$PWD/out/python/bin/python
+folder=$PWD/out/test/python
+mkdir -p "$folder"
+
+on_ranks() { # number, Python's arguments
+    local ranks=$1
+    shift
+    OMPI_MCA_mpi_yield_when_idle=1 timeout 120 \
+        "$(launcher openmpi)" --oversubscribe --bind-to none -n "$ranks" "$python" "$@"
+}
+
+suite() {
+    local ranks
+    for ranks in 1 2 3 4; do
+        (cd bindings/python/tests && on_ranks "$ranks" -B -m pytest -q -x --color=no -p no:cacheprovider .)
+    done
+}
+
+examples() {
+    local document
+    for document in README.md docs/python.md; do
+        awk '/^```python$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$document" >"$folder/document.py"
+        on_ranks 2 "$folder/document.py"
+    done
+    on_ranks 3 bindings/python/examples/poisson.py 32
+    on_ranks 2 bindings/python/examples/channel.py 24
+    on_ranks 2 bindings/python/examples/taylor_green.py --points 16 --end 0.1 | grep 'energy 0.1249'
+}
+
+# Without PyPI and without the package there is nothing to test.
+fetch_tests() {
+    local archive
+    if ! compgen -G "$folder/mpi4py*fft-2.0.6.tar.gz" >/dev/null && ! "$python" -m pip download -q --no-deps \
+        --no-build-isolation --no-binary :all: -d "$folder" mpi4py-fft==2.0.6 >"$folder/fetch.txt" 2>&1; then
+        echo "the source package of mpi4py-fft cannot be fetched from PyPI"
+        exit 77
+    fi
+    archive=$(compgen -G "$folder/mpi4py*fft-2.0.6.tar.gz")
+    rm -rf "$folder/theirs"
+    mkdir -p "$folder/theirs"
+    tar -xzf "$archive" -C "$folder/theirs" --strip-components=2 --wildcards '*/tests/test_*.py'
+    sed -i 's/\bmpi4py_fft\b/fftnd.mpi4py_fft/g' "$folder"/theirs/*.py
+}
+
+# test_mpifft takes minutes in all precisions; here it has one.
+mpi4py_fft() {
+    fetch_tests
+    sed -i "s/^    for t in 'fdg':/    for t in 'd':/" "$folder/theirs/test_mpifft.py"
+    cd "$folder/theirs"
+    on_ranks 3 test_pencil.py
+    on_ranks 4 test_darray.py
+    on_ranks 1 test_libfft.py
+    on_ranks 2 test_mpifft.py
+    on_ranks 2 test_io.py
+}
+
+case $1 in
+suite | examples) "$1" ;;
+mpi4py-fft) mpi4py_fft ;;
+*) exit 2 ;;
+esac
