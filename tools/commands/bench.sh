@@ -183,7 +183,7 @@ if [ $quick = yes ]; then
     interface=('--shape 128,128,128 --in-place' '--shape 128,128,128 --in-place --transposed')
 else
     images=docs/images
-    [ -z "$fftw" ] || images=$out # the README's plots are of the FFTW that Debian has
+    [ -z "$fftw" ] || images=$out # the plots in docs/images are of the FFTW that Debian has
     iters=30 turns=3 turn_iters=8
     exchange_shape=256,256,256
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'
