@@ -174,7 +174,8 @@ static void capture(struct work *work) {
     async_forth(work);
     async_back(work);
     check(cudaStreamEndCapture(work->stream, &graph), "cudaStreamEndCapture");
-    check(cudaGraphInstantiate(&work->graph, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphInstantiate(&work->graph, graph, cudaGraphInstantiateFlagUseNodePriority),
+          "cudaGraphInstantiate");
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 

@@ -175,11 +175,13 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
     return n;
 }
 
-/* Whether the array of a side lies otherwise in memory than those between the sides; the same on all ranks. */
+/* Whether the array of a side lies otherwise in memory than those between the sides; the same on all ranks, as what
+ * has another padding on each of them, a box, meets no transform. */
 static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_side side) {
     const struct fftnd__chain *chain = &transform->chain;
     for (int axis = 0; axis < chain->ndims; axis++)
-        if (transform->memory[side][axis] != axis || transform->padding[side][axis] != 0)
+        if (transform->memory[side][axis] != axis ||
+            (transform->padding[side][axis] != 0 && !chain->moves[side]))
             return 1;
     return 0;
 }

@@ -340,9 +340,8 @@ static int describe(const struct contest *contest, size_t bytes, char key[]) {
              problem->staged         ? "-staged"
              : problem->asynchronous ? "-asynchronous"
                                      : "",
-             problem->context->size, problem->context->node_size,
-             transfer->item, transfer->ndims, problem->mapped[0], problem->mapped[1],
-             (int)problem->tiles, (unsigned long long)hash);
+             problem->context->size, problem->context->node_size, transfer->item, transfer->ndims,
+             problem->mapped[0], problem->mapped[1], (int)problem->tiles, (unsigned long long)hash);
     return redist_check_mpi(result);
 }
 

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(threads)
     fetch_part(&parts[peer], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
-        may_copy = blockIdx.y == 0 ||
-                   redist__signal_await_ready(&signals, direction, execution, peer);
+        may_copy =
+            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
     }
     __syncthreads();
     if (!may_copy)

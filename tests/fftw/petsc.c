@@ -3,14 +3,16 @@
 #include <petscmat.h>
 
 int main(int argc, char **argv) {
-    const PetscInt n[3] = {10, 12, 8}, all = 10 * 12 * 8;
+    const PetscInt n[2] = {20, 18}, all = 20 * 18;
     Mat transform;
     Vec x, y, z, input, output;
     PetscReal sums[3];
     PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-    PetscCall(MatCreateFFT(PETSC_COMM_WORLD, 3, n, MATFFTW, &transform));
+    PetscCall(MatCreateFFT(PETSC_COMM_WORLD, 2, n, MATFFTW, &transform));
     PetscCall(MatCreateVecsFFTW(transform, &x, &y, &z));
-    PetscCall(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, all, &input));
+    PetscCall(VecCreate(PETSC_COMM_WORLD, &input));
+    PetscCall(VecSetSizes(input, PETSC_DECIDE, all));
+    PetscCall(VecSetFromOptions(input));
     PetscCall(VecDuplicate(input, &output));
     PetscInt begin, end;
     PetscCall(VecGetOwnershipRange(input, &begin, &end));

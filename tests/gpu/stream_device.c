@@ -67,7 +67,8 @@ void *stream_device_captured(void *stream) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagUseNodePriority),
+          "cudaGraphInstantiate");
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     return executable;
 }

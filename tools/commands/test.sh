@@ -16,9 +16,9 @@ slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retain
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(calls|failures|retained|random))'
 # Tests of what copies.
-copies='^test_(redist_(copy|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
+copies='^test_(redist_(copy|loops|exchange|plans|boxes|tiles|partitions)|fftnd_(transform|memory|random|retained|partitions))'
 # Tests for an emulated processor, which is slow.
-emulated='^test_(redist_((copy|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
+emulated='^test_(redist_((copy|loops|steps|join)-1|(exchange|tiles|partitions)-2|boxes-2)|fftnd_(random|partitions|calls)-2)$'
 # On up to three ranks, and what depends on process grids on four; without what takes long beside what it finds:
 # threads under other thread levels, installations, and most short benchmarks.
 quick='^test_(errors|structures|wisdom_files|lifecycle|redist_[a-z]+|fftnd_[a-z]+(_agreement)?)(-[123])?-[1-3]$'
@@ -43,8 +43,8 @@ folder_of() { # pass
 # Further options of meson setup. MPICH's MPI_Waitall makes gcc complain of MPI_STATUSES_IGNORE; the sanitizers
 # make it see false warnings, so these are no errors there.
 declare -A options=(
-    [gcc]='-Dmpi=openmpi -Dwerror=true'
-    [clang]='-Dmpi=openmpi -Dwerror=true'
+    [gcc]='-Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90'
+    [clang]='-Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90'
     [mpich]='-Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow'
     [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Db_sanitize=address,undefined
         -Db_lundef=false -Doptimization=1'

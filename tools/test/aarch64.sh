@@ -33,6 +33,9 @@ fetch_libraries() {
     for package in "$folder"/packages/*.deb; do
         dpkg -x "$package" "$sysroot"
     done
+    # Absolute links lead out of the folder; without libm.so the linker takes libm.a, which fits no shared library.
+    find "$sysroot" -type l -lname '/*' -exec bash -c \
+        'for link; do ln -sfn "$0$(readlink "$link")" "$link"; done' "$sysroot" {} +
     echo "${libraries[*]}" >"$folder/complete"
 }
 
