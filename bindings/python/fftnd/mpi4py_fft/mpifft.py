@@ -168,8 +168,11 @@ class PFFT:
         slab: split one axis only: True = the one behind the first transformed, or the axis
         kw: options of the backend, such as planner_effort="FFTW_ESTIMATE"
 
-    `forward` and `backward` are Transform objects. All arguments must agree. Collective on comm.
+    `forward` and `backward` are Transform objects, `xfftn` and `transfer` the serial transforms and the exchanges. All
+    arguments must agree. Collective on comm.
     """
+
+    _plans = _parts = None  # of subclasses with serial transforms and exchanges of their own, as shenfun has them
 
     def __init__(self, comm, shape=None, axes=None, dtype=float, grid=None, padding=False, collapse=False,
                  backend="fftw", transforms=None, darray=None, slab=False, **kw):
@@ -199,7 +202,6 @@ class PFFT:
         self.axes = tuple(self._collapsed(groups)) if collapse else tuple(groups)
         self._backend = dict(backend=backend, transforms=transforms, **kw)
         self._padding, self._dtype = padding, dtype
-        self._parts = self._plans = None
         if self._is_one_plan(modes):
             self._make_plan(modes, kw)
         else:
@@ -280,6 +282,8 @@ class PFFT:
         if tuple(modes) != self._input_shape:
             keywords["retained_modes"] = modes
         self._plans = _Plans(comm, owned, self._input_shape, keywords)
+        # made when one is asked for, collectively
+        self.xfftn, self.transfer = _Parts(self, 0, len(self.axes)), _Parts(self, 1, len(self.axes) - 1)
         plan = self._plans.plan("forward", True)
         self._output_shape = plan.spectral.shape
         first = Pencil(self.subcomm, self._input_shape, chain[-1])
@@ -319,21 +323,12 @@ class PFFT:
 
     def _make_chain(self):
         self._parts = transforms, transfers, self.pencil = self._build_parts()
+        self.xfftn, self.transfer = transforms, transfers
         self._output_shape = self.pencil[1].shape
         self.forward = Transform([one.forward for one in transforms], [one.forward for one in transfers],
                                  self.pencil)
         self.backward = Transform([one.backward for one in transforms[::-1]],
                                   [one.backward for one in transfers[::-1]], self.pencil[::-1])
-
-    @property
-    def xfftn(self):
-        """The serial transforms; where one plan does all, they are made when one is asked for, collectively."""
-        return _Parts(self, 0, len(self.axes))
-
-    @property
-    def transfer(self):
-        """The exchanges between the serial transforms; as xfftn."""
-        return _Parts(self, 1, len(self.axes) - 1)
 
     # ------------------------------------------------------------ questions
 
@@ -341,8 +336,8 @@ class PFFT:
         """Frees the plans and the communicators of the axes. Collective."""
         if self._plans is not None:
             self._plans.free()
-        if self._parts is not None:
-            for transfer in self._parts[1]:
+        if self._plans is None or self._parts is not None:
+            for transfer in self.transfer:
                 transfer.destroy()
         if isinstance(self.subcomm, Subcomm):
             self.subcomm.destroy()

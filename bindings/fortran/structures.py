@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a Fortran module of what C headers define: numbers, and structures that the libraries fill in or read.
 
-    types.py MODULE PREFIX USED_MODULE HEADER... > MODULE.f90
+    structures.py MODULE PREFIX USED_MODULE HEADER... > MODULE.f90
 """
 import re
 import sys
