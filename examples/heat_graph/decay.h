@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of 6_heat_graph. */
+/* The kernel of 7_heat_graph. */
 #ifndef DECAY_H
 #define DECAY_H
 

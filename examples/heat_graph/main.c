@@ -4,7 +4,7 @@
  * kernel of this program, and transforms it back; all of it is captured once and replayed, without the host and without
  * MPI in between, on any number of GPUs of a node.
  *
- *     mpirun -n 2 6_heat_graph
+ *     mpirun -n 2 7_heat_graph
  */
 #include "../choose_device.h"
 #include "decay.h"
@@ -22,14 +22,14 @@ static const double dt = 1e-3;
 static void must(int code) {
     if (code == REDIST_OK)
         return;
-    fprintf(stderr, "6_heat_graph: %s\n", redist_error_message());
+    fprintf(stderr, "7_heat_graph: %s\n", redist_error_message());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 static void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
         return;
-    fprintf(stderr, "6_heat_graph: %s: %s\n", what, cudaGetErrorString(error));
+    fprintf(stderr, "7_heat_graph: %s: %s\n", what, cudaGetErrorString(error));
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 

@@ -234,7 +234,7 @@ int fftnd__lines_prefer_panels(long long n, long long side, int is_double, int i
            fftnd__rates_prefer_panels(&rates, is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED);
 }
 
-/* ---------------------------------------------------------------- the tuning file */
+/* ---------------------------------------------------------------- the wisdom file */
 
 /* A word, or "" without a device. */
 static void name_device(size_t bytes, char name[]) {

@@ -33,7 +33,7 @@ void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 int fftnd__lines_prefer_panels(long long n, long long side, int is_double, int is_contiguous,
                                void *stream);
 
-/* Finds the rates of all these lengths in the tuning file, or measures and stores them. Collective on comm.
+/* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
  * REDIST_ERR_MPI. */
 int fftnd__lines_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
                        enum fftnd_precision precision);

@@ -18,7 +18,7 @@ struct fftnd__rates {
 /* Nonzero if panels are faster, by more than what such measurements differ by. */
 int fftnd__rates_prefer_panels(const struct fftnd__rates *rates, int layout);
 
-/* As text for a tuning file, with the device's name; nonzero if `text` is that of this device, and sound. */
+/* As text for a wisdom file, with the device's name; nonzero if `text` is that of this device, and sound. */
 void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, size_t bytes,
                         char text[]);
 int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates *rates);

@@ -39,7 +39,7 @@ struct fftnd__serial {
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
-    /* Learns how fast it is with lines of these lengths, from the tuning file `file` (redist_wisdom_find) or by measuring
+    /* Learns how fast it is with lines of these lengths, from the wisdom file `file` (redist_wisdom_find) or by measuring
      * what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm. REDIST_ERR_MPI. */
     int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
