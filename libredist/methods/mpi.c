@@ -369,9 +369,7 @@ static void execute_collective(struct state *state) {
     if (beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__COMMUNICATE);
-    int result = redist__try(problem->failure, call_mpi(state));
-    if (result != MPI_SUCCESS)
-        redist__messages_give_up(&state->messages);
+    redist__try(problem->failure, call_mpi(state));
     if (!beside)
         copy_own(state);
     redist__enter(problem->timer, REDIST__UNPACK);
