@@ -27,14 +27,14 @@ EXPORT void XM(broadcast_wisdom)(MPI_Comm comm) {
     FFTW_MPI(broadcast_wisdom)(comm);
 }
 
-/* The limit that the program has set. libfftnd sets limits too while it plans. */
+/* The limit that the program has set. libfftnd sets limits too while it plans, also in an execution, and none behind
+ * that, in place of which the program's comes back. */
 static double time_limit = FFTW_NO_TIMELIMIT;
-static _Thread_local int is_planning;
 
 EXPORT void X(set_timelimit)(double seconds) {
-    if (!is_planning)
+    if (!fftnd_fftw__is_inside)
         time_limit = seconds;
-    FFTW(set_timelimit)(seconds);
+    FFTW(set_timelimit)(fftnd_fftw__is_inside && seconds < 0 ? time_limit : seconds);
 }
 
 EXPORT void X(forget_wisdom)(void) {
@@ -213,9 +213,9 @@ static X(plan)
          int create(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan)) {
     struct fftnd_fftw__plan *plan = NULL;
     double begun = MPI_Wtime();
-    is_planning = 1;
+    fftnd_fftw__is_inside = 1;
     int code = create(request, &plan);
-    is_planning = 0;
+    fftnd_fftw__is_inside = 0;
     FFTW(set_timelimit)(time_limit);
     if (code == REDIST_OK)
         fftnd_fftw__report_plan(request->function, MPI_Wtime() - begun);
