@@ -171,8 +171,11 @@ static size_t find_room(const struct fftnd_fftw__request *request) {
     size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
     if (request->rank < 2 || request->rank >= REDIST_MAX_NDIMS)
         return SIZE_MAX;
-    for (int axis = 0; axis < request->rank; axis++)
+    for (int axis = 0; axis < request->rank; axis++) {
         n[axis] = request->n[axis];
+        if (n[axis] < 1) /* refused later; FFTW's local_size divides by it */
+            return SIZE_MAX;
+    }
     if (request->kind == FFTND_R2C)
         n[request->rank - 1] = n[request->rank - 1] / 2 + 1;
     for (int array = 0; array < 2; array++) {
