@@ -438,8 +438,8 @@ START_TEST(extents_of_0) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {transpositions, complex_transforms, real_transforms,
-                                  real_to_real_transforms, extents_of_0, NULL};
+    const TTest *const tests[] = {transpositions,          complex_transforms, real_transforms,
+                                  real_to_real_transforms, extents_of_0,       NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     int status = harness_run(argc, argv, "test_fftw_mpi", tests);

@@ -49,8 +49,8 @@ static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, i
 static int find_small(MPI_Comm comm, const struct fftnd__request *request, int nranks, int *small) {
     enum { PARTS = 4 };
     *small = share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
-    return redist_agree(comm, redist_check_mpi(redist_insist(MPI_Allreduce(
-                                  MPI_IN_PLACE, small, 1, MPI_INT, MPI_MIN, comm))));
+    return redist_agree(comm, redist_check_mpi(redist_insist(
+                                  MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT, MPI_MIN, comm))));
 }
 
 /* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
