@@ -127,18 +127,6 @@ static struct ends find_ends(const struct fftnd__shape *shape, const int order[]
     return ends;
 }
 
-/* Whether a side takes one more exchange; the same on all ranks. */
-static int must_move(const struct fftnd__shape *shape, const struct split *split,
-                     const struct ends *ends, enum fftnd_side side) {
-    for (int i = 0; i < split->ndims; i++) {
-        int stays = side == FFTND_SPECTRAL && ends->chain[0][i] == ends->chain[1][i] &&
-                    !same_blocks(&shape->blocks[0][i], &shape->blocks[1][i], split->dims[i]);
-        if (split->dims[i] > 1 && (ends->chain[side][i] != ends->side[side][i] || stays))
-            return 1;
-    }
-    return shape->has_box[side];
-}
-
 /* Alignments that are no side's have balanced blocks, and so has the axis that one rank has the whole of. */
 static const struct fftnd__blocks *blocks_of(const struct fftnd__chain *chain,
                                              const struct fftnd__shape *shape,
@@ -147,6 +135,20 @@ static const struct fftnd__blocks *blocks_of(const struct fftnd__chain *chain,
     static const struct fftnd__blocks balanced = {FFTND_BLOCKS_BALANCED, NULL};
     int differs = ends->chain[side][dim] != ends->side[side][dim];
     return chain->moves[side] || differs ? &balanced : &shape->blocks[side][dim];
+}
+
+/* Whether a side takes one more exchange; the same on all ranks. An axis that stays split goes through the chain in the
+ * blocks with which that begins: those of the physical side, unless that side moves. */
+static int must_move(const struct fftnd__chain *chain, const struct fftnd__shape *shape,
+                     const struct split *split, const struct ends *ends, enum fftnd_side side) {
+    for (int i = 0; i < split->ndims; i++) {
+        int stays = side == FFTND_SPECTRAL && ends->chain[0][i] == ends->chain[1][i] &&
+                    !same_blocks(blocks_of(chain, shape, ends, FFTND_PHYSICAL, i),
+                                 &shape->blocks[1][i], split->dims[i]);
+        if (split->dims[i] > 1 && (ends->chain[side][i] != ends->side[side][i] || stays))
+            return 1;
+    }
+    return shape->has_box[side];
 }
 
 /* How a side lies: in its box, or as the grid splits it. */
@@ -190,8 +192,8 @@ static int is_balanced(const struct fftnd__shape *shape) {
 static void build(struct fftnd__chain *chain, const struct fftnd__shape *shape, const int order[],
                   struct split *split) {
     const struct ends ends = find_ends(shape, order, split->ndims);
-    for (int side = 0; side < 2; side++)
-        chain->moves[side] = must_move(shape, split, &ends, (enum fftnd_side)side);
+    for (int side = 0; side < 2; side++) /* the physical one first: see must_move */
+        chain->moves[side] = must_move(chain, shape, split, &ends, (enum fftnd_side)side);
     for (int i = 0; i < split->ndims; i++) {
         split->axes[i] = order[i];
         split->blocks[i] = blocks_of(chain, shape, &ends, FFTND_PHYSICAL, i);

@@ -101,6 +101,20 @@ START_TEST(the_shortest_spectrum_is_sent) {
 }
 END_TEST
 
+/* An axis that stays split has the blocks of the spectral side there, also where the physical side is in boxes. */
+START_TEST(blocks_behind_boxes) {
+    fft_case given = FFT_CASE(FFTND_MIXED, harness_nranks + 1, 4);
+    given.axes[0] = FFTND_AXIS_NONE;
+    given.axes[1] = FFTND_AXIS_COMPLEX;
+    given.has_order = 1;
+    given.order[1] = 1;
+    given.blocks[FFTND_PHYSICAL] = given.blocks[FFTND_SPECTRAL] = FFTND_BLOCKS_CEILING;
+    given.has_box[FFTND_PHYSICAL] = 1;
+    FFT_GRID(&given, 0);
+    fft_check(MPI_COMM_WORLD, &given);
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {random_mixtures,
                                   random_mixtures_on_one_rank_each,
@@ -108,6 +122,7 @@ int main(int argc, char **argv) {
                                   four_axes,
                                   untransformed_axes_cost_nothing,
                                   the_shortest_spectrum_is_sent,
+                                  blocks_behind_boxes,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);
 }

@@ -425,9 +425,21 @@ START_TEST(real_to_real_transforms) {
 }
 END_TEST
 
+/* As FFTW: no plan, and no signal. */
+START_TEST(extents_of_0) {
+    for (ptrdiff_t n = -1; n <= 0; n++) {
+        check_all(XM(plan_dft_2d)(n, 8, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE) ==
+                      NULL,
+                  "a plan of %td rows", n);
+        check_all(XM(plan_dft_r2c_2d)(8, n, NULL, NULL, MPI_COMM_WORLD, FFTW_ESTIMATE) == NULL,
+                  "a plan of %td columns", n);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {transpositions, complex_transforms, real_transforms,
-                                  real_to_real_transforms, NULL};
+    const TTest *const tests[] = {transpositions,          complex_transforms, real_transforms,
+                                  real_to_real_transforms, extents_of_0,       NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     int status = harness_run(argc, argv, "test_fftw_mpi", tests);

@@ -27,14 +27,14 @@ EXPORT void XM(broadcast_wisdom)(MPI_Comm comm) {
     FFTW_MPI(broadcast_wisdom)(comm);
 }
 
-/* The limit that the program has set. libfftnd sets limits too while it plans. */
+/* The limit that the program has set. libfftnd sets limits too while it plans, also in an execution, and none behind
+ * that, in place of which the program's comes back. */
 static double time_limit = FFTW_NO_TIMELIMIT;
-static _Thread_local int is_planning;
 
 EXPORT void X(set_timelimit)(double seconds) {
-    if (!is_planning)
+    if (!fftnd_fftw__is_inside)
         time_limit = seconds;
-    FFTW(set_timelimit)(seconds);
+    FFTW(set_timelimit)(fftnd_fftw__is_inside && seconds < 0 ? time_limit : seconds);
 }
 
 EXPORT void X(forget_wisdom)(void) {
@@ -171,8 +171,11 @@ static size_t find_room(const struct fftnd_fftw__request *request) {
     size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
     if (request->rank < 2 || request->rank >= REDIST_MAX_NDIMS)
         return SIZE_MAX;
-    for (int axis = 0; axis < request->rank; axis++)
+    for (int axis = 0; axis < request->rank; axis++) {
         n[axis] = request->n[axis];
+        if (n[axis] < 1) /* refused later; FFTW's local_size divides by it */
+            return SIZE_MAX;
+    }
     if (request->kind == FFTND_R2C)
         n[request->rank - 1] = n[request->rank - 1] / 2 + 1;
     for (int array = 0; array < 2; array++) {
@@ -213,9 +216,9 @@ static X(plan)
          int create(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan)) {
     struct fftnd_fftw__plan *plan = NULL;
     double begun = MPI_Wtime();
-    is_planning = 1;
+    fftnd_fftw__is_inside = 1;
     int code = create(request, &plan);
-    is_planning = 0;
+    fftnd_fftw__is_inside = 0;
     FFTW(set_timelimit)(time_limit);
     if (code == REDIST_OK)
         fftnd_fftw__report_plan(request->function, MPI_Wtime() - begun);

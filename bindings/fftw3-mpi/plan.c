@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+_Thread_local int fftnd_fftw__is_inside;
+
 static const char mark;
 
 void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fftw__kind *kind,
@@ -27,7 +29,10 @@ static void insist(const struct fftnd_fftw__plan *plan, int code) {
 
 void fftnd_fftw__plan_execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays) {
     double begin = MPI_Wtime();
-    insist(plan, plan->kind->execute(plan, in, out, new_arrays));
+    fftnd_fftw__is_inside = 1;
+    int code = plan->kind->execute(plan, in, out, new_arrays);
+    fftnd_fftw__is_inside = 0;
+    insist(plan, code);
     fftnd_fftw__report_execution(MPI_Wtime() - begin);
 }
 

@@ -32,6 +32,9 @@ struct fftnd_fftw__plan {
     double flops;   /* floating point operations of this rank, about */
 };
 
+/* Nonzero while this thread makes or executes a plan here: what it calls of FFTW then is not the program's. */
+extern _Thread_local int fftnd_fftw__is_inside;
+
 /* Completes a new plan. */
 void fftnd_fftw__plan_init(struct fftnd_fftw__plan *plan, const struct fftnd_fftw__kind *kind,
                            void *in, void *out);

@@ -5,6 +5,7 @@
 
 #include <cufftXt.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,16 +217,16 @@ static int find_rates(struct fftnd__rates *rates, cudaStream_t stream) {
 
 /* ---------------------------------------------------------------- choosing */
 
-static int may_have_panels(long long n, int is_double, int is_contiguous) {
+static int may_have_panels(long long n, int is_double, int is_contiguous, size_t shared_bytes) {
     struct fftnd__panels panels;
-    return fftnd__panels_shape(&panels, n, is_double, is_contiguous, most_shared_bytes());
+    return fftnd__panels_shape(&panels, n, is_double, is_contiguous, shared_bytes);
 }
 
 int fftnd__lines_prefer_panels(long long n, long long side, int is_double, int is_contiguous,
                                void *stream) {
     const char *dictated = getenv("FFTND_LINES");
     struct fftnd__rates rates = {.n = n, .is_double = is_double};
-    if (!may_have_panels(n, is_double, is_contiguous) ||
+    if (!may_have_panels(n, is_double, is_contiguous, most_shared_bytes()) ||
         (dictated != NULL && strcmp(dictated, "cufft") == 0))
         return 0;
     if (dictated != NULL && strcmp(dictated, "panels") == 0)
@@ -278,8 +279,9 @@ int fftnd__lines_learn(MPI_Comm comm, const char *file, int nlengths, const redi
     name_device(sizeof name, name);
     for (int i = 0; i < nlengths && code == REDIST_OK; i++) {
         struct fftnd__rates rates = {.n = lengths[i], .is_double = precision == FFTND_DOUBLE};
-        if (may_have_panels(rates.n, rates.is_double, 0) ||
-            may_have_panels(rates.n, rates.is_double, 1))
+        /* all ranks look up the same lengths, whatever their devices have */
+        if (may_have_panels(rates.n, rates.is_double, 0, SIZE_MAX) ||
+            may_have_panels(rates.n, rates.is_double, 1, SIZE_MAX))
             code = learn_length(comm, file, name, &rates);
     }
     return code;

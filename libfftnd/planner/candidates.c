@@ -44,10 +44,13 @@ static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, i
 }
 
 /* An array that is not much larger than a cache passes through it in few parts: the library does as well by itself as
- * tiles do, which have to be copied. Where ranks have other caches this may differ between them. */
-static int is_small(const struct fftnd__request *request, int nranks) {
+ * tiles do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on
+ * all of them. Collective. */
+static int find_small(MPI_Comm comm, const struct fftnd__request *request, int nranks, int *small) {
     enum { PARTS = 4 };
-    return share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
+    *small = share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
+    return redist_agree(comm, redist_check_mpi(redist_insist(
+                                  MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT, MPI_MIN, comm))));
 }
 
 /* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
@@ -74,13 +77,15 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
         .tiled = candidates->nranks > 1 && !transposed,
         .transposed = transposed,
-        .untiled = !transposed && is_small(request, candidates->nranks),
         .tile_bytes =
             options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
         .group_bytes = SIZE_MAX,
         .segments = 1,
         .partitions = 1};
-    int code = find_threshold(comm, request, candidates->nranks, &guess->nontemporal_bytes);
+    int small, code = find_small(comm, request, candidates->nranks, &small);
+    guess->untiled = !transposed && small;
+    if (code == REDIST_OK)
+        code = find_threshold(comm, request, candidates->nranks, &guess->nontemporal_bytes);
     if (is_on_device(request))
         guess_segments(candidates);
     if (candidates->nranks == 1 && options->threads > 1) { /* tiles are what threads share */

@@ -403,10 +403,20 @@ cdef class Plan:
             workspace: contiguous array of at least info["workspace_bytes"] bytes, best from redist.empty
         Collective on the plan's ranks. Errors: redist.Error.
         """
-        cdef View view = view_of(workspace, True, self.stream)
         cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
-        cdef size_t bytes = view.itemsize
+        cdef View view
+        cdef size_t bytes
         cdef int code
+        try:
+            view = view_of(workspace, True, self.stream)
+            contiguous(view, "workspace")
+            if view.cuda != self.cuda:
+                raise ValueError(f"workspace is {'' if view.cuda else 'not '}on a device; the plan was made with "
+                                 f"space={'cuda' if self.cuda else 'host'!r}")
+        except BaseException:  # no bytes: an error on all ranks if this one needs some, so that none waits for it
+            fftnd_plan_set_workspace(plan, NULL, 0)
+            raise
+        bytes = view.itemsize
         for i in range(view.ndim):
             bytes *= view.shape[i]
         with nogil:

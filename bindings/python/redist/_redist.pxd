@@ -48,5 +48,6 @@ cdef Owner owner_of(object comm)
 cdef Handle own(Owner owner, void *object, release_function release, Release order)
 cdef int free_handle(Handle handle) except -1
 cdef View view_of(object array, bint writable, size_t stream)
+cdef int contiguous(View view, str name) except -1
 cdef int choice(str name, object value, dict choices) except -1
 cdef bytes text_or_none(object value)

@@ -6,6 +6,7 @@ import types
 import numpy as np
 import pytest
 from conftest import comm, gathered
+from mpi4py import MPI
 
 import fftnd
 import redist
@@ -176,6 +177,15 @@ def test_questions(random):
         assert close(plan.forward(a), np.fft.rfftn(full)[plan.spectral_slices], "d")
         assert plan.phases["executions"] == 1
     assert fftnd.version() >= (0, 2, 0)
+
+
+def test_workspace_that_does_not_fit():
+    with fftnd.Plan(comm, (16, 12, 10), user_workspace=True, grid=(P,), fusion="never", **FAST) as plan:
+        size = comm.allreduce(plan.info["workspace_bytes"], MPI.MAX)
+        if plan.info["workspace_bytes"] > 0:
+            for wrong in (np.zeros(2 * size, "u1")[::2], "no array"):
+                with pytest.raises((TypeError, ValueError)):
+                    plan.set_workspace(wrong if RANK == 0 else redist.empty(size, "u1", MPI.COMM_SELF))
 
 
 def test_effort_measure(random):
