@@ -226,14 +226,14 @@ static int find_or_measure(const struct redist__context *context, const redist_o
     return code;
 }
 
+/* Also small arrays need a size that is the same on all ranks: these may know different tables from other
+ * communicators, or from other nodes. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
-    *nontemporal_bytes = redist__copy_table()->nontemporal_bytes;
-    if (largest_bytes <= LEAST_BYTES)
-        return REDIST_OK;
-    int known = redist__copy_is_set();
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
+    int known = largest_bytes <= LEAST_BYTES || redist__copy_is_set(), code = REDIST_OK;
+    if (largest_bytes > LEAST_BYTES)
+        code = redist_check_mpi(
+            redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
     if (code == REDIST_OK && !known)
         code = find_or_measure(context, options);
     unsigned long long bytes = redist__copy_table()->nontemporal_bytes;
