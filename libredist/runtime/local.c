@@ -128,6 +128,8 @@ static int place_in_file(struct part *part) {
 
 static int place_in_heap(struct part *part) {
     part->base = aligned_alloc(PAGE, part->bytes);
+    if (part->base != NULL)
+        memset(part->base, 0, part->bytes);
     return part->base != NULL;
 }
 
