@@ -22,6 +22,7 @@ struct contest {
     MPI_Comm node;
     struct redist__arena arena;
     struct redist__copy_table *table;
+    size_t second, last, largest; /* the caches and the arrays, the smallest of any rank */
     int code;
 };
 
@@ -93,18 +94,17 @@ static void time_size(struct contest *contest, size_t bytes, double *cached, dou
 /* The size with which arrays of all sizes, from the second-level cache to the share of the last one, take least. */
 static void measure_threshold(struct contest *contest) {
     enum { MOST_SIZES = 8 };
-    const redist_caches *caches = redist_find_caches();
-    size_t sizes[MOST_SIZES], bytes = caches->last / 2;
+    size_t sizes[MOST_SIZES], bytes = contest->last / 2;
     double gains[MOST_SIZES], gain = 0, most = 0;
     int n = 0;
-    for (; bytes >= caches->second && n < MOST_SIZES; bytes /= 2)
-        if (bytes <= contest->arena.bytes) {
+    for (; bytes >= contest->second && n < MOST_SIZES; bytes /= 2)
+        if (bytes <= contest->largest) {
             double cached, past;
             time_size(contest, bytes, &cached, &past);
             sizes[n] = bytes;
             gains[n++] = (cached - past) / cached;
         }
-    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : caches->last / 2;
+    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : contest->last / 2;
     for (int i = 0; i < n; i++) {
         gain += gains[i]; /* of storing this size and all larger ones past the caches */
         if (gain > most) {
@@ -120,14 +120,24 @@ static size_t arena_bytes(void) {
     return bytes > SMALLEST_ARENA ? bytes : SMALLEST_ARENA;
 }
 
+/* Ranks time the same sizes, also where they see other caches: each may have a set of cores of its own. */
+static void agree_on_sizes(struct contest *contest, int created) {
+    const redist_caches *caches = redist_find_caches();
+    unsigned long long sizes[] = {caches->second, caches->last, created ? contest->arena.bytes : 0};
+    contest->code = redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, contest->node)));
+    contest->second = sizes[0];
+    contest->last = sizes[1];
+    contest->largest = sizes[2];
+}
+
 /* Leaves the guess where there is no memory to measure in. *measured: whether there was, on all ranks. */
 static int measure(const struct redist__context *context, struct redist__copy_table *table,
                    int *measured) {
     struct contest contest = {.node = context->node, .table = table};
     int created = redist__arena_create(&contest.arena, arena_bytes(), 0);
-    *measured = created;
-    contest.code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, measured, 1, MPI_INT, MPI_MIN, context->node)));
+    agree_on_sizes(&contest, created);
+    *measured = contest.largest != 0;
     for (int i = 0; i < REDIST__CASES && *measured; i++)
         measure_case(&contest, (enum redist__copy_case)i);
     if (*measured)
