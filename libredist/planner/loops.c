@@ -172,7 +172,12 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     }
 }
 
-/* A file may hold anything. */
+/* A file may hold anything. Only two kinds of copies are followed by a fence wherever they are made. */
+static int is_usable(const struct redist__loop *loop, enum redist__copy_case where) {
+    return !loop->nontemporal || where == REDIST__FAR_NONTEMPORAL ||
+           where == REDIST__STORES_NONTEMPORAL;
+}
+
 static int scan_case(const char *text, struct redist__copy_table *table,
                      enum redist__copy_case where) {
     for (int class = 0; class < REDIST__CLASSES; class ++) {
@@ -180,7 +185,8 @@ static int scan_case(const char *text, struct redist__copy_table *table,
         int length = 0;
         double *rate = &table->rates[where][class];
         if (sscanf(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
-            !redist__loop_scan(loop, &table->loops[where][class]))
+            !redist__loop_scan(loop, &table->loops[where][class]) ||
+            !is_usable(&table->loops[where][class], where))
             return 0;
         text += length;
         if (*text++ != (class + 1 < REDIST__CLASSES ? ',' : '\0'))
