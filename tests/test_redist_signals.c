@@ -467,6 +467,24 @@ START_TEST(unmapped_source) {
 }
 END_TEST
 
+/* A plan goes whatever its last execution returns. */
+START_TEST(freed_unfinished) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index sizes[] = {8, 9, 10};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    struct job job = begin_job(&given, "signals");
+    job.options.tiles = REDIST_PUT;
+    check_ok(plan_job(&job));
+    check_ok(redist_plan_put_begin(job.plan, address(&job, 1)));
+    int code = redist_plan_free(&job.plan);
+    check_all(job.plan == NULL && (code != REDIST_OK || job.arrays[0].bytes == 0),
+              "%s, the plan is %p", redist_error_name(code), (void *)job.plan);
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
 /* Host memory has no streams. */
 START_TEST(on_the_host) {
     test_element element = element_create(2);
@@ -490,8 +508,9 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes,   enqueued,    replayed,
-                                  waited_for,   tiles,           failures,    refusals,
-                                  other_arrays, unmapped_source, on_the_host, NULL};
+    const TTest *const tests[] = {between_axes, between_boxes,   enqueued,         replayed,
+                                  waited_for,   tiles,           failures,         refusals,
+                                  other_arrays, unmapped_source, freed_unfinished, on_the_host,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_signals", tests);
 }
