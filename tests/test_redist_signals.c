@@ -287,6 +287,8 @@ static void try_tiles(const exchange *given, const char *method) {
         uint64_t salt = random_bits();
         exchange_prepare(given, job.arrays, REDIST_FORWARD, salt);
         int failed = redist_plan_put_begin(job.plan, address(&job, 1));
+        if (job.options.partitions > 1 && job.arrays[0].bytes > 0) /* too early, which is no harm */
+            failed |= redist_plan_put_wait(job.plan, 1) != REDIST_ERR_STATE;
         failed |= put_all(&job, &sequence);
         if (job.options.partitions > 1)
             failed |= take_partitions(&job, taken);

@@ -303,7 +303,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
     if (plan->problem.asynchronous)
-        plan->transport.candidate.method->await(plan->transport.state, partitions);
+        REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);
     return redist__failure_report(&plan->failure);
