@@ -287,6 +287,8 @@ static void try_tiles(const exchange *given, const char *method) {
         uint64_t salt = random_bits();
         exchange_prepare(given, job.arrays, REDIST_FORWARD, salt);
         int failed = redist_plan_put_begin(job.plan, address(&job, 1));
+        if (job.options.partitions > 1 && job.arrays[0].bytes > 0) /* too early, which is no harm */
+            failed |= redist_plan_put_wait(job.plan, 1) != REDIST_ERR_STATE;
         failed |= put_all(&job, &sequence);
         if (job.options.partitions > 1)
             failed |= take_partitions(&job, taken);
@@ -423,11 +425,63 @@ START_TEST(other_arrays) {
     check_result(&job, REDIST_FORWARD, salt);
     check_code(
         redist_plan_execute_arrays(job.plan, REDIST_BACKWARD, address(&job, 0), address(&job, 1)),
-        job.arrays[0].bytes > 0 ? REDIST_ERR_STATE : REDIST_OK);
+        REDIST_ERR_STATE);
     check_code(redist_plan_execute_arrays(job.plan, REDIST_FORWARD, address(&job, 0),
                                           (char *)address(&job, 1) + 8),
                REDIST_ERR_ARGUMENT);
     check_ok(redist_plan_query(job.plan));
+    end_job(&job);
+    element_free(&element);
+}
+END_TEST
+
+/* The same on all ranks: the first one always has elements. */
+static int is_unmapped(const struct job *job) {
+    int unmapped = !redist_is_mappable(REDIST_SPACE_CUDA, address(job, 0), 1);
+    MPI_Bcast(&unmapped, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return unmapped;
+}
+
+/* Of array A peers have to know where it is for the way back only. */
+START_TEST(unmapped_source) {
+    static const enum test_memory kinds[2] = {MEMORY_PLAIN, MEMORY_SHARED};
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index sizes[] = {8, 9, 10};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        struct job job = begin_job(&given, methods[i]);
+        exchange_free_arrays(job.arrays);
+        exchange_arrays(&given, kinds, job.arrays);
+        uint64_t salt = random_bits();
+        check_ok(plan_job(&job));
+        exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt);
+        check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
+        check_result(&job, REDIST_FORWARD, salt);
+        if (harness_nranks > 1 && is_unmapped(&job)) /* CUDA's devices map all their memory */
+            check_code(redist_plan_execute(job.plan, REDIST_BACKWARD), REDIST_ERR_STATE);
+        exchange_prepare(&given, job.arrays, REDIST_FORWARD, salt + 1);
+        check_ok(redist_plan_execute(job.plan, REDIST_FORWARD));
+        check_result(&job, REDIST_FORWARD, salt + 1);
+        end_job(&job);
+    }
+    element_free(&element);
+}
+END_TEST
+
+/* A plan goes whatever its last execution returns. */
+START_TEST(freed_unfinished) {
+    NEEDS_STREAM_DEVICE();
+    test_element element = element_create(2);
+    const redist_index sizes[] = {8, 9, 10};
+    exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
+    struct job job = begin_job(&given, "signals");
+    job.options.tiles = REDIST_PUT;
+    check_ok(plan_job(&job));
+    check_ok(redist_plan_put_begin(job.plan, address(&job, 1)));
+    int code = redist_plan_free(&job.plan);
+    check_all(job.plan == NULL && (code != REDIST_OK || job.arrays[0].bytes == 0),
+              "%s, the plan is %p", redist_error_name(code), (void *)job.plan);
     end_job(&job);
     element_free(&element);
 }
@@ -456,8 +510,9 @@ START_TEST(on_the_host) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes, enqueued, replayed,
-                                  waited_for,   tiles,         failures, refusals,
-                                  other_arrays, on_the_host,   NULL};
+    const TTest *const tests[] = {between_axes, between_boxes,   enqueued,         replayed,
+                                  waited_for,   tiles,           failures,         refusals,
+                                  other_arrays, unmapped_source, freed_unfinished, on_the_host,
+                                  NULL};
     return harness_run(argc, argv, "test_redist_signals", tests);
 }

@@ -61,16 +61,17 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
                           name, array);
 }
 
-/* Peers know where they write to from when the plan was made. */
+/* Peers know where they write to from when the plan was made: a direction without that is unavailable on all ranks. */
 static int check_destination(const char *function, const redist_plan *plan, int side,
                              const void *array) {
-    if (!plan->problem.asynchronous || plan->transfer.side[side].bytes == 0 ||
-        (plan->problem.bound[side] && plan->problem.arrays[side] == array))
+    const struct redist__problem *problem = &plan->problem;
+    int known = problem->bound[side] && (problem->mapped[side] || plan->context->size == 1);
+    if (!problem->asynchronous ||
+        (known && (plan->transfer.side[side].bytes == 0 || problem->arrays[side] == array)))
         return REDIST_OK;
-    return redist_fail_in(function,
-                          plan->problem.bound[side] ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
+    return redist_fail_in(function, known ? REDIST_ERR_ARGUMENT : REDIST_ERR_STATE,
                           "array %s = %p is written in this direction: with options.asynchronous "
-                          "it has to be the one that the plan was made with",
+                          "it has to be the one that the plan was made with, which peers can map",
                           plan->request.names[side], array);
 }
 
@@ -119,6 +120,7 @@ typedef int run_plan(redist_plan *plan, int direction, void *const arrays[2]);
 static int run_bound(const char *function, redist_plan *plan, int direction, run_plan *run) {
     REDIST_TRY(check_start(function, plan, direction, REDIST_WHOLE));
     REDIST_TRY(check_bound(function, plan));
+    REDIST_TRY(check_destination(function, plan, !direction, plan->request.arrays[!direction]));
     return run(plan, direction, plan->request.arrays);
 }
 
@@ -301,7 +303,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
     if (plan->problem.asynchronous)
-        plan->transport.candidate.method->await(plan->transport.state, partitions);
+        REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);
     return redist__failure_report(&plan->failure);

@@ -285,13 +285,12 @@ int redist_plan_free(redist_plan **plan) {
         return redist_fail(REDIST_ERR_NULL, "plan = NULL");
     if (*plan == NULL)
         return REDIST_OK;
-    int code = redist__check_plan(__func__, *plan);
-    if (code == REDIST_OK && (*plan)->started)
+    REDIST_TRY(redist__check_plan(__func__, *plan));
+    int code = REDIST_OK; /* of an execution, which may have failed with any: the plan goes */
+    if ((*plan)->started)
         code = redist_plan_wait(*plan);
-    if (code == REDIST_OK && (*plan)->opened)
+    else if ((*plan)->opened)
         code = redist__close_tiles(__func__, *plan, (*plan)->problem.tiles);
-    if (code == REDIST_ERR_STATE)
-        return code;
     struct redist__request request = (*plan)->request;
     redist__plan_destroy(*plan);
     close_request(&request);

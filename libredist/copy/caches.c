@@ -10,7 +10,9 @@ static redist_caches found = {"unknown processor", (size_t)512 << 10, (size_t)2 
 static void find(void) {
     redist__read_caches(&found);
     if (found.last < found.second)
-        found.last = found.last_whole = found.second;
+        found.last = found.second;
+    if (found.last_whole < found.last)
+        found.last_whole = found.last;
 }
 
 /* Once, by one thread: it takes milliseconds. */

@@ -13,12 +13,13 @@ static hwloc_obj_t last_cache(hwloc_topology_t topology) {
     return cache;
 }
 
+/* Of a cache whose size is unknown, 0 stands there. */
 static void read_sizes(hwloc_topology_t topology, redist_caches *caches) {
     hwloc_obj_t second = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
     hwloc_obj_t last = last_cache(topology);
-    if (second != NULL)
+    if (second != NULL && second->attr->cache.size != 0)
         caches->second = (size_t)second->attr->cache.size;
-    if (last == NULL)
+    if (last == NULL || last->attr->cache.size == 0)
         return;
     int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, last->cpuset, HWLOC_OBJ_CORE);
     caches->last_whole = (size_t)last->attr->cache.size;

@@ -116,7 +116,8 @@ struct redist__method {
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */
-    void (*await)(void *state, int partitions);    /* asynchronous: the stream waits for so many */
+    /* Asynchronous: the stream waits for so many. REDIST_ERR_STATE if tiles are left to put: nothing happens then. */
+    int (*await)(void *state, int partitions);
     void (*close)(void *state);
 
     /* Asynchronous: notes failures of executions that the device has come to. */

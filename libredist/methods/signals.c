@@ -270,6 +270,12 @@ static void note_near(struct redist__signals *signals, const char *table) {
     }
 }
 
+/* In nanoseconds; nobody waits for longer than a century. */
+static uint64_t patience_of(double seconds) {
+    const double most = 3e9;
+    return (uint64_t)(1e9 * (seconds < most ? seconds : most));
+}
+
 static int prepare_signals(struct redist__signalled *state, const struct place places[]) {
     const struct redist__problem *problem = state->problem;
     size_t size = (size_t)problem->context->size, bytes = size * (sizeof(void *) + 2);
@@ -285,7 +291,7 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
                                               .status = (uint64_t *)(void *)state->status,
-                                              .patience = (uint64_t)(1e9 * problem->wait_seconds),
+                                              .patience = patience_of(problem->wait_seconds),
                                               .rank = problem->context->rank,
                                               .size = problem->context->size};
     note_near(&state->signals, table);

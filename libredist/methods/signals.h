@@ -70,7 +70,7 @@ void redist__signals_fail(const struct redist__signalled *state);
 /* An execution in tiles (signals_tiles.c). */
 void redist__signals_open(void *state, void *array);
 void redist__signals_put(void *state, const struct redist__tile *tile);
-void redist__signals_await(void *state, int partitions);
+int redist__signals_await(void *state, int partitions);
 void redist__signals_close(void *state);
 
 #endif

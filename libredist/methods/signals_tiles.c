@@ -186,16 +186,17 @@ static int await(const struct redist__signalled *state, int partitions) {
     const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
                                       .direction = REDIST_FORWARD,
                                       .partitions = (uint32_t)partitions};
-    if (!all_put(state))
-        return redist__fail(REDIST_ERR_STATE, "a stream cannot wait for partitions before this "
-                                              "rank has put all its tiles");
     int code = join(state, state->owned, state->own_stream);
     return code == REDIST_OK ? redist__signals_gate(state, state->problem->stream, &gate) : code;
 }
 
-void redist__signals_await(void *data, int partitions) {
+int redist__signals_await(void *data, int partitions) {
     const struct redist__signalled *state = data;
+    if (!redist__has_failed(state->problem) && !all_put(state))
+        return redist__fail(REDIST_ERR_STATE, "a stream cannot wait for partitions before this "
+                                              "rank has put all its tiles");
     redist__attempt(state->problem, await(state, partitions));
+    return REDIST_OK;
 }
 
 static int close_tiles(const struct redist__signalled *state) {

@@ -22,6 +22,7 @@ struct contest {
     MPI_Comm node;
     struct redist__arena arena;
     struct redist__copy_table *table;
+    size_t second, last, largest; /* the caches and the arrays, the smallest of any rank */
     int code;
 };
 
@@ -93,18 +94,17 @@ static void time_size(struct contest *contest, size_t bytes, double *cached, dou
 /* The size with which arrays of all sizes, from the second-level cache to the share of the last one, take least. */
 static void measure_threshold(struct contest *contest) {
     enum { MOST_SIZES = 8 };
-    const redist_caches *caches = redist_find_caches();
-    size_t sizes[MOST_SIZES], bytes = caches->last / 2;
+    size_t sizes[MOST_SIZES], bytes = contest->last / 2;
     double gains[MOST_SIZES], gain = 0, most = 0;
     int n = 0;
-    for (; bytes >= caches->second && n < MOST_SIZES; bytes /= 2)
-        if (bytes <= contest->arena.bytes) {
+    for (; bytes >= contest->second && n < MOST_SIZES; bytes /= 2)
+        if (bytes <= contest->largest) {
             double cached, past;
             time_size(contest, bytes, &cached, &past);
             sizes[n] = bytes;
             gains[n++] = (cached - past) / cached;
         }
-    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : caches->last / 2;
+    contest->table->nontemporal_bytes = n > 0 ? sizes[0] : contest->last / 2;
     for (int i = 0; i < n; i++) {
         gain += gains[i]; /* of storing this size and all larger ones past the caches */
         if (gain > most) {
@@ -120,14 +120,24 @@ static size_t arena_bytes(void) {
     return bytes > SMALLEST_ARENA ? bytes : SMALLEST_ARENA;
 }
 
+/* Ranks time the same sizes, also where they see other caches: each may have a set of cores of its own. */
+static void agree_on_sizes(struct contest *contest, int created) {
+    const redist_caches *caches = redist_find_caches();
+    unsigned long long sizes[] = {caches->second, caches->last, created ? contest->arena.bytes : 0};
+    contest->code = redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, contest->node)));
+    contest->second = sizes[0];
+    contest->last = sizes[1];
+    contest->largest = sizes[2];
+}
+
 /* Leaves the guess where there is no memory to measure in. *measured: whether there was, on all ranks. */
 static int measure(const struct redist__context *context, struct redist__copy_table *table,
                    int *measured) {
     struct contest contest = {.node = context->node, .table = table};
     int created = redist__arena_create(&contest.arena, arena_bytes(), 0);
-    *measured = created;
-    contest.code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, measured, 1, MPI_INT, MPI_MIN, context->node)));
+    agree_on_sizes(&contest, created);
+    *measured = contest.largest != 0;
     for (int i = 0; i < REDIST__CASES && *measured; i++)
         measure_case(&contest, (enum redist__copy_case)i);
     if (*measured)
@@ -162,7 +172,12 @@ static void print_case(const struct redist__copy_table *table, enum redist__copy
     }
 }
 
-/* A file may hold anything. */
+/* A file may hold anything. Only two kinds of copies are followed by a fence wherever they are made. */
+static int is_usable(const struct redist__loop *loop, enum redist__copy_case where) {
+    return !loop->nontemporal || where == REDIST__FAR_NONTEMPORAL ||
+           where == REDIST__STORES_NONTEMPORAL;
+}
+
 static int scan_case(const char *text, struct redist__copy_table *table,
                      enum redist__copy_case where) {
     for (int class = 0; class < REDIST__CLASSES; class ++) {
@@ -170,7 +185,8 @@ static int scan_case(const char *text, struct redist__copy_table *table,
         int length = 0;
         double *rate = &table->rates[where][class];
         if (sscanf(text, "%31[^=,]=%lf%n", loop, rate, &length) != 2 || !(*rate > 0) ||
-            !redist__loop_scan(loop, &table->loops[where][class]))
+            !redist__loop_scan(loop, &table->loops[where][class]) ||
+            !is_usable(&table->loops[where][class], where))
             return 0;
         text += length;
         if (*text++ != (class + 1 < REDIST__CLASSES ? ',' : '\0'))
@@ -226,14 +242,14 @@ static int find_or_measure(const struct redist__context *context, const redist_o
     return code;
 }
 
+/* Also small arrays need a size that is the same on all ranks: these may know different tables from other
+ * communicators, or from other nodes. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
-    *nontemporal_bytes = redist__copy_table()->nontemporal_bytes;
-    if (largest_bytes <= LEAST_BYTES)
-        return REDIST_OK;
-    int known = redist__copy_is_set();
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
+    int known = largest_bytes <= LEAST_BYTES || redist__copy_is_set(), code = REDIST_OK;
+    if (largest_bytes > LEAST_BYTES)
+        code = redist_check_mpi(
+            redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
     if (code == REDIST_OK && !known)
         code = find_or_measure(context, options);
     unsigned long long bytes = redist__copy_table()->nontemporal_bytes;

@@ -183,7 +183,8 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
     const struct redist__method *method = transport->candidate.method;
     void *const *array = contest->array;
     method->start(transport->state, REDIST_FORWARD, array[0], array[1]);
-    if (contest->problem->bound[0])
+    if (contest->problem->bound[0] &&
+        (contest->problem->mapped[0] || contest->problem->context->size == 1))
         method->start(transport->state, REDIST_BACKWARD, array[1], array[0]);
 }
 

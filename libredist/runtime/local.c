@@ -128,6 +128,8 @@ static int place_in_file(struct part *part) {
 
 static int place_in_heap(struct part *part) {
     part->base = aligned_alloc(PAGE, part->bytes);
+    if (part->base != NULL)
+        memset(part->base, 0, part->bytes);
     return part->base != NULL;
 }
 
@@ -244,13 +246,9 @@ struct redist__mapping {
 
 static struct import *imports;
 
-static int is_same_process(const struct redist__process *a, const struct redist__process *b) {
-    return a->space == b->space && a->number == b->number && a->start == b->start;
-}
-
 static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
     return import->handle.key == handle->key &&
-           is_same_process(&import->handle.owner, &handle->owner);
+           redist__process_is_same(&import->handle.owner, &handle->owner);
 }
 
 static struct way way_of(const struct redist__memory_handle *handle) {
@@ -276,7 +274,7 @@ static int open_way(const struct redist__memory_handle *handle) {
 }
 
 int redist__local_reaches(const struct redist__memory_handle *probe) {
-    if (probe->key == 0 || is_same_process(&probe->owner, &file.owner))
+    if (probe->key == 0 || redist__process_is_same(&probe->owner, &file.owner))
         return 1;
     int descriptor = open_way(probe);
     if (descriptor >= 0)
@@ -365,7 +363,7 @@ char *redist__local_map(const struct redist__memory_handle *handle,
                         struct redist__mappings *mappings) {
     pthread_mutex_lock(&lock);
     char *page = NULL;
-    if (is_same_process(&handle->owner, &file.owner)) {
+    if (redist__process_is_same(&handle->owner, &file.owner)) {
         page = (char *)(uintptr_t)handle->base;
     } else {
         const struct import *import = find_mapping(mappings, handle);
