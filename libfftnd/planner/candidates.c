@@ -83,7 +83,8 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
         .segments = 1,
         .partitions = 1};
     int small, code = find_small(comm, request, candidates->nranks, &small);
-    guess->untiled = !transposed && small;
+    guess->untiled =
+        !transposed && small && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(comm, request, candidates->nranks, &guess->nontemporal_bytes);
     if (is_on_device(request))
