@@ -44,7 +44,7 @@ folder_of() { # pass
 # make it see false warnings, so these are no errors there.
 declare -A options=(
     [gcc]='-Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90'
-    [clang]='-Dmpi=openmpi -Dwerror=true -Ddevice_architectures=90'
+    [clang]='-Dmpi=openmpi -Dfortran=disabled -Dwerror=true -Ddevice_architectures=90'
     [mpich]='-Dmpi=mpich -Dcuda=disabled -Dwerror=true -Dc_args=-Wno-stringop-overflow'
     [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Db_sanitize=address,undefined
         -Db_lundef=false -Doptimization=1'
