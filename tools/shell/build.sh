@@ -26,6 +26,8 @@ is_configured() { # folder, options
 }
 
 # Configures a build folder unless that is done, and builds it.
+# All of it, or what build_targets lists.
+build_targets=()
 build_folder() { # folder, options of meson setup
     local folder=$1 log chosen
     shift
@@ -36,7 +38,7 @@ build_folder() { # folder, options of meson setup
         quietly "$log-setup.txt" meson setup "$folder" "$@" || return
         echo "$chosen" >"$folder/chosen.txt"
     fi
-    quietly "$log-build.txt" ninja --quiet -C "$folder"
+    quietly "$log-build.txt" ninja --quiet -C "$folder" "${build_targets[@]}"
 }
 
 # The build that users run: optimised, Open MPI, examples and benchmarks.
