@@ -33,6 +33,10 @@ void redist__copy_run_together(int n, const struct redist__copy copies[],
                                const char *const sources[], char *const destinations[],
                                enum redist__copy_use use);
 
+/* The loop that is best for a copy. */
+const struct redist__loop *redist__copy_choose(const struct redist__copy *copy,
+                                               enum redist__copy_use use);
+
 /* The same as redist__copy_run with a given loop, which runs of its registers' least_run bytes and more suit. */
 void redist__copy_run_with(const struct redist__copy *copy, const void *source, void *destination,
                            const struct redist__loop *loop);

@@ -89,7 +89,8 @@ static void transpose(const struct redist__copy *copy, const struct matrix *matr
                                              .count = {nrows},
                                              .source = {(ptrdiff_t)(count * copy->run)},
                                              .destination = {row}};
-            redist__copy_run(&out, tile, to + (ptrdiff_t)r * row + c * copy->run, use);
+            redist__copy_run_with(&out, tile, to + (ptrdiff_t)r * row + c * copy->run,
+                                  redist__copy_choose(&out, use));
         }
 }
 
