@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
-#include "check.h"
-#include "engine.h"
 #include "offload.h"
+#include "plan.h"
 #include "planner/planner.h"
+#include "wavenumbers.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, MESSAGE_BYTES = 512 };
-
-/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
-struct started {
-    int is_started, has_thread;
-    int direction, code;
-    void *in, *out;
-    pthread_t thread;
-    char message[MESSAGE_BYTES]; /* of the thread */
-};
-
-struct fftnd_plan {
-    struct fftnd__engine engine;
-    struct started started;
-    char *method, *wisdom_file; /* own copies of the user's options */
-};
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
 
 /* ---------------------------------------------------------------- versions */
 
@@ -169,9 +153,7 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
     return redist_check_comm_in(function, plan->engine.transform.comm);
 }
 
-/* What a transform changes is not for others until it is complete. No communication: the transform may be
- * communicating. */
-static int check_idle(const char *function, const fftnd_plan *plan) {
+int fftnd__check_idle(const char *function, const fftnd_plan *plan) {
     int code = check_plan(function, plan);
     if (code == REDIST_OK && plan->started.is_started)
         code = redist_fail_in(function, REDIST_ERR_STATE,
@@ -208,40 +190,6 @@ int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
     return code;
 }
 
-/* Of element `n` of an axis of the spectral side that is transformed from real to real. */
-static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
-    static const double lowest[] = {
-        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
-        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5,
-        [FFTND_R2HC] = 0, [FFTND_HC2R] = 0, [FFTND_DHT] = 0};
-    int is_negative =
-        (r2r == FFTND_R2HC && n > modes / 2) || (r2r == FFTND_DHT && n >= (modes + 1) / 2);
-    return lowest[r2r] + (double)(is_negative ? n - modes : n);
-}
-
-/* The mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
-static redist_index long_mode(const struct fftnd__transform *transform, redist_index place) {
-    const struct fftnd__chain *chain = &transform->chain;
-    const int *memory = transform->memory[FFTND_SPECTRAL];
-    redist_index columns = chain->points[memory[1]], mode[2];
-    mode[memory[0]] = place / columns;
-    mode[memory[1]] = place % columns;
-    return mode[0] + chain->points[0] * mode[1];
-}
-
-static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
-    const struct fftnd__chain *chain = &transform->chain;
-    redist_index modes = chain->modes[axis];
-    if (chain->twiddles) {
-        modes = chain->points[0] * chain->points[1];
-        n = long_mode(transform, n);
-    }
-    if (fftnd__is_r2r(transform, axis))
-        return wavenumber_r2r(transform->r2r[REDIST_FORWARD][axis], n, modes);
-    int is_negative = chain->axes[axis] == FFTND_AXIS_COMPLEX && n >= (modes + 1) / 2;
-    return (double)(is_negative ? n - modes : n);
-}
-
 /* The library's number of a user's axis. */
 static int own_axis(const struct fftnd__transform *transform, int axis) {
     int own = 0;
@@ -256,9 +204,8 @@ struct part {
     ptrdiff_t stride;
 };
 
-static struct part part_of(const struct fftnd_plan *plan, enum fftnd_side side, int axis) {
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
+static struct part part_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           enum fftnd_side side, int axis) {
     const struct fftnd__alignment *alignment = &step->alignment;
     const int *memory = transform->memory[side];
     int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
@@ -280,14 +227,33 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
-    const struct part part = part_of(plan, FFTND_SPECTRAL, axis);
+    const struct part part =
+        part_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
     if (k == NULL && part.count > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
                            (long long)part.count, axis);
     for (redist_index i = 0; i < part.count; i++)
-        k[i] = wavenumber(transform, own_axis(transform, axis), part.start + i);
+        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), part.start + i);
     return REDIST_OK;
+}
+
+fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
+                              const struct fftnd__step *array, enum fftnd_side side, size_t bytes) {
+    const struct fftnd__batch *batch = &transform->batch;
+    fftnd_layout own = {.ndims = transform->user_ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        const struct part part = part_of(transform, array, side, axis);
+        own.sizes[axis] = part.size;
+        own.start[axis] = part.start;
+        own.count[axis] = part.count;
+        own.stride[axis] = part.stride;
+    }
+    own.batch_stride =
+        batch->axis >= 0 ? array->local.stride[batch->axis] : (ptrdiff_t)array->local.elements;
+    own.element_bytes = fftnd__element_bytes(transform, array->real);
+    own.bytes = bytes;
+    return own;
 }
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
@@ -297,26 +263,14 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
                            (int)side);
     if (code != REDIST_OK)
         return code;
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
-    const struct fftnd__batch *batch = &transform->batch;
-    fftnd_layout own = {.ndims = transform->user_ndims};
-    for (int axis = 0; axis < own.ndims; axis++) {
-        const struct part part = part_of(plan, side, axis);
-        own.sizes[axis] = part.size;
-        own.start[axis] = part.start;
-        own.count[axis] = part.count;
-        own.stride[axis] = part.stride;
-    }
-    own.batch_stride =
-        batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
-    own.element_bytes = fftnd__element_bytes(transform, step->real);
-    own.bytes = fftnd__engine_bytes(&plan->engine, (int)side);
+    fftnd_layout own =
+        fftnd__layout_of(&plan->engine.transform, fftnd__engine_input(&plan->engine, (int)side),
+                         side, fftnd__engine_bytes(&plan->engine, (int)side));
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
@@ -352,7 +306,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
 }
 
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     fftnd_phases own;
@@ -385,7 +339,7 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     code = redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes));
@@ -404,9 +358,7 @@ static int check_mapped(const char *function, const struct fftnd__transform *tra
                           array->name, array->data);
 }
 
-/* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
- * do. With skip_agreement a broken plan takes its peers through their exchanges. */
-static int agree(const struct fftnd__engine *engine, int code) {
+int fftnd__agree_to_run(const struct fftnd__engine *engine, int code) {
     const struct fftnd__transform *transform = &engine->transform;
     int nranks = 1;
     if (transform->options.skip_agreement)
@@ -417,18 +369,9 @@ static int agree(const struct fftnd__engine *engine, int code) {
     return nranks == 1 ? code : redist_agree(transform->comm, code);
 }
 
-/* Of this rank alone. */
-static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
-                           const void *in, const void *out) {
-    static const char *const names[2] = {"physical", "spectral"};
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
-                              direction);
-    const struct fftnd__array arrays[2] = {
-        {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
-        {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
+int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
+                           const struct fftnd__array arrays[2]) {
+    const struct fftnd__transform *transform = &engine->transform;
     int code = fftnd__check_arrays(function, arrays, transform->options.in_place);
     /* a driver may fail on this rank alone */
     int checks = transform->library->check != NULL && !transform->options.skip_agreement;
@@ -438,17 +381,31 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
                                              fftnd__element_bytes(transform, 0));
     for (int i = 0; i < 2 && code == REDIST_OK; i++)
         code = check_mapped(function, transform, &arrays[i]);
-    if (code == REDIST_OK && !plan->engine.has_workspace)
+    if (code == REDIST_OK && !engine->has_workspace)
         code = redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
     return code;
 }
 
+/* Of this rank alone. */
+static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
+                           const void *in, const void *out) {
+    static const char *const names[2] = {"physical", "spectral"};
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
+    const struct fftnd__array arrays[2] = {
+        {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
+        {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
+    return fftnd__check_execution(function, &plan->engine, arrays);
+}
+
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
-    int code = check_idle(function, plan);
+    int code = fftnd__check_idle(function, plan);
     if (code != REDIST_OK)
         return code;
-    code = agree(&plan->engine, check_arguments(function, plan, direction, in, out));
+    code = fftnd__agree_to_run(&plan->engine, check_arguments(function, plan, direction, in, out));
     return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
 }
 
@@ -461,7 +418,7 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
 }
 
 int fftnd_plan_query(fftnd_plan *plan) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     return code == REDIST_OK ? fftnd__engine_query(&plan->engine) : code;
 }
 
@@ -469,7 +426,7 @@ int fftnd_plan_query(fftnd_plan *plan) {
 
 static void *run_in_thread(void *data) {
     fftnd_plan *plan = data;
-    struct started *started = &plan->started;
+    struct fftnd__started *started = &plan->started;
     started->code = fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
     if (started->code != REDIST_OK) /* messages are each thread's own */
         snprintf(started->message, sizeof started->message, "%s", redist_error_message());
@@ -485,22 +442,23 @@ static int may_overlap(const struct fftnd__transform *transform) {
 }
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
-    code = agree(&plan->engine, check_arguments(__func__, plan, direction, input, output));
+    code = fftnd__agree_to_run(&plan->engine,
+                               check_arguments(__func__, plan, direction, input, output));
     if (code != REDIST_OK)
         return code;
-    struct started *started = &plan->started;
-    *started =
-        (struct started){.is_started = 1, .direction = direction, .in = input, .out = output};
+    struct fftnd__started *started = &plan->started;
+    *started = (struct fftnd__started){
+        .is_started = 1, .direction = direction, .in = input, .out = output};
     started->has_thread = may_overlap(&plan->engine.transform) &&
                           pthread_create(&started->thread, NULL, run_in_thread, plan) == 0;
     return REDIST_OK;
 }
 
 static int complete(fftnd_plan *plan) {
-    struct started *started = &plan->started;
+    struct fftnd__started *started = &plan->started;
     started->is_started = 0;
     if (!started->has_thread)
         return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
@@ -520,7 +478,7 @@ int fftnd_wait(fftnd_plan *plan) {
 /* ---------------------------------------------------------------- transfers, and the end */
 
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
-    int code = check_idle(__func__, plan);
+    int code = fftnd__check_idle(__func__, plan);
     if (code != REDIST_OK)
         return code;
     if (plan->engine.transform.offload == NULL) /* on all ranks */
@@ -562,6 +520,9 @@ int fftnd_plan_free(fftnd_plan **plan) {
     int code = check_plan(__func__, *plan);
     if (code != REDIST_OK)
         return code;
+    if ((*plan)->operators > 0) /* on all ranks */
+        return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
+                           (*plan)->operators);
     if ((*plan)->started.is_started)
         code = complete(*plan);
     destroy_plan(*plan);

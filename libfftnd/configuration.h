@@ -28,6 +28,9 @@ struct fftnd__request {
     int has_order, order[REDIST_MAX_NDIMS];
 };
 
+/* The factor of a forward and backward transform without scaling. */
+double fftnd__logical_size(const struct fftnd__request *request);
+
 /* Elements of an axis on the spectral side. */
 static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {
     const struct fftnd__shape *shape = &request->shape;

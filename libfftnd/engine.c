@@ -32,27 +32,8 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
         }
 }
 
-/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
-static double logical_extent(const struct fftnd__request *request, int axis) {
-    double n = (double)request->shape.points[axis];
-    if (request->shape.axes[axis] == FFTND_AXIS_NONE)
-        return 1;
-    if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
-        return n;
-    return 2 * (request->r2r[axis] == FFTND_DCT1   ? n - 1
-                : request->r2r[axis] == FFTND_DST1 ? n + 1
-                                                   : n);
-}
-
-static double logical_size(const struct fftnd__request *request) {
-    double product = 1;
-    for (int i = 0; i < request->shape.ndims; i++)
-        product *= logical_extent(request, i);
-    return product;
-}
-
 static void set_scale(struct fftnd__engine *engine, const struct fftnd__request *request) {
-    double size = logical_size(request);
+    double size = fftnd__logical_size(request);
     enum fftnd_scaling scaling = request->options.scaling;
     double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrt(size) : 1;
     engine->directions[REDIST_FORWARD].scale = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
@@ -222,6 +203,11 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
+/* An operator is applied in one direction. */
+static int has_direction(const struct fftnd__engine *engine, int direction) {
+    return engine->transform.applied == NULL || direction == engine->applies;
+}
+
 /* Once; after a failure nothing is planned. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
@@ -240,8 +226,9 @@ static int build_stepwise(struct fftnd__engine *engine) {
         return REDIST_OK;
     free_programs(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__build_stepwise(&engine->directions[direction].program, &engine->transform,
-                                     direction);
+        if (has_direction(engine, direction))
+            code = fftnd__build_stepwise(&engine->directions[direction].program, &engine->transform,
+                                         direction);
     code = redist_agree(engine->transform.comm, code);
     engine->built = code == REDIST_OK ? FFTND__STEPWISE : FFTND__NOT_BUILT;
     return code;
@@ -253,8 +240,9 @@ static int build_fused(struct fftnd__engine *engine) {
     if (engine->built != FFTND__FUSED) {
         free_programs(engine);
         for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
-            code = fftnd__build_fused(&engine->directions[direction].program, &engine->transform,
-                                      direction, &engine->may_fuse);
+            if (has_direction(engine, direction))
+                code = fftnd__build_fused(&engine->directions[direction].program,
+                                          &engine->transform, direction, &engine->may_fuse);
         engine->built = code == REDIST_OK && engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
     }
     return engine->built == FFTND__FUSED ? plan_once(engine) : code;
@@ -427,6 +415,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
     memcpy(transform->memory, request->memory, sizeof transform->memory);
     memcpy(transform->padding, request->padding, sizeof transform->padding);
+    transform->fields[0] = transform->fields[1] = 1;
     set_r2r(transform, request);
     set_scale(engine, request);
     find_method(engine);
@@ -448,10 +437,42 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     return code;
 }
 
+/* The side that is not stored lies as the steps leave it. */
+static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
+    memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
+    memset(transform->padding[side], 0, sizeof transform->padding[0]);
+    transform->chain.moves[side] = 0;
+}
+
+int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+                        const struct fftnd__operator *op, int direction) {
+    struct fftnd__transform *transform = &engine->transform;
+    *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
+    transform->applied = op;
+    transform->fields[0] = op->inputs;
+    transform->fields[1] = op->outputs;
+    if (transform->batch.axis < 0 && (op->inputs > 1 || op->outputs > 1)) {
+        int is_first = transform->options.batch_position == FFTND_BATCH_FIRST;
+        transform->batch.axis = is_first ? 0 : transform->chain.ndims;
+        transform->batch.shift = is_first;
+    }
+    drop_side(transform, (enum fftnd_side) !direction);
+    transform->options.user_workspace = 0;
+    transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
+    transform->configuration.transposed = transform->configuration.before_exchange = 0;
+    transform->configuration.segments = transform->configuration.partitions = 1;
+    engine->directions[direction].scale = 1;
+    find_method(engine);
+    int code = build_programs(engine);
+    return code == REDIST_OK ? take_workspace(engine) : code;
+}
+
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     free_programs(engine);
     free_work(engine);
+    if (transform->applied != NULL) /* the rest is the plan's */
+        return;
     if (transform->space != NULL)
         transform->space->event_destroy(transform->event);
     fftnd__pool_free(transform->pool);
@@ -466,11 +487,22 @@ const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine
     return &engine->directions[direction].program.steps[0];
 }
 
+const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction) {
+    const struct fftnd__program *program = &engine->directions[direction].program;
+    return &program->steps[program->nsteps];
+}
+
 /* Arrays that serve as work space have room for every step. */
-size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
+size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
+                                 const struct fftnd__step *array) {
     const fftnd_options *options = &engine->transform.options;
-    return options->in_place || options->overwrite_input ? engine->largest_bytes
-                                                         : step_bytes_at(engine, direction, 0);
+    return options->in_place || options->overwrite_input
+               ? engine->largest_bytes
+               : fftnd__step_bytes(&engine->transform, array);
+}
+
+size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
+    return fftnd__engine_array_bytes(engine, fftnd__engine_input(engine, direction));
 }
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine) {

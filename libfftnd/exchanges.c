@@ -44,7 +44,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
 /* Of an array axis, without padding. */
 static redist_index count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis ? transform->batch.count
+    return axis == transform->batch.axis ? step->fields * transform->batch.count
                                          : step->alignment.count[axis - transform->batch.shift];
 }
 
