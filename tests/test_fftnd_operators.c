@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "fft_random.h"
-#include "fftnd_operators.h"
 #include "harness.h"
+#include "operator_trial.h"
 
 static const double pi = 3.14159265358979323846;
-
-enum { MOST = 8 }; /* fields */
 
 /* ---------------------------------------------------------------- arrays */
 
@@ -82,284 +80,10 @@ static void *allocate(size_t bytes) {
 
 /* ---------------------------------------------------------------- one test of an operator */
 
-struct trial {
-    const fft_case *given;
-    fftnd_plan *plan;
-    fftnd_layout side[2];
-    enum fftnd_operator_kind kind;
-    fftnd_operator_options options;
-    double lengths[REDIST_MAX_NDIMS], shift[REDIST_MAX_NDIMS];
-    int axes[REDIST_MAX_NDIMS], orders[REDIST_MAX_NDIMS];
-    double complex *symbols[REDIST_MAX_NDIMS];
-    const double *symbol_lists[REDIST_MAX_NDIMS];
-    int naxes, listed[REDIST_MAX_NDIMS]; /* axes that take part */
-    int inputs, outputs;
-    double *k[REDIST_MAX_NDIMS]; /* of this rank, with units */
-    int odd[REDIST_MAX_NDIMS];   /* whether derivatives of odd order exist */
-    char *arrays[2];             /* of the plan, the same one in place */
-};
-
 static struct array array_of(const struct trial *trial, int side) {
     return (struct array){&trial->side[side], trial->arrays[side],
                           trial->given->precision == FFTND_FLOAT,
                           fft_case_components(trial->given, (enum fftnd_side)side)};
-}
-
-static enum fftnd_axis kind_of(const fft_case *given, int axis) {
-    if (given->kind == FFTND_MIXED) {
-        return given->axes[axis];
-    }
-    return fft_case_r2r(given, axis) >= 0        ? FFTND_AXIS_R2R
-           : fft_case_halved_axis(given) == axis ? FFTND_AXIS_HALVED
-                                                 : FFTND_AXIS_COMPLEX;
-}
-
-static int is_cosine(const fft_case *given, int axis) {
-    return kind_of(given, axis) == FFTND_AXIS_R2R && fft_case_r2r(given, axis) <= FFTND_DST4;
-}
-
-static int has_wavenumbers(const fft_case *given, int axis) {
-    return kind_of(given, axis) != FFTND_AXIS_NONE &&
-           !(kind_of(given, axis) == FFTND_AXIS_R2R && fft_case_r2r(given, axis) == FFTND_HC2R);
-}
-
-static int is_wave(const fft_case *given, int axis) {
-    return kind_of(given, axis) == FFTND_AXIS_COMPLEX || kind_of(given, axis) == FFTND_AXIS_HALVED;
-}
-
-static double unit_of(const struct trial *trial, int axis) {
-    const double turn = is_cosine(trial->given, axis) ? pi : 2 * pi;
-    return trial->options.lengths != NULL ? turn / trial->lengths[axis] : 1;
-}
-
-/* A derivative of odd order multiplies the mode half-way by 0. */
-static double odd_of(const struct trial *trial, int axis, double k) {
-    const double n = fabs(k) / unit_of(trial, axis);
-    return is_wave(trial->given, axis) &&
-                   2 * n < (double)fft_case_retained(trial->given, axis) - 0.25
-               ? k
-               : 0;
-}
-
-static double complex power_of(const struct trial *trial, int axis, double k) {
-    const int order = trial->orders[axis];
-    return cpow(I, order) * pow(order % 2 != 0 ? odd_of(trial, axis, k) : k, order);
-}
-
-/* What the operator multiplies input `in` of a mode by on its way to output `out`. */
-static double complex symbol_of(const struct trial *trial, const redist_index at[], int out,
-                                int in) {
-    double k[REDIST_MAX_NDIMS] = {0}, odd[REDIST_MAX_NDIMS] = {0}, q = 0, odd_q = 0;
-    double complex product = 1;
-    for (int a = 0; a < trial->naxes; a++) {
-        const int axis = trial->listed[a];
-        k[a] = trial->k[axis][at[axis]];
-        odd[a] = odd_of(trial, axis, k[a]);
-        q += k[a] * k[a];
-        odd_q += odd[a] * odd[a];
-        if (trial->kind == FFTND_DERIVATIVE) {
-            product *= power_of(trial, axis, k[a]);
-        } else if (trial->kind == FFTND_SHIFT) {
-            product *= cos(k[a] * trial->shift[axis]) + I * sin(odd[a] * trial->shift[axis]);
-        } else if (trial->kind == FFTND_SYMBOLS && trial->symbols[axis] != NULL) {
-            product *= trial->symbols[axis][trial->side[1].start[axis] + at[axis]];
-        }
-    }
-    const double c = trial->options.coefficient, zero = trial->options.zero_mode;
-    switch (trial->kind) {
-    case FFTND_GRADIENT:
-        return I * odd[out];
-    case FFTND_DIVERGENCE:
-        return I * odd[in];
-    case FFTND_CURL:
-        if (trial->naxes == 2) {
-            return in == 1 ? I * odd[0] : -I * odd[1];
-        }
-        return in == out                 ? 0
-               : (in - out + 3) % 3 == 2 ? I * odd[(out + 1) % 3]
-                                         : -I * odd[(out + 2) % 3];
-    case FFTND_LERAY:
-        return (in == out) - (odd_q > 0 ? odd[in] * odd[out] / odd_q : 0);
-    case FFTND_LAPLACIAN:
-        return -q;
-    case FFTND_INVERSE_LAPLACIAN:
-        return q > 0 ? -1 / q : zero;
-    case FFTND_HELMHOLTZ:
-        return c - q;
-    case FFTND_INVERSE_HELMHOLTZ:
-        return 1 / (c - q);
-    case FFTND_BIHARMONIC:
-        return q * q;
-    case FFTND_INVERSE_BIHARMONIC:
-        return q > 0 ? 1 / (q * q) : zero;
-    case FFTND_SHELL:
-        return sqrt(q) >= trial->options.shell[0] && sqrt(q) < trial->options.shell[1];
-    case FFTND_MODES:
-        return (out + 1) * (in + 2) + I * odd_q - 0.5 * k[in % trial->naxes];
-    default:
-        return product;
-    }
-}
-
-/* FFTND_MODES: the same by a function. */
-static int multiply_row(void *data, const fftnd_row *row) {
-    const struct trial *trial = data;
-    if (row->ninputs != trial->inputs || row->noutputs != trial->outputs || row->numbers != 2 ||
-        row->ndims != trial->given->ndims || row->n < 1) {
-        return 1;
-    }
-    for (int out = 0; out < row->noutputs; out++) {
-        for (int i = 0; i < row->n; i++) {
-            double complex sum = 0;
-            for (int in = 0; in < row->ninputs; in++) {
-                double odd_q = 0;
-                for (int a = 0; a < trial->naxes; a++) {
-                    odd_q += row->odd[trial->listed[a]][i] * row->odd[trial->listed[a]][i];
-                }
-                sum += ((out + 1) * (in + 2) + I * odd_q -
-                        0.5 * row->k[trial->listed[in % trial->naxes]][i]) *
-                       (row->inputs[in][2 * i] + I * row->inputs[in][2 * i + 1]);
-            }
-            row->outputs[out][2 * i] = creal(sum);
-            row->outputs[out][2 * i + 1] = cimag(sum);
-        }
-    }
-    return 0;
-}
-
-/* FFTND_POINTS: a product of fields, and of where the point is. */
-static double complex combine(const double complex values[], int inputs, int out,
-                              const redist_index at[], int ndims) {
-    double weight = 1;
-    for (int axis = 0; axis < ndims; axis++) {
-        weight += (axis + 1) * 0.1 * (double)at[axis];
-    }
-    return values[out % inputs] * values[(out + 1) % inputs] + weight * values[0];
-}
-
-static int combine_row(void *data, const fftnd_row *row) {
-    const struct trial *trial = data;
-    if (row->k != NULL || row->numbers != fft_case_components(trial->given, FFTND_PHYSICAL)) {
-        return 1;
-    }
-    for (int i = 0; i < row->n; i++) {
-        double complex values[MOST];
-        redist_index at[REDIST_MAX_NDIMS];
-        memcpy(at, row->start, (size_t)row->ndims * sizeof *at);
-        at[row->axis] += i;
-        for (int in = 0; in < row->ninputs; in++) {
-            values[in] = row->inputs[in][row->numbers * i] +
-                         (row->numbers == 2 ? I * row->inputs[in][2 * i + 1] : 0);
-        }
-        for (int out = 0; out < row->noutputs; out++) {
-            const double complex value = combine(values, row->ninputs, out, at, row->ndims);
-            row->outputs[out][row->numbers * i] = creal(value);
-            if (row->numbers == 2) {
-                row->outputs[out][2 * i + 1] = cimag(value);
-            }
-        }
-    }
-    return 0;
-}
-
-/* ---------------------------------------------------------------- an operator at random */
-
-static void choose_options(struct trial *trial) {
-    const fft_case *given = trial->given;
-    fftnd_operator_options_init(&trial->options, sizeof trial->options);
-    trial->options.lengths = random_chance(60) ? trial->lengths : NULL;
-    const int lists_axes = random_chance(30);
-    trial->options.axes = lists_axes ? trial->axes : NULL;
-    for (int axis = 0; axis < given->ndims; axis++) {
-        trial->lengths[axis] = 1 + 0.25 * random_between(0, 20);
-        trial->shift[axis] = is_wave(given, axis) ? 0.1 * random_between(-9, 9) : 0;
-        trial->orders[axis] = !has_wavenumbers(given, axis) ? 0
-                              : is_wave(given, axis)        ? random_between(0, 3)
-                                                            : 2 * random_between(0, 1);
-        trial->axes[axis] = has_wavenumbers(given, axis) && random_chance(70);
-        const int takes_part =
-            lists_axes ? trial->axes[axis] : kind_of(given, axis) != FFTND_AXIS_NONE;
-        if (takes_part) {
-            trial->listed[trial->naxes++] = axis;
-        }
-    }
-    trial->options.orders = trial->orders;
-    trial->options.shift = trial->shift;
-    trial->options.zero_mode = random_between(0, 2);
-    trial->options.coefficient = -0.37;
-    trial->options.shell[0] = 0.9;
-    trial->options.shell[1] = 3.1;
-    trial->options.inputs = random_between(1, 3);
-    trial->options.outputs = random_between(1, 3);
-    trial->options.data = trial;
-}
-
-static int all_have(const struct trial *trial, int (*property)(const fft_case *, int)) {
-    for (int a = 0; a < trial->naxes; a++) {
-        if (!property(trial->given, trial->listed[a])) {
-            return 0;
-        }
-    }
-    return trial->naxes > 0;
-}
-
-/* Whether there is such an operator for the plan's axes. */
-static int is_possible(const struct trial *trial, enum fftnd_operator_kind kind) {
-    switch (kind) {
-    case FFTND_GRADIENT:
-    case FFTND_DIVERGENCE:
-    case FFTND_LERAY:
-        return all_have(trial, is_wave);
-    case FFTND_CURL:
-        return all_have(trial, is_wave) && (trial->naxes == 2 || trial->naxes == 3);
-    case FFTND_MODES:
-        return trial->naxes > 0;
-    case FFTND_POINTS:
-    case FFTND_SYMBOLS:
-        return 1;
-    default:
-        return all_have(trial, has_wavenumbers);
-    }
-}
-
-static void choose_kind(struct trial *trial) {
-    do {
-        trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_POINTS);
-    } while (!is_possible(trial, trial->kind));
-    trial->options.function = trial->kind == FFTND_POINTS ? combine_row : multiply_row;
-    trial->inputs = trial->outputs = 1;
-    if (trial->kind == FFTND_MODES || trial->kind == FFTND_POINTS) {
-        trial->inputs = trial->options.inputs;
-        trial->outputs = trial->options.outputs;
-    }
-    if (trial->kind == FFTND_DIVERGENCE || trial->kind == FFTND_CURL ||
-        trial->kind == FFTND_LERAY) {
-        trial->inputs = trial->naxes;
-    }
-    if (trial->kind == FFTND_GRADIENT || trial->kind == FFTND_LERAY ||
-        (trial->kind == FFTND_CURL && trial->naxes == 3)) {
-        trial->outputs = trial->naxes;
-    }
-    for (int axis = 0; axis < trial->given->ndims && trial->kind == FFTND_SYMBOLS; axis++) {
-        const redist_index n = trial->side[1].sizes[axis];
-        trial->symbols[axis] = NULL;
-        if (random_chance(70)) {
-            trial->symbols[axis] = malloc((size_t)n * sizeof *trial->symbols[axis]);
-            for (redist_index i = 0; i < n; i++) {
-                trial->symbols[axis][i] =
-                    0.1 * random_between(-9, 9) + 0.1 * I * random_between(-9, 9);
-            }
-        }
-        trial->symbol_lists[axis] = (const double *)trial->symbols[axis];
-    }
-    if (trial->kind == FFTND_SYMBOLS) { /* all axes with a table */
-        trial->options.axes = NULL;
-        trial->options.symbols = trial->symbol_lists;
-        trial->naxes = 0;
-        for (int axis = 0; axis < trial->given->ndims; axis++) {
-            trial->listed[trial->naxes++] = axis;
-        }
-    }
 }
 
 /* ---------------------------------------------------------------- one after the other */
@@ -407,7 +131,7 @@ static double operate(const struct trial *trial, const struct fields *from,
     for (int b = 0; b < from->batch; b++) {
         for (ptrdiff_t i = 0; i < from->elements; i++) {
             redist_index at[REDIST_MAX_NDIMS], place[REDIST_MAX_NDIMS];
-            double complex values[MOST];
+            double complex values[TRIAL_MOST_FIELDS];
             place_of(layout, i, at);
             for (int axis = 0; axis < layout->ndims; axis++) {
                 place[axis] = layout->start[axis] + at[axis];
@@ -418,12 +142,12 @@ static double operate(const struct trial *trial, const struct fields *from,
             for (int out = 0; out < trial->outputs; out++) {
                 double complex sum = 0;
                 for (int in = 0; in < trial->inputs && !points; in++) {
-                    const double complex symbol = symbol_of(trial, at, out, in);
+                    const double complex symbol = trial_symbol(trial, at, out, in);
                     largest = fmax(largest, cabs(symbol));
                     sum += symbol * values[in];
                 }
                 field_of(to, out, b)[i] =
-                    points ? combine(values, trial->inputs, out, place, layout->ndims) : sum;
+                    points ? trial_combine(values, trial->inputs, out, place, layout->ndims) : sum;
             }
         }
     }
@@ -555,13 +279,13 @@ static void open_trial(struct trial *trial, void **workspace) {
                                   ? trial->arrays[0]
                                   : allocate(trial->side[side].bytes);
     }
-    choose_options(trial);
+    trial_choose_options(trial);
     for (int axis = 0; axis < trial->given->ndims; axis++) {
         const redist_index n = trial->side[1].count[axis];
         trial->k[axis] = malloc((size_t)(n + 1) * sizeof(double));
         check_ok(fftnd_plan_wavenumbers(trial->plan, axis, trial->k[axis]));
         for (redist_index i = 0; i < n; i++) {
-            trial->k[axis][i] *= unit_of(trial, axis);
+            trial->k[axis][i] *= trial_unit(trial, axis);
         }
     }
 }
@@ -586,11 +310,11 @@ static void check_case(const fft_case *given) {
     void *workspace;
     int transformed = 0;
     for (int axis = 0; axis < given->ndims; axis++) {
-        transformed += kind_of(given, axis) != FFTND_AXIS_NONE;
+        transformed += trial_axis_kind(given, axis) != FFTND_AXIS_NONE;
     }
     open_trial(&trial, &workspace);
     if (transformed > 0) {
-        choose_kind(&trial);
+        trial_choose_kind(&trial);
         harness_case("operator %d, %s", (int)trial.kind, fft_case_text(given));
         compare(&trial);
     } else {
