@@ -50,10 +50,12 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check_array(function, name, array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] ||
-        space->export_memory(array, bytes).key != 0)
-        return code;
+    REDIST_TRY(space->check_array(function, name, array));
+    const struct redist__memory_handle handle = space->export_memory(array, bytes);
+    int is_local = !space->asynchronous && handle.owner.number != 0;
+    if (!plan->problem.mapped[side] ||
+        (handle.key != 0 && (!is_local || plan->problem.reaches_local)))
+        return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
                               ? "%s = %p cannot be mapped by peers, as the plan expects"
@@ -302,7 +304,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 /* The host waits where no stream does it. */
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
-    if (plan->problem.asynchronous)
+    if (plan->problem.asynchronous && partitions > 0)
         REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);

@@ -44,6 +44,9 @@ static int applies(const struct redist__problem *problem,
                             "method signals works within a node, but only %d of %d ranks are on "
                             "this one",
                             context->node_size, context->size);
+    if (problem->partitions > REDIST__MOST_COUNT)
+        return redist__fail(REDIST_ERR_LIMIT, "method signals counts up to %d partitions, not %d",
+                            REDIST__MOST_COUNT, problem->partitions);
     if (!redist__signals_has_path(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
