@@ -57,9 +57,9 @@ enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
 struct redist__tile {
-    const redist_index *start, *count;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     char *data;
-    const ptrdiff_t *stride; /* bytes */
 };
 
 /* A candidate: a method and one of its variants. */
