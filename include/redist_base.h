@@ -71,8 +71,6 @@ REDIST_API const char *redist_error_string(int code);
  */
 REDIST_API const char *redist_error_message(void);
 
-#include <stdint.h>
-
 #ifdef __cplusplus
 }
 #endif
