@@ -137,9 +137,9 @@ START_TEST(guess_is_not_remembered) {
     given.options.plan_seconds = 0.01;
     given.options.mapped_arrays = 1;
     given.options.wisdom_file = name;
-    collectives_no_windows = 1;
+    collectives_no_memory = 1;
     plan_and_ask(&given);
-    collectives_no_windows = 0;
+    collectives_no_memory = 0;
     count_lines(name, "fft/", &count);
     check_all(count == 0, "%d guesses were remembered", count);
     plan_and_ask(&given);

@@ -25,8 +25,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A multiple of the system's pages everywhere. What is not used of it takes no memory. */
-enum { PAGE = 1 << 16 };
+enum { PAGE = REDIST__LOCAL_PAGE };
 
 /* ---------------------------------------------------------------- the file */
 
@@ -63,14 +62,13 @@ static int open_file(void) {
     return file.way.descriptor >= 0;
 }
 
-/* Longer than this limit, and the system ends the process. */
-static int may_grow(size_t bytes) {
+int redist__local_may_end(uint64_t end) {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || file.end + bytes <= limit.rlim_cur);
+           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
 }
 
-static char *map_part(int descriptor, uint64_t begin, uint64_t bytes) {
+char *redist__local_map_part(int descriptor, uint64_t begin, uint64_t bytes) {
     void *address =
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)begin);
     return address != MAP_FAILED ? address : NULL;
@@ -78,10 +76,10 @@ static char *map_part(int descriptor, uint64_t begin, uint64_t bytes) {
 
 /* A new part at the end of the file; NULL if there is none. */
 static char *grow(size_t bytes, uint64_t *begin) {
-    if (!open_file() || !may_grow(bytes) ||
+    if (!open_file() || !redist__local_may_end(file.end + bytes) ||
         ftruncate(file.way.descriptor, (off_t)(file.end + bytes)) != 0)
         return NULL;
-    char *address = map_part(file.way.descriptor, file.end, bytes);
+    char *address = redist__local_map_part(file.way.descriptor, file.end, bytes);
     *begin = file.end;
     file.end += address != NULL ? bytes : 0;
     return address;
