@@ -69,6 +69,15 @@ int redist__mpi_takes_cuda(void) {
 }
 #endif
 
+int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]) {
+    struct redist__memory_handle handle = redist__space_host.export_memory(memory, 1);
+    if (handle.key == 0)
+        return redist__fail(REDIST_ERR_METHOD, "the ranks of this node share no memory");
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        parts[handle.rank] = redist__space_host.map(&handle, NULL);
+    return REDIST_OK;
+}
+
 /* ---------------------------------------------------------------- batches */
 
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space,
