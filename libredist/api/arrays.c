@@ -21,19 +21,14 @@ static int check_alloc(const char *function, size_t bytes, void *const *array) {
 
 static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space, size_t bytes,
                     void **array) {
-    int code = redist_check_comm_in(function, comm);
-    if (code != REDIST_OK)
-        return code;
-    code = check_alloc(function, bytes, array);
+    const redist_shared_value shared = {"space", (long long)space};
+    struct redist__context *context;
+    REDIST_TRY(redist_check_comm_in(function, comm));
+    int code = check_alloc(function, bytes, array);
     if (code == REDIST_OK)
         code = redist__space_check(function, space);
-    const redist_shared_value shared = {"space", (long long)space};
-    code = redist_agree_values_in(function, comm, code, 1, &shared);
-    struct redist__context *context;
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree_values_in(function, comm, code, 1, &shared));
+    REDIST_TRY(redist__context_get(comm, &context));
     code = redist_space_at((enum redist_space)space)->create(context, bytes, array);
     if (code != REDIST_OK)
         redist__context_release(context);
@@ -49,8 +44,8 @@ int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void *
 }
 
 int redist_alloc_local(size_t bytes, void **array) {
-    int code = check_alloc(__func__, bytes, array);
-    return code == REDIST_OK ? redist__local_create(bytes, array) : code;
+    REDIST_TRY(check_alloc(__func__, bytes, array));
+    return redist__local_create(bytes, array);
 }
 
 /* The context of the array's allocation; NULL if no space has such an array. */

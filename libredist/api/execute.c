@@ -171,16 +171,14 @@ int redist_plan_wait(redist_plan *plan) {
 
 static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
                       void *array) {
-    int code = check_start(function, plan, REDIST_FORWARD, tiles), side = tiles == REDIST_PUT;
+    int side = tiles == REDIST_PUT;
     const char *name = side ? "destination" : "source";
-    if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
-        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
-    if (code == REDIST_OK && side == 1)
-        code = check_destination(function, plan, side, array);
-    if (code == REDIST_OK)
-        code = check_mapped(function, plan, name, side, array);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_start(function, plan, REDIST_FORWARD, tiles));
+    if (array == NULL && plan->transfer.side[side].bytes != 0)
+        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (side == 1)
+        REDIST_TRY(check_destination(function, plan, side, array));
+    REDIST_TRY(check_mapped(function, plan, name, side, array));
     redist__timer_begin(plan->problem.timer, 1);
     plan->transport.candidate.method->open(plan->transport.state, array);
     redist__timer_end(plan->problem.timer);
@@ -297,10 +295,16 @@ int redist_plan_put_progress(redist_plan *plan) {
     return poll_tiles(plan, NULL);
 }
 
+static int check_partitions(const char *function, const redist_plan *plan) {
+    REDIST_TRY(check_open(function, plan, REDIST_PUT));
+    if (plan->problem.partitions > 1)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "the plan was made without options.partitions");
+}
+
 int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
-    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
-    if (plan->problem.partitions <= 1)
-        return redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    REDIST_TRY(check_partitions(__func__, plan));
     if (plan->problem.asynchronous)
         return redist_fail(REDIST_ERR_STATE, "the plan was made with options.asynchronous: call "
                                              "redist_plan_put_wait");
@@ -320,20 +324,17 @@ static int wait_for_partitions(redist_plan *plan, int partitions) {
 }
 
 int redist_plan_put_wait(redist_plan *plan, int partitions) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    if (code == REDIST_OK && plan->problem.partitions <= 1)
-        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
-    if (code == REDIST_OK && (partitions < 0 || partitions > plan->problem.partitions))
-        code = redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
+    REDIST_TRY(check_partitions(__func__, plan));
+    if (partitions < 0 || partitions > plan->problem.partitions)
+        return redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
                            plan->problem.partitions);
-    return code == REDIST_OK ? wait_for_partitions(plan, partitions) : code;
+    return wait_for_partitions(plan, partitions);
 }
 
 int redist_plan_break(redist_plan *plan, int code) {
-    int alive = redist__check_plan(__func__, plan);
-    if (alive == REDIST_OK)
-        redist__failure_note(&plan->failure, code);
-    return alive;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    redist__failure_note(&plan->failure, code);
+    return REDIST_OK;
 }
 
 int redist_plan_put_end(redist_plan *plan) {
@@ -347,9 +348,7 @@ int redist_plan_get_end(redist_plan *plan) {
 /* ---------------------------------------------------------------- questions */
 
 int redist_plan_query(redist_plan *plan) {
-    int code = redist__check_plan(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
     if (plan->transport.candidate.method->query != NULL)
         plan->transport.candidate.method->query(plan->transport.state);
     return redist__failure_report(&plan->failure);
@@ -383,10 +382,8 @@ int redist_plan_get_method(const redist_plan *plan, const char **method) {
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
-    int code = redist__check_plan(__func__, plan);
     redist_phases own;
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
     redist__timer_read(&plan->timer, &own);
     return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }

@@ -31,12 +31,11 @@ struct redist__transfer {
     struct redist__side side[2];
 };
 
-/* Both fill a zeroed description whose first members, up to ndims, are set; not collective;
- * REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+/* Both fill a zeroed description whose first members, up to ndims, are set; `all` has the boxes in A and in B of each
+ * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
-int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
-                           const redist_box all_b[]);
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
 /* A description of the same arrays with parts of its own, empty ones: to be filled for so many ranks. To be freed also
  * if it fails; REDIST_ERR_MEMORY. */

@@ -212,9 +212,7 @@ static void fill_messages(struct state *state, int stage) {
 }
 
 static void finish_stream(struct state *state, void *stream) {
-    const struct redist__problem *problem = state->shape.problem;
-    redist__note(problem, redist__finish_stream(problem->space, state->events[state->shape.width],
-                                                stream, problem->context));
+    redist__finish(state->shape.problem, state->events[state->shape.width], stream);
 }
 
 static void begin_stage(struct state *state, int stage) {

@@ -51,6 +51,12 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
             redist__note(problem, call);                                                           \
     } while (0)
 
+/* redist__finish_stream for a stream of the problem's space; notes its failure. */
+static inline void redist__finish(const struct redist__problem *problem, void *event,
+                                  void *stream) {
+    redist__note(problem, redist__finish_stream(problem->space, event, stream, problem->context));
+}
+
 /* The preference of candidates that are so slow, or so like others, that they are used by name only. Lower
  * values order the candidates that one name covers. */
 enum { REDIST__BY_NAME = -1000 };

@@ -225,9 +225,7 @@ static void post_receives(struct state *state) {
 /* ---------------------------------------------------------------- packing */
 
 static void finish_stream(struct state *state) {
-    redist__note(state->problem,
-                 redist__finish_stream(state->problem->space, state->events[0],
-                                       state->problem->space->stream(0), state->problem->context));
+    redist__finish(state->problem, state->events[0], state->problem->space->stream(0));
 }
 
 static void pack_all(struct state *state) {
@@ -304,12 +302,10 @@ static void unpack(struct state *state, int message) {
 /* ---------------------------------------------------------------- whole arrays */
 
 static void begin(struct state *state, int direction, const void *source, void *destination) {
-    const struct redist__problem *problem = state->problem;
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    redist__note(problem, redist__finish_stream(problem->space, state->events[0], problem->stream,
-                                                problem->context));
+    redist__finish(state->problem, state->events[0], state->problem->stream);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {

@@ -103,46 +103,32 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 /* Where a rank's memory is. */
 struct place {
     struct redist__memory_handle block, arrays[2];
-    unsigned long long device;
 };
 
-static int describe_place(const struct redist__signalled *state, struct place *mine) {
+static struct place describe_place(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
-    memset(mine, 0, sizeof *mine);
-    mine->block = problem->space->export_memory(state->block, state->block_bytes);
+    struct place mine = {.block = problem->space->export_memory(state->block, state->block_bytes)};
     for (int side = 0; side < 2; side++)
         if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
-            mine->arrays[side] = problem->space->export_memory(problem->arrays[side],
-                                                               problem->transfer->side[side].bytes);
-    return state->signalling->find_device(&mine->device);
-}
-
-/* The same result on all ranks. */
-static int check_devices(const struct redist__signalled *state, const struct place places[]) {
-    const struct redist__context *context = state->problem->context;
-    for (int a = 0; a < context->size; a++)
-        for (int b = 0; b < a; b++)
-            if (places[a].device == places[b].device)
-                return redist__fail(REDIST_ERR_METHOD,
-                                    "method signals needs a device for each rank, but ranks %d "
-                                    "and %d of the plan share one",
-                                    b, a);
-    return REDIST_OK;
+            mine.arrays[side] = problem->space->export_memory(problem->arrays[side],
+                                                              problem->transfer->side[side].bytes);
+    return mine;
 }
 
 static int tell_all(struct redist__signalled *state, struct place places[],
                     struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    struct place mine;
-    REDIST_TRY(redist_agree(comm, describe_place(state, &mine)));
+    unsigned long long device = 0;
+    const struct place mine = describe_place(state);
+    REDIST_TRY(redist_agree(comm, state->signalling->find_device(&device)));
+    REDIST_TRY(redist__check_devices(problem, "signals", device));
     REDIST_TRY(redist_agree(
         comm, redist_check_mpi(redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
                                                            sizeof mine, MPI_BYTE, comm)))));
     for (int i = 0; i < 2 * problem->context->size; i++)
         own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
-    REDIST_TRY(redist__remotes_exchange(problem, own, state->remotes));
-    return check_devices(state, places);
+    return redist__remotes_exchange(problem, own, state->remotes);
 }
 
 /* ---------------------------------------------------------------- what this rank knows then */
@@ -362,17 +348,16 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
-    int code = REDIST_OK;
     state->steps = 0;
-    for (int distance = 1; distance < state->signals.size && code == REDIST_OK; distance++) {
+    for (int distance = 1; distance < state->signals.size; distance++) {
         int peer = redist__signals_peer(state, distance);
         if (path->copies[peer].run != 0)
-            code = space->copy(&path->copies[peer], source + path->sources[peer],
-                               path->destinations[peer], REDIST__ENGINES, stream);
-        if (code == REDIST_OK && distance < state->signals.size - 1)
-            code = redist__signals_step(state, stream, direction, distance);
+            REDIST_TRY(space->copy(&path->copies[peer], source + path->sources[peer],
+                                   path->destinations[peer], REDIST__ENGINES, stream));
+        if (distance < state->signals.size - 1)
+            REDIST_TRY(redist__signals_step(state, stream, direction, distance));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* The first gate is enqueued before the own part, whose blocks it would wait for. The user's stream waits for the
@@ -387,13 +372,9 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
                                                  REDIST__END,
                                       .direction = direction,
                                       .partitions = 1};
-    int code = space->event_record(state->forked, stream);
-    if (code == REDIST_OK)
-        code = redist__signals_gate(state, stream, &first);
-    if (code != REDIST_OK)
-        return code;
-    if (has_own)
-        code = copy_own(state, direction, source);
+    REDIST_TRY(space->event_record(state->forked, stream));
+    REDIST_TRY(redist__signals_gate(state, stream, &first));
+    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
     if (code == REDIST_OK)
         code = copy_in_steps(state, direction, source);
     int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
