@@ -51,9 +51,9 @@ int redist_alloc_local(size_t bytes, void **array) {
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
-    for (int id = REDIST_SPACE_HOST;
-         context == NULL && redist_space_at((enum redist_space)id) != NULL; id++)
-        context = redist_space_at((enum redist_space)id)->remove(array);
+    for (int id = REDIST_SPACE_HOST; context == NULL && id < redist__space_count(); id++)
+        if (redist_space_at((enum redist_space)id) != NULL)
+            context = redist_space_at((enum redist_space)id)->remove(array);
     return context;
 }
 
@@ -117,7 +117,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
-    int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
+    int vote[3] = {own, own != unknown ? -own : -redist__space_count(), code != REDIST_OK};
     int voted = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])

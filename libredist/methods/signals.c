@@ -192,31 +192,29 @@ static unsigned char find_partner(const struct redist__transfer *transfer, int d
     return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
 }
 
-static int make_table(const struct redist__signalled *state, const struct place places[],
-                      char *table) {
+/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which are
+ * handed over with each call. */
+static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__signals *signals = &state->signals;
     struct redist__signal_block **blocks = (void *)table;
     unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
     for (int peer = 0; peer < transfer->nranks; peer++) {
+        int is_near = peer < REDIST__FIRST_RANKS;
         char *block = state->block;
         if (peer != transfer->rank)
             REDIST_TRY(map(state, &places[peer].block, peer, &block));
         blocks[peer] = (void *)block;
-        for (int direction = 0; direction < 2; direction++)
-            partners[direction * transfer->nranks + peer] = find_partner(transfer, direction, peer);
+        if (is_near)
+            signals->near[peer] = blocks[peer];
+        for (int direction = 0; direction < 2; direction++) {
+            unsigned char partner = find_partner(transfer, direction, peer);
+            partners[direction * transfer->nranks + peer] = partner;
+            if (is_near)
+                signals->near_partners[direction][peer] = partner;
+        }
     }
     return REDIST_OK;
-}
-
-/* The same of the first ranks, to be handed over with each call. */
-static void note_near(struct redist__signals *signals, const char *table) {
-    struct redist__signal_block *const *blocks = (const void *)table;
-    const unsigned char *partners = (const unsigned char *)(blocks + signals->size);
-    for (int peer = 0; peer < signals->size && peer < REDIST__FIRST_RANKS; peer++) {
-        signals->near[peer] = blocks[peer];
-        for (int direction = 0; direction < 2; direction++)
-            signals->near_partners[direction][peer] = partners[direction * signals->size + peer];
-    }
 }
 
 /* In nanoseconds; nobody waits for longer than a century. */
@@ -233,9 +231,6 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     char *table = redist_calloc(1, bytes);
     if (table == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
-    int code = make_table(state, places, table);
-    if (code == REDIST_OK)
-        code = upload(state, table, bytes, behind);
     state->signals = (struct redist__signals){.own = state->block,
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
@@ -243,7 +238,9 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
                                               .patience = patience_of(problem->wait_seconds),
                                               .rank = problem->context->rank,
                                               .size = problem->context->size};
-    note_near(&state->signals, table);
+    int code = make_table(state, places, table);
+    if (code == REDIST_OK)
+        code = upload(state, table, bytes, behind);
     redist_release(table);
     return code;
 }

@@ -8,37 +8,47 @@
 #include <mpi-ext.h>
 #endif
 
-static const struct redist__space *const spaces[] = {
-    [REDIST_SPACE_AUTO] = &redist__space_host,
-    [REDIST_SPACE_HOST] = &redist__space_host,
 #ifdef REDIST__CUDA
-    [REDIST_SPACE_CUDA] = &redist__space_cuda,
+#define SPACE_CUDA &redist__space_cuda
+#else
+#define SPACE_CUDA NULL
 #endif
+
+/* Every value of enum redist_space; NULL = this build has no such memory. */
+static const struct {
+    const char *name;
+    const struct redist__space *space;
+} spaces[] = {
+    [REDIST_SPACE_AUTO] = {"host", &redist__space_host},
+    [REDIST_SPACE_HOST] = {"host", &redist__space_host},
+    [REDIST_SPACE_CUDA] = {"cuda", SPACE_CUDA},
 };
 
-enum { SPACES = sizeof spaces / sizeof spaces[0] };
+int redist__space_count(void) {
+    return sizeof spaces / sizeof spaces[0];
+}
 
 const struct redist__space *redist_space_at(enum redist_space space) {
-    return (unsigned)space < SPACES ? spaces[space] : NULL;
+    return (int)space >= 0 && (int)space < redist__space_count() ? spaces[space].space : NULL;
 }
 
 enum redist_space redist__space_of(const void *array) {
-    for (int id = REDIST_SPACE_HOST + 1; id < SPACES; id++)
-        if (spaces[id]->recognises(array))
+    for (int id = REDIST_SPACE_HOST + 1; id < redist__space_count(); id++)
+        if (spaces[id].space != NULL && spaces[id].space->recognises(array))
             return (enum redist_space)id;
     return REDIST_SPACE_HOST;
 }
 
 int redist__space_check(const char *function, enum redist_space space) {
     const struct redist__space *found = redist_space_at(space);
-    if ((unsigned)space > REDIST_SPACE_CUDA)
+    if ((int)space < 0 || (int)space >= redist__space_count())
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d is not a space",
                               (int)space);
     const char *reason = found != NULL ? found->absent() : "this build has no such memory";
     if (reason == NULL)
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d (%s): %s", (int)space,
-                          space == REDIST_SPACE_CUDA ? "cuda" : "host", reason);
+                          spaces[space].name, reason);
 }
 
 int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
