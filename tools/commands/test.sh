@@ -98,10 +98,10 @@ build_for() { # passes
 
 # ---------------------------------------------------------------- passes
 
-# The tests that fit an expression, with few repetitions, random and named cases.
+# The tests that fit an expression, with few repetitions, random and named cases, and with one thread level.
 run_some() { # pass, expression
     REDIST_TEST_SHARE=0.3 REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 \
-        run_tests "$1" "build-test/$(folder_of "$1")" "$2"
+        run_tests "$1" "build-test/$(folder_of "$1")" "$2" '^test_fftnd_threads(-serialized)?-'
 }
 
 # The main tests on few ranks.
