@@ -99,8 +99,8 @@ static int check_array(const struct fftnd__request *request) {
     if (code == REDIST_OK)
         code = check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED);
     if (code == REDIST_OK)
-        code =
-            check_range(request, "precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
+        code = check_range(request, "precision", (int)request->precision, FFTND_DOUBLE,
+                           FFTND_LONG_DOUBLE);
     return code;
 }
 
@@ -241,6 +241,8 @@ static int check_pairs(const struct fftnd__request *request) {
         int is_refused, code;
         const char *reason;
     } pairs[] = {
+        {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
+         "precision = FFTND_LONG_DOUBLE is not for a device"},
         {there && is_r2r, REDIST_ERR_ARGUMENT, "real-to-real axes are not for arrays of a device"},
         {there && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},

@@ -11,7 +11,7 @@ enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 
 struct fftnd__direction {
     struct fftnd__program program;
-    double scale;
+    long double scale;
 };
 
 struct fftnd__engine {
