@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../libfftnd/kernels/twiddle.h"
 #include "fft_array.h"
 #include "harness.h"
 #include "random.h"
@@ -204,7 +205,69 @@ START_TEST(what_is_refused) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- beyond 32 bits */
+
+/* Plans that have not got any memory yet. */
+START_TEST(long_layouts) {
+    const redist_index large[] = {(redist_index)3 << 32, 2147483648 + 2, 4294967296 + 4};
+    for (int i = 0; i < 6; i++) {
+        long_case given = make_case(0);
+        fftnd_plan *plan = NULL;
+        harness_case("%lld elements", (long long)large[i % 3]);
+        given.options.alignment = i < 3 ? FFTND_ALIGN_CHAIN : FFTND_ALIGN_INPUT;
+        given.options.user_workspace = given.options.overwrite_input = 1;
+        given.options.tile_bytes = 1 << 20;
+        check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &large[i % 3], FFTND_C2C, FFTND_FLOAT,
+                                   &given.options, &plan));
+        for (int side = 0; side < 2; side++) {
+            fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+            check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+            long long end = layout.start[0] + layout.count[0], before = 0;
+            MPI_Scan(&layout.count[0], &before, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+            check_all(end == before && layout.sizes[0] == large[i % 3] &&
+                          layout.bytes >= 8 * (size_t)layout.count[0],
+                      "side %d ends at %lld instead of %lld", side, end, before);
+        }
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* The last columns of an array of 2^33 elements. */
+START_TEST(large_twiddle_factors) {
+    enum { ROWS = 65536, COLUMNS = 131072, WIDTH = 3 };
+    static double values[ROWS][WIDTH][2];
+    const ptrdiff_t stride[2] = {sizeof(values[0]), sizeof(values[0][0])};
+    const redist_index start[2] = {0, 0}, n = (redist_index)ROWS * COLUMNS;
+    const struct fftnd__transform transform = {
+        .batch = {1, -1, 0}, .chain = {.points = {ROWS, COLUMNS}}, .precision = FFTND_DOUBLE};
+    const struct fftnd__block block = {.ndims = 2,
+                                       .start = start,
+                                       .count = {ROWS, WIDTH},
+                                       .stride = stride,
+                                       .item = 16,
+                                       .memory = (char *)values};
+    struct fftnd__twiddles *twiddles;
+    double worst = 0;
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        values[i / WIDTH][i % WIDTH][0] = 1;
+        values[i / WIDTH][i % WIDTH][1] = 0;
+    }
+    check_ok(fftnd__twiddles_create(&transform, REDIST_FORWARD, COLUMNS - WIDTH, WIDTH, &twiddles));
+    fftnd__twiddles_apply(twiddles, &block);
+    redist_release(twiddles);
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        const redist_index k = (redist_index)(i / WIDTH) * (COLUMNS - WIDTH + i % WIDTH);
+        const long double angle = -8 * atanl(1) * (long double)k / (long double)n;
+        const double *value = values[i / WIDTH][i % WIDTH];
+        worst = fmax(worst, hypot(value[0] - (double)cosl(angle), value[1] - (double)sinl(angle)));
+    }
+    check_all(worst < 1e-15, "a factor is off by %.3g", worst);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {lengths, random_lengths, what_is_refused, NULL};
+    const TTest *const tests[] = {lengths,      random_lengths,        what_is_refused,
+                                  long_layouts, large_twiddle_factors, NULL};
     return harness_run(argc, argv, "test_fftnd_long", tests);
 }
