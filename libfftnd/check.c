@@ -96,7 +96,8 @@ static int check_array(const struct fftnd__request *request) {
             return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
                         (long long)request->sizes[i]);
     REDIST_TRY(check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED));
-    return check_range(request, "precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
+    return check_range(request, "precision", (int)request->precision, FFTND_DOUBLE,
+                       FFTND_LONG_DOUBLE);
 }
 
 static int check_halved(const struct fftnd__request *request) {
@@ -227,6 +228,8 @@ static int check_pairs(const struct fftnd__request *request) {
         int is_refused, code;
         const char *reason;
     } pairs[] = {
+        {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
+         "precision = FFTND_LONG_DOUBLE is not for a device"},
         {there && is_r2r, REDIST_ERR_ARGUMENT, "real-to-real axes are not for arrays of a device"},
         {there && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},

@@ -33,8 +33,8 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
 }
 
 /* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
-static double logical_extent(const struct fftnd__request *request, int axis) {
-    double n = (double)request->shape.points[axis];
+static long double logical_extent(const struct fftnd__request *request, int axis) {
+    long double n = (long double)request->shape.points[axis];
     if (request->shape.axes[axis] == FFTND_AXIS_NONE)
         return 1;
     if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
@@ -44,17 +44,17 @@ static double logical_extent(const struct fftnd__request *request, int axis) {
                                                    : n);
 }
 
-static double logical_size(const struct fftnd__request *request) {
-    double product = 1;
+static long double logical_size(const struct fftnd__request *request) {
+    long double product = 1;
     for (int i = 0; i < request->shape.ndims; i++)
         product *= logical_extent(request, i);
     return product;
 }
 
 static void set_scale(struct fftnd__engine *engine, const struct fftnd__request *request) {
-    double size = logical_size(request);
+    long double size = logical_size(request);
     enum fftnd_scaling scaling = request->options.scaling;
-    double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrt(size) : 1;
+    long double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrtl(size) : 1;
     engine->scales[REDIST_FORWARD] = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
     engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }

@@ -12,7 +12,7 @@ enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
-    double scales[2];                  /* the factors of their results */
+    long double scales[2];             /* the factors of their results */
     enum fftnd__built built;
     int is_planned;                /* the passes of both programs are */
     int may_fuse;                  /* fused programs suit the shapes */

@@ -2,9 +2,11 @@
 #include "exchanges.h"
 
 static MPI_Datatype element_type(const struct fftnd__transform *transform, int real) {
-    if (transform->precision == FFTND_DOUBLE)
-        return real ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
-    return real ? MPI_FLOAT : MPI_C_FLOAT_COMPLEX;
+    const MPI_Datatype types[][2] = {
+        [FFTND_DOUBLE] = {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE},
+        [FFTND_FLOAT] = {MPI_C_FLOAT_COMPLEX, MPI_FLOAT},
+        [FFTND_LONG_DOUBLE] = {MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE}};
+    return types[transform->precision][real];
 }
 
 /* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each execution. */

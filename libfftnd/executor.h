@@ -15,7 +15,7 @@ void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *f
  * Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
  * are added to seconds: serial transforms, exchanges. Collective. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
-                    void *const buffers[], double scale, double seconds[2],
+                    void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure);
 
 #endif

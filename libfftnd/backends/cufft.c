@@ -542,12 +542,12 @@ static int execute(void *data, void *in, void *out) {
     return settle(code);
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     int is_double = precision == FFTND_DOUBLE;
     size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
     return settle(
-        check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel"));
+        check_cuda(fftnd__cuda_scale(array, count, is_double, (double)factor, stream), "a kernel"));
 }
 
 const struct fftnd__serial fftnd__serial_cufft = {
