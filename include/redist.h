@@ -308,7 +308,7 @@ typedef struct redist_options {
      * on the stream" above; must agree */
     int asynchronous;
     /** seconds for which the device waits for a peer, after which an asynchronous execution has
-     * failed; <= 0 = the default (600 s) */
+     * failed; 0 = the default (600 s) */
     double wait_seconds;
 } redist_options;
 
@@ -470,7 +470,7 @@ REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
  * Waits until partitions of array B have arrived, in an execution of redist_plan_put_begin of a plan made with
  * options.partitions > 1. With options.asynchronous the stream waits, not the host: work that is enqueued later finds
  * these partitions complete, and this rank has put all its tiles before.
- *   partitions  how many, counted from the first, 0..options.partitions
+ *   partitions  how many, counted from the first, 0..options.partitions; 0 waits for nothing
  * Not collective; what it waits for comes when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
  * ERR_DEVICE, ERR_PEER.
  */

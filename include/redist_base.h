@@ -19,7 +19,7 @@ extern "C" {
 
 /** The version of this header. */
 #define REDIST_VERSION_MAJOR 0
-#define REDIST_VERSION_MINOR 2
+#define REDIST_VERSION_MINOR 3
 #define REDIST_VERSION_PATCH 0
 
 /** The version of the library that runs; NULL for what is not wanted. Not collective. */

@@ -78,6 +78,9 @@ static int check_options(const struct fftnd__request *request) {
     double seconds = request->options.plan_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative", seconds);
+    seconds = request->options.wait_seconds;
+    if (!(seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
     for (int i = 0; i < NOPTIONS; i++)
         if (table[i].least < table[i].most)
             REDIST_TRY(check_range(request, table[i].name, get(&request->options, &table[i]),

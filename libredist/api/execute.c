@@ -50,10 +50,12 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check_array(function, name, array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] ||
-        space->export_memory(array, bytes).key != 0)
-        return code;
+    REDIST_TRY(space->check_array(function, name, array));
+    const struct redist__memory_handle handle = space->export_memory(array, bytes);
+    int is_local = !space->asynchronous && handle.owner.number != 0;
+    if (!plan->problem.mapped[side] ||
+        (handle.key != 0 && (!is_local || plan->problem.reaches_local)))
+        return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
                               ? "%s = %p cannot be mapped by peers, as the plan expects"
@@ -194,21 +196,29 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
     return REDIST_OK;
 }
 
-static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
-                      const redist_index start[], const redist_index count[]) {
-    int code = check_open(function, plan, tiles);
-    if (code == REDIST_OK && (start == NULL || count == NULL))
-        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              start == NULL ? "start" : "count");
-    for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
+/* The tile of a call's arguments. */
+static int read_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
+                     const redist_index start[], const redist_index count[],
+                     const ptrdiff_t stride[], const void *data, struct redist__tile *tile) {
+    REDIST_TRY(check_open(function, plan, tiles));
+    if (start == NULL || count == NULL || stride == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
+                              start == NULL   ? "start"
+                              : count == NULL ? "count"
+                                              : "stride");
+    tile->data = (char *)(size_t)data;
+    for (int i = 0; i < plan->transfer.ndims; i++) {
         redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
-            code = redist_fail_in(
+            return redist_fail_in(
                 function, REDIST_ERR_SIZE,
                 "start[%d] = %lld and count[%d] = %lld do not lie in the extent %lld", i,
                 (long long)start[i], i, (long long)count[i], (long long)extent);
+        tile->start[i] = start[i];
+        tile->count[i] = count[i];
+        tile->stride[i] = stride[i];
     }
-    return code;
+    return REDIST_OK;
 }
 
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
@@ -255,16 +265,16 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
 
 int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
                     const void *tile, const ptrdiff_t stride[]) {
-    int code = check_tile(__func__, plan, REDIST_PUT, start, count);
-    const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
+    struct redist__tile put;
+    REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, stride, tile, &put));
+    return move(plan, plan->transport.candidate.method->put, &put);
 }
 
 int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_index count[],
                     void *tile, const ptrdiff_t stride[]) {
-    int code = check_tile(__func__, plan, REDIST_GET, start, count);
-    const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
+    struct redist__tile get;
+    REDIST_TRY(read_tile(__func__, plan, REDIST_GET, start, count, stride, tile, &get));
+    return move(plan, plan->transport.candidate.method->get, &get);
 }
 
 /* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
@@ -302,7 +312,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 /* The host waits where no stream does it. */
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
-    if (plan->problem.asynchronous)
+    if (plan->problem.asynchronous && partitions > 0)
         REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);

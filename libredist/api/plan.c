@@ -65,11 +65,12 @@ void redist__plan_destroy(struct redist_plan *plan) {
 
 /* Devices have no use for loops of the host, but what is staged for them has. */
 static int choose_loops(struct redist__problem *problem, const redist_options *options) {
-    size_t bytes = 0;
-    int code = redist__loops_choose(problem->context, options, problem->largest_bytes, &bytes);
-    if (problem->nontemporal_bytes == 0)
-        problem->nontemporal_bytes = bytes;
-    return code;
+    size_t *bytes = &problem->nontemporal_bytes, chosen = *bytes;
+    if (problem->knows_loops || !redist__loops_matter(problem->largest_bytes))
+        return REDIST_OK;
+    REDIST_TRY(redist__loops_choose(problem->context, options, problem->largest_bytes, &chosen));
+    *bytes = options->nontemporal_bytes == 0 ? chosen : *bytes;
+    return REDIST_OK;
 }
 
 /* The description is there on all ranks: chooses a method. Frees the plan if that fails. */

@@ -37,6 +37,9 @@ int redist__check_options(struct redist__request *request, const redist_options 
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         REDIST_TRY(check_choice(request, choices[i].name, choices[i].value, choices[i].last,
                                 choices[i].what));
+    if (!(own->wait_seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more",
+                    own->wait_seconds);
     REDIST_TRY(redist__space_check(request->function, own->space));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
         own->bind_a = REDIST_BIND_AT_EXECUTION;

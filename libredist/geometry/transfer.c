@@ -132,20 +132,3 @@ unsigned long long redist__transfer_hash(const struct redist__transfer *transfer
     }
     return hash;
 }
-
-void redist__cut_part(const struct redist__part *part, int ndims, const struct redist__cut *cut,
-                      int first, int last, redist_index start[], redist_index count[]) {
-    redist_index extent, low, high;
-    for (int i = 0; i < ndims; i++) {
-        start[i] = part->start[i];
-        count[i] = part->count[i];
-    }
-    redist_decompose(cut->extent, cut->partitions, first, &extent, &low);
-    redist_decompose(cut->extent, cut->partitions, last - 1, &extent, &high);
-    low -= cut->start; /* within the part */
-    high += extent - cut->start;
-    low = low > 0 ? low : 0;
-    high = high < count[cut->axis] ? high : count[cut->axis];
-    start[cut->axis] += low;
-    count[cut->axis] = high > low ? high - low : 0;
-}

@@ -44,16 +44,6 @@ int redist__transfer_derive(struct redist__transfer *derived, const struct redis
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
 
-/* How an array is cut in partitions along an axis, and where along it a peer's part begins in an array of that extent. */
-struct redist__cut {
-    int axis, partitions;
-    redist_index start, extent;
-};
-
-/* The box of the own array that goes to the partitions `first` to `last` - 1 of the peer's. */
-void redist__cut_part(const struct redist__part *part, int ndims, const struct redist__cut *cut,
-                      int first, int last, redist_index start[], redist_index count[]);
-
 /* Elements can be copied as their extents are: no byte of one lies outside. */
 int redist__transfer_copyable(const struct redist__transfer *transfer);
 

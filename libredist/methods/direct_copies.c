@@ -226,9 +226,9 @@ static int find_addresses(struct redist__direct *state, int peer) {
     if (own || code != REDIST_OK)
         return code;
     if (share->mode == REDIST__PUSH)
-        *destination = base + share->remotes[peer].offset;
+        *destination = base + state->remotes[peer].of[direction].offset;
     else
-        *source = base + share->remotes[peer].offset;
+        *source = base + state->remotes[peer].of[direction].offset;
     return REDIST_OK;
 }
 

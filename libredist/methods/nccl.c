@@ -313,10 +313,14 @@ static int find_comm(struct state *state) {
 static void post_status(struct state *state) {
     const struct redist__context *context = state->problem->context;
     state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
-    int result = redist__try(state->problem->failure,
-                             MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
-                                            MPI_MIN, context->comm, &state->messages.sends[0]));
-    if (result != MPI_SUCCESS)
+    MPI_Request *request = &state->messages.sends[0];
+    int result = MPI_ERR_OTHER; /* a call that returns an error may have begun it all the same */
+    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
+         attempt++)
+        result = redist__failure_note_mpi(state->problem->failure,
+                                          MPI_Iallreduce(&state->status[0], &state->status[1], 1,
+                                                         MPI_INT, MPI_MIN, context->comm, request));
+    if (*request == MPI_REQUEST_NULL && result != MPI_SUCCESS)
         redist__messages_give_up(&state->messages);
 }
 

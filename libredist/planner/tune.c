@@ -163,9 +163,10 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT;
-    const redist_index start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
-    const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
+    struct redist__tile tile = {.data = contest->array[!put]};
+    memcpy(tile.count, side->extent, sizeof tile.count);
+    memcpy(tile.stride, side->stride, sizeof tile.stride);
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
     method->close(transport->state);

@@ -45,7 +45,6 @@ static struct {
     struct redist__process owner; /* a process that was forked needs a file of its own */
     struct way way;
     uint64_t end; /* of what was used, in bytes */
-    int hidden;
 } file = {.way = {.descriptor = -1}};
 
 /* 0 = the system has no memory files. Called with the lock held, as all functions that use the file. */
@@ -199,7 +198,7 @@ static struct redist__memory_handle describe(const struct part *part) {
 struct redist__memory_handle redist__local_export(const void *array, size_t bytes) {
     struct redist__memory_handle handle = {0};
     pthread_mutex_lock(&lock);
-    const struct part *part = array != NULL && !file.hidden ? find_part(array) : NULL;
+    const struct part *part = array != NULL ? find_part(array) : NULL;
     size_t offset = part != NULL ? (size_t)((const char *)array - part->base) : 0;
     if (part != NULL && part->key != NULL && part->owner.number == file.owner.number &&
         bytes <= part->bytes - offset) {
@@ -214,7 +213,7 @@ struct redist__memory_handle redist__local_probe(void) {
     const struct part nothing = {0};
     struct redist__memory_handle handle = {0};
     pthread_mutex_lock(&lock);
-    if (open_file() && !file.hidden) {
+    if (open_file()) {
         handle = describe(&nothing);
         handle.key = 1;
     }
@@ -222,10 +221,14 @@ struct redist__memory_handle redist__local_probe(void) {
     return handle;
 }
 
-void redist__local_hide(void) {
-    pthread_mutex_lock(&lock);
-    file.hidden = 1;
-    pthread_mutex_unlock(&lock);
+static _Atomic int unreachable;
+
+void redist__local_note_unreachable(void) {
+    atomic_store(&unreachable, 1);
+}
+
+int redist__local_is_reachable(void) {
+    return !atomic_load(&unreachable);
 }
 
 /* ---------------------------------------------------------------- arrays of peers */

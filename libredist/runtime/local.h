@@ -25,7 +25,9 @@ void redist__local_unmap(struct redist__mappings *mappings);
 struct redist__memory_handle redist__local_probe(void);
 int redist__local_reaches(const struct redist__memory_handle *probe);
 
-/* From now on no array of this process can be mapped: a peer cannot open its file. */
-void redist__local_hide(void);
+/* Whether all that plans have tried of it was reachable, in this process: who asks before there is a plan does better
+ * with plain memory where it was not. Plans themselves know what they reach. */
+void redist__local_note_unreachable(void);
+int redist__local_is_reachable(void);
 
 #endif

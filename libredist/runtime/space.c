@@ -2,6 +2,7 @@
 /* The register of memory spaces, and what is the same in all of them. */
 #include "space.h"
 #include "../comm/comm.h"
+#include "local.h"
 
 #ifdef REDIST__MPI_QUERIES_CUDA
 #include <mpi-ext.h>
@@ -51,7 +52,11 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const r
 
 int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
     const struct redist__space *found = redist_space_at(space);
-    return found != NULL && found->export_memory(array, bytes).key != 0;
+    if (found == NULL)
+        return 0;
+    const struct redist__memory_handle handle = found->export_memory(array, bytes);
+    int is_local = !found->asynchronous && handle.owner.number != 0;
+    return handle.key != 0 && (!is_local || redist__local_is_reachable());
 }
 
 #ifdef REDIST__MPI_QUERIES_CUDA
