@@ -148,11 +148,6 @@ int fftnd__has_whole_grid(const fftnd_options *options) {
 
 static int check_bounds(const struct fftnd__request *request, int side) {
     const fftnd_options *options = &request->options;
-    if ((int)options->blocks[side] < FFTND_BLOCKS_BALANCED ||
-        options->blocks[side] > FFTND_BLOCKS_CEILING)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->blocks[%s] = %d is not in %d..%d",
-                    side_names[side], (int)options->blocks[side], FFTND_BLOCKS_BALANCED,
-                    FFTND_BLOCKS_CEILING);
     if (options->bounds[side] == NULL)
         return REDIST_OK;
     if (!fftnd__has_whole_grid(options) || options->order == NULL)
