@@ -37,13 +37,6 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     return options;
 }
 
-/* Of an array axis, without padding. */
-static redist_index count_of(const struct fftnd__transform *transform,
-                             const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis ? transform->batch.count
-                                         : step->alignment.count[axis - transform->batch.shift];
-}
-
 /* The box of the array after a step among those that take part in its exchange, its axes as they lie in memory:
  * along an axis on which these do not differ all of them have the whole. */
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
@@ -51,7 +44,7 @@ static redist_box box_of(const struct fftnd__transform *transform, const struct 
     redist_box box = REDIST_BOX_DEFAULT;
     for (int i = 0; i < step->local.ndims; i++) {
         int axis = step->local.order[i];
-        box.count[i] = sizes[i] = count_of(transform, step, axis);
+        box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
         box.extent[i] = step->local.extent[axis];
         if (differs[axis]) {
             box.start[i] = step->alignment.start[axis - transform->batch.shift];
@@ -99,7 +92,7 @@ static int find_position(const struct fftnd__local *local, int axis) {
 
 static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     for (int axis = 0; axis < step->local.ndims; axis++)
-        if (step->local.extent[axis] != count_of(transform, step, axis))
+        if (step->local.extent[axis] != fftnd__count_of(transform, step, axis))
             return 1;
     return 0;
 }

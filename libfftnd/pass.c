@@ -31,13 +31,6 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
     return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
 }
 
-/* Of an array axis, without padding. */
-static redist_index extent_of(const struct fftnd__transform *transform,
-                              const struct fftnd__step *step, int at) {
-    return at == transform->batch.axis ? transform->batch.count
-                                       : step->alignment.count[at - transform->batch.shift];
-}
-
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
                       const struct fftnd__step *step, int direction, const struct fftnd__cut *cut) {
     const struct fftnd__step *before = step - 1;
@@ -48,8 +41,8 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     for (int i = 0; i < partition->ndims; i++) {
         partition->whole[i] =
             i != transform->batch.axis && fftnd__is_transformed(step, i - transform->batch.shift);
-        partition->before[i] = extent_of(transform, before, i);
-        partition->after[i] = extent_of(transform, step, i);
+        partition->before[i] = fftnd__count_of(transform, before, i);
+        partition->after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__truncation_of(&truncation, transform, step);
     truncation.n = direction == REDIST_FORWARD ? truncation.n : 0; /* else on the other side */
@@ -199,8 +192,8 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
     struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
     int ndims = pass->partition.ndims = step->local.ndims;
     for (int i = 0; i < ndims; i++) {
-        pass->partition.before[i] = extent_of(transform, step - 1, i);
-        pass->partition.after[i] = extent_of(transform, step, i);
+        pass->partition.before[i] = fftnd__count_of(transform, step - 1, i);
+        pass->partition.after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
