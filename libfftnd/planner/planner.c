@@ -48,8 +48,8 @@ static int out_of_time(const struct search *search) {
 
 /* Waits for what was only enqueued. */
 static int finish(const struct search *search, struct fftnd__engine *engine) {
-    int code = redist_space_at(search->space)->stream_wait(search->request->options.stream);
-    return code == REDIST_OK ? fftnd__engine_query(engine) : code;
+    REDIST_TRY(redist_space_at(search->space)->stream_wait(search->request->options.stream));
+    return fftnd__engine_query(engine);
 }
 
 /* Back even if forth has failed: the peers may not know, and would wait. */
@@ -186,9 +186,7 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
 static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
     const fftnd_options *options = &request->options;
     int node_size;
-    int code = redist_node_size(request->comm, &node_size);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
     fftnd__append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", request->nranks,
                   node_size, (int)request->kind, (int)request->precision);
@@ -228,22 +226,22 @@ static void store(const struct search *search, const char *key) {
 }
 
 static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
-                             int *remembered) {
+                             int recalls, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES] = "";
     struct fftnd__configuration found = search->best;
-    int code = make_key(search->request, key);
-    if (code == REDIST_OK && *remembered)
-        code = redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
-                                  sizeof text, text);
-    *remembered = code == REDIST_OK && fftnd__configuration_scan(text, search->request, &found);
+    REDIST_TRY(make_key(search->request, key));
+    if (recalls)
+        REDIST_TRY(redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
+                                      sizeof text, text));
+    *remembered = fftnd__configuration_scan(text, search->request, &found);
     if (*remembered) {
         search->best = found;
         report(search, &found, -1, "  <- remembered");
-    } else if (code == REDIST_OK) {
+    } else {
         measure(search, candidates);
         store(search, key);
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- choosing */
@@ -271,25 +269,22 @@ static int take_dictated(struct search *search, int *dictated) {
     return code;
 }
 
-int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+int fftnd__planner_choose(const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered) {
     const fftnd_options *options = &request->options;
-    struct search search = {.comm = comm,
+    struct search search = {.comm = request->comm,
                             .request = request,
                             .space = options->space,
                             .best_seconds = -1,
                             .verbose = is_verbose(options)};
     struct fftnd__candidates candidates;
-    int code = fftnd__candidates_init(&candidates, comm, request, search.verbose);
+    int dictated, recalls = *remembered;
+    *remembered = 0;
+    REDIST_TRY(fftnd__candidates_init(&candidates, request, search.verbose));
     search.best = candidates.guess;
-    int dictated = 0;
-    int measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
-    if (code == REDIST_OK)
-        code = take_dictated(&search, &dictated);
-    if (code == REDIST_OK && !dictated && measures)
-        code = recall_or_measure(&search, &candidates, remembered);
-    else
-        *remembered = 0;
+    REDIST_TRY(take_dictated(&search, &dictated));
+    if (!dictated && options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options))
+        REDIST_TRY(recall_or_measure(&search, &candidates, recalls, remembered));
     *configuration = search.best;
-    return code;
+    return REDIST_OK;
 }
