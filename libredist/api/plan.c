@@ -63,10 +63,10 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
-/* Devices have no use for loops of the host, but what is staged for them has. */
+/* For arrays on devices nothing is measured: loops of the host copy little of them. */
 static int choose_loops(struct redist__problem *problem, const redist_options *options) {
-    size_t bytes = 0;
-    int code = redist__loops_choose(problem->context, options, problem->largest_bytes, &bytes);
+    size_t bytes = 0, largest = problem->space->asynchronous ? 0 : problem->largest_bytes;
+    int code = redist__loops_choose(problem->context, options, largest, &bytes);
     if (problem->nontemporal_bytes == 0)
         problem->nontemporal_bytes = bytes;
     return code;
