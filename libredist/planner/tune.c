@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
+enum { PASSES = 12, UTTERLY_HOPELESS = 6 };
+
+/* Who is slower than the leader by this factor has no chance; noise is larger in the first passes. */
+static const double hopeless = 2, hopeless_later = 1.2;
+enum { FIRST_PASSES = 2 };
 
 static const double default_seconds = 1.0;
 
@@ -233,9 +237,9 @@ static void time_transport(struct contest *contest, struct candidate *candidate,
             candidate->failed = "failed while it was timed";
             return;
         }
-        int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
-        int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
-        if (hopeless)
+        int far_behind = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
+        int warm = round > 0 || far_behind; /* the first round touches fresh buffers */
+        if (far_behind)
             rounds = 0;
         if (warm && (candidate->best < 0 || seconds < candidate->best))
             candidate->best = seconds;
@@ -268,11 +272,12 @@ static int out_of_time(const struct contest *contest, double begin) {
 /* A first round for all, then more for those that still have a chance, while time is left. */
 static void compete(struct contest *contest) {
     double begin = MPI_Wtime();
-    for (int pass = 0; pass < ROUNDS; pass++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         double leader = least_seconds(contest);
+        double limit = leader * (pass < FIRST_PASSES ? hopeless : hopeless_later);
         for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
-            int chance = candidate->best >= 0 && candidate->best < HOPELESS * leader;
+            int chance = candidate->best >= 0 && candidate->best < limit;
             if (candidate->failed == NULL && (pass == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }
