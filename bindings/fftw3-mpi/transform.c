@@ -111,8 +111,8 @@ static void describe(const struct fftnd_fftw__plan *plan, size_t bytes, char tex
     for (int axis = 0; axis < settings->ndims; axis++)
         length += snprintf(text + length, bytes - (size_t)length, "%s%lld", axis > 0 ? "x" : "",
                            (long long)settings->sizes[axis]);
-    snprintf(text + length, bytes - (size_t)length, "x%d %s%s)", settings->options.batch,
-             info.method, info.fused ? " fused" : "");
+    snprintf(text + length, bytes - (size_t)length, "x%d %s%s %d threads)", settings->options.batch,
+             info.method, info.fused ? " fused" : "", info.threads);
 }
 
 static const struct fftnd_fftw__kind kind = {"transform", execute, destroy, describe};
@@ -208,12 +208,13 @@ static double count_flops(const struct settings *settings) {
     return (settings->kind == FFTND_C2C ? 5 : 2.5) * points * (all > 1 ? log2(all) : 0);
 }
 
-/* FFTW plans small transforms in less time than libfftnd would take by itself: some hundred executions. */
+/* FFTW plans in the time of some hundred executions, of large transforms in that of a dozen. */
 static double limit_planning(const struct settings *settings, double time_limit) {
-    double seconds = 300 * count_flops(settings) * 1e-9 + 1e-3;
+    double executed = 1e-9 * count_flops(settings), small = 300 * executed;
+    double seconds = 1e-3 + 2 * executed + (small < 0.05 ? small : 0.05);
     if (time_limit > 0)
         return time_limit;
-    return settings->options.effort == FFTND_MEASURE && seconds < 3 ? seconds : 0;
+    return settings->options.effort == FFTND_MEASURE ? seconds : 0;
 }
 
 static int set_options(const struct fftnd_fftw__request *request, struct transform *transform) {
