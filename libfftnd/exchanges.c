@@ -25,6 +25,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.tune_seconds = transform->options.plan_seconds / 4;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 4 };
+enum { SWEEPS = 4, REMARK_BYTES = 600 };
 
 struct search {
     MPI_Comm comm;
@@ -129,6 +129,14 @@ static int is_faster(const struct search *search, double seconds) {
     return search->best_seconds < 0 || seconds < worthwhile * search->best_seconds;
 }
 
+/* For how long the device waits for a peer, in a candidate: one that hangs is not to take the patience of the plan. */
+static double find_patience(const fftnd_options *options) {
+    double enough = 4 * options->plan_seconds;
+    enough = enough > 1 ? enough : 1;
+    return options->wait_seconds > 0 && options->wait_seconds < enough ? options->wait_seconds
+                                                                       : enough;
+}
+
 /* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
  * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
  * ranks. */
@@ -136,25 +144,29 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
     struct fftnd__request request = *search->request;
     request.options.user_workspace = 0;
     request.options.verbose = 0;
+    request.options.wait_seconds = find_patience(&request.options);
     struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
     if (redist_agree(search->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY) != REDIST_OK) {
         redist_release(engine);
         return;
     }
     double seconds = -1;
-    const char *failure = " could not be set up";
+    const char *failure = " could not be set up: ";
     int code = fftnd__engine_create(engine, &request, candidate);
     if (code == REDIST_OK) {
         code = time_engine(search, engine, &seconds);
-        failure = code == REDIST_OK ? "" : " failed while it was timed";
+        failure = " failed while it was timed: ";
     }
+    char remark[REMARK_BYTES] = "";
+    if (code != REDIST_OK)
+        snprintf(remark, sizeof remark, "%s%s", failure, redist_error_message());
     struct fftnd__configuration taken = *candidate;
     taken.fused = engine->is_fused;
     if (code == REDIST_OK && is_faster(search, seconds)) {
         search->best = taken;
         search->best_seconds = seconds;
     }
-    report(search, &taken, code == REDIST_OK ? seconds : -1, failure);
+    report(search, &taken, code == REDIST_OK ? seconds : -1, remark);
     fftnd__engine_destroy(engine);
     redist_release(engine);
 }
