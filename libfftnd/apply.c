@@ -30,6 +30,8 @@ static int check_plan(const struct fftnd__transform *transform) {
         return FAIL(REDIST_ERR_ARGUMENT,
                     "plan transforms on a device: operators are for arrays in host memory that "
                     "are transformed there");
+    if (transform->precision == FFTND_LONG_DOUBLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "plan is of long double: operators compute in double");
     if (transform->chain.twiddles)
         return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
@@ -79,10 +81,10 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
                          const fftnd_operator_options *options) {
     if (fftnd__operator_type_of(kind) == NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = %d is no operator", (int)kind);
-    int code = check_lists(kind, options);
-    for (int axis = 0; axis < transform->user_ndims && code == REDIST_OK; axis++)
-        code = check_axis(kind, options, axis);
-    return code == REDIST_OK ? check_fields(kind, options) : code;
+    REDIST_TRY(check_lists(kind, options));
+    for (int axis = 0; axis < transform->user_ndims; axis++)
+        REDIST_TRY(check_axis(kind, options, axis));
+    return check_fields(kind, options);
 }
 
 /* ---------------------------------------------------------------- agreement */
@@ -164,8 +166,8 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
 
 /* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
-    double forward = plan->directions[REDIST_FORWARD].scale;
-    double backward = plan->directions[REDIST_BACKWARD].scale;
+    double forward = (double)plan->scales[REDIST_FORWARD];
+    double backward = (double)plan->scales[REDIST_BACKWARD];
     int points = op->kind == FFTND_POINTS;
     op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
     op->before = !op->type->of_user ? 1 : points ? backward : forward;
@@ -175,12 +177,9 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
 /* What this rank can say alone. */
 static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan,
                     enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
-    int code = check_plan(&plan->transform);
-    if (code == REDIST_OK)
-        code = check_options(&plan->transform, kind, options);
     op->kind = kind;
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_plan(&plan->transform));
+    REDIST_TRY(check_options(&plan->transform, kind, options));
     op->type = fftnd__operator_type_of(kind);
     op->zero_mode = options->zero_mode;
     op->coefficient = options->coefficient;
@@ -188,9 +187,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     op->function = options->function;
     op->data = options->data;
     list_axes(op, &plan->transform, options);
-    code = count_fields(op, options);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(count_fields(op, options));
     set_factors(op, plan);
     return fftnd__symbols_create(op, &plan->transform, options);
 }
@@ -220,10 +217,8 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
     fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
     struct fftnd__operator described = {0};
     fftnd_operator *op = NULL;
-    int code = fftnd__check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
-    code = result == NULL ? redist_fail(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
+    int code = result == NULL ? redist_fail(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
     if (code == REDIST_OK && options != NULL)
         code = redist_struct_read(__func__, "options", options, &own, sizeof own);
     if (code == REDIST_OK)
@@ -258,9 +253,7 @@ int fftnd_operator_free(fftnd_operator **op) {
         return redist_fail(REDIST_ERR_NULL, "op = NULL");
     if (*op == NULL)
         return REDIST_OK;
-    int code = check_operator(__func__, *op);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_operator(__func__, *op));
     (*op)->plan->operators--;
     destroy(*op);
     *op = NULL;
@@ -273,9 +266,7 @@ static const struct fftnd__step *array_of(const fftnd_operator *op, int is_outpu
 }
 
 int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout) {
-    int code = check_operator(__func__, op);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_operator(__func__, op));
     const struct fftnd__step *array = array_of(op, is_output);
     fftnd_layout own =
         fftnd__layout_of(&op->engine.transform, array, (enum fftnd_side)op->engine.applies,
@@ -300,15 +291,11 @@ static int check_arguments(const char *function, const fftnd_plan *plan, const f
 
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
-    int code = fftnd__check_idle(function, plan);
-    if (code == REDIST_OK)
-        code = check_operator(function, op);
-    if (code != REDIST_OK)
-        return code;
-    code = check_arguments(function, plan, op, direction, input, output);
-    code = fftnd__agree_to_run(&op->engine, code);
-    return code == REDIST_OK ? fftnd__engine_run(&op->engine, op->engine.applies, input, output)
-                             : code;
+    REDIST_TRY(fftnd__check_idle(function, plan));
+    REDIST_TRY(check_operator(function, op));
+    REDIST_TRY(fftnd__agree_to_run(&op->engine,
+                                   check_arguments(function, plan, op, direction, input, output)));
+    return fftnd__engine_run(&op->engine, op->engine.applies, input, output);
 }
 
 int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output) {

@@ -132,24 +132,3 @@ int fftnd__configuration_scan(const char *text, const struct fftnd__request *req
            is_order(&request->shape, configuration->order, configuration->grid_ndims) &&
            scan_numbers(text, configuration);
 }
-
-/* ---------------------------------------------------------------- scaling */
-
-/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
-static double logical_extent(const struct fftnd__request *request, int axis) {
-    double n = (double)request->shape.points[axis];
-    if (request->shape.axes[axis] == FFTND_AXIS_NONE)
-        return 1;
-    if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
-        return n;
-    return 2 * (request->r2r[axis] == FFTND_DCT1   ? n - 1
-                : request->r2r[axis] == FFTND_DST1 ? n + 1
-                                                   : n);
-}
-
-double fftnd__logical_size(const struct fftnd__request *request) {
-    double product = 1;
-    for (int i = 0; i < request->shape.ndims; i++)
-        product *= logical_extent(request, i);
-    return product;
-}

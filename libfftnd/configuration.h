@@ -8,8 +8,8 @@
 
 /* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
 struct fftnd__request {
-    const char *function; /* of the user, for messages */
-    MPI_Comm comm;
+    const char *function;     /* of the user, for messages */
+    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; of which grids are made */
     int nranks;
 
     /* As the user passed them. */
@@ -27,9 +27,6 @@ struct fftnd__request {
     redist_index padding[2][REDIST_MAX_NDIMS];
     int has_order, order[REDIST_MAX_NDIMS];
 };
-
-/* The factor of a forward and backward transform without scaling. */
-double fftnd__logical_size(const struct fftnd__request *request);
 
 /* Elements of an axis on the spectral side. */
 static inline redist_index fftnd__request_extent(const struct fftnd__request *request, int axis) {

@@ -9,14 +9,10 @@
 /* What the programs of an engine are built for. */
 enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 
-struct fftnd__direction {
-    struct fftnd__program program;
-    double scale;
-};
-
 struct fftnd__engine {
     struct fftnd__transform transform;
-    struct fftnd__direction directions[2]; /* forward, backward */
+    struct fftnd__program programs[2]; /* forward, backward */
+    long double scales[2];             /* the factors of their results */
     int applies; /* with an operator: the first direction, the only one that has a program */
     enum fftnd__built built;
     int is_planned;                /* the passes of both programs are */

@@ -8,15 +8,13 @@
 
 #include <pthread.h>
 
-enum { FFTND__STARTED_BYTES = 512 };
-
 /* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
 struct fftnd__started {
     int is_started, has_thread;
-    int direction, code;
+    int direction;
     void *in, *out;
     pthread_t thread;
-    char message[FFTND__STARTED_BYTES]; /* of the thread */
+    struct fftnd__failure failure; /* of the thread */
 };
 
 struct fftnd_plan {

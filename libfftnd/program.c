@@ -14,6 +14,12 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
     return step->local.elements * fftnd__element_bytes(transform, step->real);
 }
 
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis) {
+    return axis == transform->batch.axis ? step->fields * transform->batch.count
+                                         : step->alignment.count[axis - transform->batch.shift];
+}
+
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]) {
     ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);
@@ -196,17 +202,16 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
     return 0;
 }
 
-/* Over the same axes in one direction, the operator, and in the other direction: a step that leaves the array's
- * alignment as it was. */
+/* A transform, the operator and the transform back: the array's alignment stays as it was. */
 static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
                         const struct fftnd__stage *stage, int first, int last) {
-    struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
+    int keeps = transform->fields[0] == transform->fields[1];
+    struct fftnd__step *step =
+        add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
     step->naxes = last - first;
     memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
     step->applies = 1;
     step->fields = transform->fields[1];
-    if (step->fields != step[-1].fields)
-        step->type = FFTND__CHANGES_LAYOUT;
     set_array(transform, step, &step[-1].alignment, step[-1].real);
 }
 
@@ -229,8 +234,8 @@ enum leg { ALONE, THERE, BACK };
 static void add_stage(struct fftnd__program *program, const struct fftnd__transform *transform,
                       const struct fftnd__stage *stage, int is_first, int is_last,
                       enum fftnd__split split, enum leg leg) {
-    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS],
-        halved = has_halved(&transform->chain, stage);
+    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS];
+    int halved = has_halved(&transform->chain, stage);
     int backward = program->direction == REDIST_BACKWARD;
     int begins = leg == BACK && is_first, ends = leg == THERE && is_last;
     int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
@@ -238,8 +243,8 @@ static void add_stage(struct fftnd__program *program, const struct fftnd__transf
         lies_otherwise(transform, FFTND_PHYSICAL) || lies_otherwise(transform, FFTND_SPECTRAL);
     int copies = (halved || truncated || otherwise) && split == FFTND__WITH_COPY;
     int apart = halved && split > FFTND__COPY_FIRST;
-    int n = find_groups(transform, stage, apart,
-                        begins || ends ? transform->fields[0] + transform->fields[1] : 1, bounds);
+    int fields = begins || ends ? transform->fields[0] + transform->fields[1] : 1;
+    int n = find_groups(transform, stage, apart, fields, bounds);
     const int *before = program->steps[program->nsteps].memory;
     memcpy(memory, before, sizeof memory);
     turn_memory(program, transform, stage, is_first, is_last, memory);

@@ -30,12 +30,6 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     return middle;
 }
 
-static redist_index extent_of(const struct fftnd__transform *transform,
-                              const struct fftnd__step *step, int at) {
-    return at == transform->batch.axis ? step->fields * transform->batch.count
-                                       : step->alignment.count[at - transform->batch.shift];
-}
-
 static struct half half_of(const struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
@@ -51,8 +45,8 @@ static struct half half_of(const struct fftnd__applied *applied,
     after->direction = back ? !step->direction : step->direction;
     for (int i = 0; i < half.partition.ndims; i++)
         if (half.partition.whole[i]) {
-            half.partition.before[i] = extent_of(transform, &half.steps[0], i);
-            half.partition.after[i] = extent_of(transform, after, i);
+            half.partition.before[i] = fftnd__count_of(transform, &half.steps[0], i);
+            half.partition.after[i] = fftnd__count_of(transform, after, i);
         }
     return half;
 }
@@ -77,7 +71,8 @@ static void lay_out_middle(struct fftnd__applied *applied,
     side->bytes =
         fftnd__lay_out(half.partition.ndims, count, side->item, 1, ALIGNMENT, side->stride);
     for (int at = 0; at < half.partition.ndims; at++) {
-        applied->extent[i][at] = half.partition.whole[at] ? extent_of(transform, middle, at) : -1;
+        applied->extent[i][at] =
+            half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
         if (at != transform->batch.axis)
             applied->start[at] = middle->alignment.start[at - transform->batch.shift];
     }
@@ -129,10 +124,9 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
 int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory) {
     const struct fftnd__transform *transform = problem->transform;
-    int code = REDIST_OK;
     for (int i = 0; i < 2; i++)
         applied->middle[i].memory = memory + applied->places.middle[i];
-    for (int back = 0; back < 2 && code == REDIST_OK; back++) {
+    for (int back = 0; back < 2; back++) {
         const struct half half = half_of(applied, problem, back);
         const struct fftnd__kernel_problem kernel = {.transform = transform,
                                                      .step = &half.steps[1],
@@ -143,9 +137,9 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                                                      .library = transform->library,
                                                      .stream = transform->options.stream,
                                                      .prefetches = half.in->in_array};
-        code = fftnd__kernel_create(&applied->kernels[back], &kernel);
+        REDIST_TRY(fftnd__kernel_create(&applied->kernels[back], &kernel));
     }
-    return code;
+    return REDIST_OK;
 }
 
 void fftnd__applied_free(struct fftnd__applied *applied) {
@@ -332,11 +326,9 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
     const struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
                                            middle_block(applied, 1, piece, out, memory, count[1])};
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
-    int code = fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
-                                 &middle[0]);
-    if (code == REDIST_OK)
-        code = run_rows(applied, piece, middle, count[0], memory + applied->places.rows);
-    return code == REDIST_OK ? fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside,
-                                                 truncation_out, &middle[1], out)
-                             : code;
+    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
+                                 &middle[0]));
+    REDIST_TRY(run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
+    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
+                             &middle[1], out);
 }

@@ -2,6 +2,7 @@
 /* Tables of an operator along each axis, which follow the axis's kind. */
 #include "../wavenumbers.h"
 #include "operator.h"
+#include "redist_support.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,16 +110,13 @@ static int has_factor(const struct fftnd__operator *op, int user,
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
                           const fftnd_operator_options *options) {
     size_t numbers = 0;
-    int code = REDIST_OK;
-    for (int a = 0; a < op->naxes && code == REDIST_OK; a++) {
+    for (int a = 0; a < op->naxes; a++) {
         struct fftnd__symbols *along = &op->symbols[a];
         along->n = fftnd__spectral_extent(&transform->chain, along->axis,
                                           transform->chain.modes[along->axis]);
         numbers += 4 * (size_t)along->n;
-        code = check(op, along, family_of(transform, along->axis), options);
+        REDIST_TRY(check(op, along, family_of(transform, along->axis), options));
     }
-    if (code != REDIST_OK)
-        return code;
     double *next = op->memory = redist_calloc(numbers + 1, sizeof *next);
     if (next == NULL)
         return redist_fail_in("fftnd_operator_create", REDIST_ERR_MEMORY,
