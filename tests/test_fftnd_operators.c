@@ -252,9 +252,9 @@ static void compare(struct trial *trial) {
     const double eps = trial->given->precision == FFTND_FLOAT ? 1e-4 : 1e-12;
     double scale = 1;
     for (int side = 0; side < 2; side++) {
-        scale *= fft_case_scale(trial->given, (enum fftnd_side)side);
+        scale *= (double)fft_case_scale(trial->given, (enum fftnd_side)side);
     }
-    scale *= fft_case_logical_size(trial->given);
+    scale *= (double)fft_case_logical_size(trial->given);
     run_operator(trial, points ? &spectral : &physical, &expected,
                  eps * (bounds[1] + scale * bounds[0] * bounds[2] + 1e-30));
     free(physical.values);
