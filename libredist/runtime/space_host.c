@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -162,6 +163,17 @@ static int take_pages(int descriptor, uint64_t begin, uint64_t end) {
     return error == 0;
 }
 
+/* Before any page is taken: to take all there are would leave none to the programs of the node. */
+static int check_room(int descriptor, uint64_t bytes) {
+    struct statvfs files;
+    if (descriptor < 0 || fstatvfs(descriptor, &files) != 0)
+        return redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+    if (bytes / files.f_frsize >= files.f_bavail)
+        return redist_fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
+                           (unsigned long long)bytes);
+    return REDIST_OK;
+}
+
 static int map_file(struct segment *segment, const char *name) {
     const struct redist__context *context = segment->context;
     const uint64_t *mine = &segment->begins[context->node_rank];
@@ -186,8 +198,7 @@ static int allocate_file(struct segment *segment) {
     snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
     if (code == REDIST_OK && creates) {
         descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-        code = descriptor >= 0 ? REDIST_OK
-                               : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+        code = check_room(descriptor, segment->begins[context->node_size]);
     }
     code = redist_agree(context->node, code);
     if (code == REDIST_OK)
