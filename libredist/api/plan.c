@@ -63,10 +63,11 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
-/* Devices have no use for loops of the host, but what is staged for them has. */
+/* For arrays on devices nothing is measured: loops of the host copy little of them. */
 static int choose_loops(struct redist__problem *problem, const redist_options *options) {
     size_t *bytes = &problem->nontemporal_bytes, chosen = *bytes;
-    if (problem->knows_loops || !redist__loops_matter(problem->largest_bytes))
+    if (problem->knows_loops || problem->space->asynchronous ||
+        !redist__loops_matter(problem->largest_bytes))
         return REDIST_OK;
     REDIST_TRY(redist__loops_choose(problem->context, options, problem->largest_bytes, &chosen));
     *bytes = options->nontemporal_bytes == 0 ? chosen : *bytes;
