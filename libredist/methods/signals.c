@@ -192,8 +192,8 @@ static unsigned char find_partner(const struct redist__transfer *transfer, int d
     return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
 }
 
-/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which are
- * handed over with each call. */
+/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which
+ * are handed over with each call. */
 static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__signals *signals = &state->signals;
