@@ -3,9 +3,10 @@
  * Host memory: work is done on return, so that there is one stream and one event, NULL.
  *
  * Peers map memory of redist_alloc: one file in shared memory per allocation on each node, in which each rank has a
- * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end. Every
- * process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k,
- * plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
+ * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end.
+ * Every process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
+ * allocation k, plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by
+ * local.c.
  *
  * MPI has windows for this (MPI_Win_allocate_shared). Open MPI 4.1 waits for ever where there is too little memory for
  * one, parts begin anywhere in them, and they can be freed by all ranks together only.
@@ -37,9 +38,8 @@ struct segment {
     struct redist__context *context;
     char *base;
     size_t bytes;
-    char *
-        file; /* the parts of all ranks of the node, as mapped here; NULL = memory of aligned_alloc */
-    uint64_t begins[]; /* of each of them, and the end */
+    char *file;        /* all parts, as mapped here; NULL = memory of aligned_alloc */
+    uint64_t begins[]; /* of each rank's part in it, and the end */
 };
 
 /* ---------------------------------------------------------------- all segments of this process */
