@@ -337,6 +337,7 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
     }
 }
 
+/* Exchanges whose peers have to know where they end when the plan is made do not end in arrays of the user. */
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -347,6 +348,8 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
     add_move(program, transform, from);
     add_stages(program, transform, split);
     add_move(program, transform, to);
+    if (chain->moves[to] && transform->options.asynchronous)
+        add_copy(program, transform, program->steps[program->nsteps].memory);
     pad_array(transform, &program->steps[program->nsteps], to);
     find_types(program, transform);
 }
