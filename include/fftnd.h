@@ -74,7 +74,7 @@ extern "C" {
 
 /** The version of this header. */
 #define FFTND_VERSION_MAJOR 0
-#define FFTND_VERSION_MINOR 2
+#define FFTND_VERSION_MINOR 3
 #define FFTND_VERSION_PATCH 0
 
 /** The version of the library that runs; NULL for what is not wanted. Not collective. */

@@ -2,8 +2,6 @@
 #include "executor.h"
 #include "pieces.h"
 
-#include <string.h>
-
 /* One execution of a program. */
 struct run {
     const struct fftnd__program *program;
@@ -15,13 +13,9 @@ struct run {
 
 /* Keeps the code, with this thread's message, if it is the first one, and breaks the exchanges. */
 static void note(struct run *run, int code) {
-    struct fftnd__failure *failure = run->failure;
+    fftnd__failure_note(run->failure, code);
     if (code == REDIST_OK)
         return;
-    if (failure->code == REDIST_OK) {
-        failure->code = code;
-        strncpy(failure->message, redist_error_message(), sizeof failure->message - 1);
-    }
     for (int i = 1; i <= run->program->nsteps; i++)
         if (run->program->steps[i].exchange != NULL)
             redist_plan_break(run->program->steps[i].exchange, code);
@@ -32,12 +26,6 @@ void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *f
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].exchange != NULL)
             note(&run, redist_plan_query(program->steps[i].exchange));
-}
-
-int fftnd__failure_report(const struct fftnd__failure *failure) {
-    if (failure->code != REDIST_OK)
-        redist_set_message(failure->message);
-    return failure->code;
 }
 
 static int has_failed(const struct run *run) {
