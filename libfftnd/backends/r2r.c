@@ -51,7 +51,7 @@ static void describe(struct axis *axis, const struct fftnd__serial_problem *prob
     int is_complex = r2r == FFTND_DCT4 || r2r == FFTND_DST4;
     axis->nlines = 1;
     axis->before = (struct fftnd__r2r_lines){.number_bytes = (size_t)item,
-                                             .r2r = r2r,
+                                             .r2r = (int)r2r,
                                              .n = own->n,
                                              .length = length,
                                              .row = is_complex ? length : length / 2 + 1,
