@@ -47,7 +47,7 @@ static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, i
  * tiles do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on
  * all of them. Collective. */
 static int find_small(MPI_Comm comm, const struct fftnd__request *request, int nranks, int *small) {
-    enum { PARTS = 4 };
+    enum { PARTS = 1 };
     *small = share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
     return redist_agree(comm, redist_check_mpi(redist_insist(
                                   MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT, MPI_MIN, comm))));
