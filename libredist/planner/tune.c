@@ -167,9 +167,10 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT;
-    const redist_index start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
-    const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
+    struct redist__tile tile = {.data = contest->array[!put]};
+    memcpy(tile.count, side->extent, sizeof tile.count);
+    memcpy(tile.stride, side->stride, sizeof tile.stride);
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
     method->close(transport->state);
@@ -245,12 +246,25 @@ static void time_transport(struct contest *contest, struct candidate *candidate,
     }
 }
 
+static double find_budget(const struct contest *contest) {
+    double budget = contest->options->tune_seconds;
+    return budget > 0 ? budget : default_seconds;
+}
+
+/* For how long a device waits for a peer: a candidate that hangs is not to take the patience of the plan. */
+static double find_patience(const struct contest *contest) {
+    double enough = 4 * find_budget(contest);
+    enough = enough > 1 ? enough : 1;
+    return contest->problem->wait_seconds < enough ? contest->problem->wait_seconds : enough;
+}
+
 /* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
 static void time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
     struct redist__transport transport;
     struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
     struct redist__problem problem = *contest->problem;
     problem.failure = &failure;
+    problem.wait_seconds = find_patience(contest);
     for (int side = 0; side < 2; side++)
         problem.arrays[side] = contest->array[side];
     if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
@@ -262,8 +276,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 }
 
 static int out_of_time(const struct contest *contest, double begin) {
-    double budget = contest->options->tune_seconds;
-    int out = MPI_Wtime() - begin > (budget > 0 ? budget : default_seconds);
+    int out = MPI_Wtime() - begin > find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
