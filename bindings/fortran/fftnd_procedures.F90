@@ -18,6 +18,7 @@ module fftnd_procedures
     integer(c_int64_t), allocatable :: retained_modes(:), padding_1(:), padding_2(:)
     type(redist_box) :: box_1, box_2
     character(len=:), allocatable :: method, wisdom_file
+    character(len=:), allocatable :: wrong ! what is wrong with the first array of a length that does not fit
   end type held_options
 
   public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
@@ -62,20 +63,21 @@ contains
     code = c_options_init(options, c_sizeof(options))
     if (present(grid_ndims)) options%grid_ndims = grid_ndims
     if (present(grid)) then
+      call check_length('grid', size(grid), merge(options%grid_ndims, size(grid), options%grid_ndims > 0), held%wrong)
       held%grid = grid(size(grid):1:-1)
       options%grid_ndims = size(grid)
       options%grid = c_loc(held%grid)
     end if
-    options%order = axes_of(order, d, held%order)
-    options%memory_order(1) = axes_of(physical_order, d, held%memory_order_1)
-    options%memory_order(2) = axes_of(spectral_order, d, held%memory_order_2)
-    options%split(1) = axes_of(physical_split, d, held%split_1)
-    options%split(2) = axes_of(spectral_split, d, held%split_2)
-    options%r2r = values_of(r2r, held%r2r)
-    options%axes = values_of(axes, held%axes)
-    options%retained_modes = extents_of(retained_modes, held%retained_modes)
-    options%padding(1) = extents_of(physical_padding, held%padding_1)
-    options%padding(2) = extents_of(spectral_padding, held%padding_2)
+    options%order = axes_of('order', order, d, held%wrong, held%order)
+    options%memory_order(1) = axes_of('physical_order', physical_order, d, held%wrong, held%memory_order_1)
+    options%memory_order(2) = axes_of('spectral_order', spectral_order, d, held%wrong, held%memory_order_2)
+    options%split(1) = axes_of('physical_split', physical_split, d, held%wrong, held%split_1, options%grid_ndims)
+    options%split(2) = axes_of('spectral_split', spectral_split, d, held%wrong, held%split_2, options%grid_ndims)
+    options%r2r = values_of('r2r', r2r, d, held%wrong, held%r2r)
+    options%axes = values_of('axes', axes, d, held%wrong, held%axes)
+    options%retained_modes = extents_of('retained_modes', retained_modes, d, held%wrong, held%retained_modes)
+    options%padding(1) = extents_of('physical_padding', physical_padding, d, held%wrong, held%padding_1)
+    options%padding(2) = extents_of('spectral_padding', spectral_padding, d, held%wrong, held%padding_2)
     options%box(1) = box_of(physical_box, d, held%box_1)
     options%box(2) = box_of(spectral_box, d, held%box_2)
     if (present(physical_blocks)) options%blocks(1) = physical_blocks
@@ -111,34 +113,60 @@ contains
     call redist__flag(asynchronous, options%asynchronous)
   end subroutine fill
 
-  ! Values for C, which `keep` holds: axes, numbers, extents, a box; null if there are none.
-  function axes_of(axes, d, keep) result(pointer)
-    integer, intent(in), optional :: axes(:)
+  ! Notes the first array that has not as many values as the library reads.
+  subroutine check_length(name, length, wanted, wrong)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: length, wanted
+    character(len=:), allocatable, intent(inout) :: wrong
+    character(len=12) :: numbers(2)
+    if (length == wanted .or. allocated(wrong)) return
+    write (numbers, '(i0)') length, wanted
+    wrong = 'option '//name//' has '//trim(numbers(1))//' values, but the plan takes '//trim(numbers(2))
+  end subroutine check_length
+
+  ! Values for C, which `keep` holds: axes (`number` of them, if that is known, else d), numbers, extents, a box; null if
+  ! there are none.
+  function axes_of(name, axes, d, wrong, keep, number) result(pointer)
+    character(len=*), intent(in) :: name
+    integer, intent(in), optional :: axes(:), number
     integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
     integer(c_int), allocatable, target, intent(inout) :: keep(:)
     type(c_ptr) :: pointer
+    integer :: wanted
     pointer = c_null_ptr
     if (.not. present(axes)) return
+    wanted = d
+    if (present(number)) wanted = merge(number, size(axes), number > 0)
+    call check_length(name, size(axes), wanted, wrong)
     keep = d - axes(size(axes):1:-1)
     pointer = c_loc(keep)
   end function axes_of
 
-  function values_of(values, keep) result(pointer)
+  function values_of(name, values, d, wrong, keep) result(pointer)
+    character(len=*), intent(in) :: name
     integer, intent(in), optional :: values(:)
+    integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
     integer(c_int), allocatable, target, intent(inout) :: keep(:)
     type(c_ptr) :: pointer
     pointer = c_null_ptr
     if (.not. present(values)) return
+    call check_length(name, size(values), d, wrong)
     keep = values(size(values):1:-1)
     pointer = c_loc(keep)
   end function values_of
 
-  function extents_of(extents, keep) result(pointer)
+  function extents_of(name, extents, d, wrong, keep) result(pointer)
+    character(len=*), intent(in) :: name
     integer(int64), intent(in), optional :: extents(:)
+    integer, intent(in) :: d
+    character(len=:), allocatable, intent(inout) :: wrong
     integer(c_int64_t), allocatable, target, intent(inout) :: keep(:)
     type(c_ptr) :: pointer
     pointer = c_null_ptr
     if (.not. present(extents)) return
+    call check_length(name, size(extents), d, wrong)
     keep = extents(size(extents):1:-1)
     pointer = c_loc(keep)
   end function extents_of
@@ -171,7 +199,10 @@ contains
     call fill(options, d, &
 #include "fftnd_arguments.inc"
       held)
-    code = c_plan_create(comm%MPI_VAL, d, sizes(d:1:-1), kind, precision, options, plan%handle)
+    ! no axes: an error on all ranks, so that none waits for one whose options do not fit
+    code = c_plan_create(comm%MPI_VAL, merge(0, d, allocated(held%wrong)), sizes(d:1:-1), kind, precision, options, &
+      plan%handle)
+    call redist__explain(held%wrong)
     plan%ndims = d
     plan%comm = comm%MPI_VAL
     plan%space = merge(options%space, REDIST_SPACE_HOST, options%space /= 0)
@@ -191,12 +222,15 @@ contains
     integer, intent(out), optional :: ierror
     type(held_options), target :: held
     type(fftnd_options) :: options
+    integer(c_int) :: code
     integer :: d
     d = size(sizes)
     seconds = 0
     call fill(options, d, grid=grid, order=order, batch=batch, retained_modes=retained_modes, &
       halved_axis=halved_axis, held=held)
-    call redist__finish(c_predict(model, nranks, d, sizes(d:1:-1), kind, precision, options, seconds), ierror)
+    code = c_predict(model, nranks, merge(0, d, allocated(held%wrong)), sizes(d:1:-1), kind, precision, options, seconds)
+    call redist__explain(held%wrong)
+    call redist__finish(code, ierror)
   end subroutine predict_long
 #undef INDEX
 

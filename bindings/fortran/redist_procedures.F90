@@ -183,12 +183,20 @@ contains
     type(redist_box), intent(out) :: box
     integer, intent(out), optional :: ierror
     integer(c_int) :: code
+    integer, allocatable :: dims(:)
+    character(len=:), allocatable :: wrong
     integer :: d, g
     d = size(sizes)
     g = size(axes)
     code = c_box_init(box, c_sizeof(box))
+    call redist_grid_get(grid, dims, ierror=code)
+    if (code == REDIST_OK .and. size(dims) /= g) then
+      code = REDIST_ERR_ARGUMENT
+      wrong = 'axes has another number of values than the grid has dimensions'
+    end if
     if (code == REDIST_OK) code = c_grid_box(grid%handle, d, sizes(d:1:-1), d - axes(g:1:-1), box)
     if (code == REDIST_OK) box = redist__reversed(box, d, 1)
+    call redist__explain(wrong)
     call redist__finish(code, ierror)
   end subroutine grid_box_long
 

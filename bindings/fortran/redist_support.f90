@@ -7,7 +7,7 @@ module redist_support
   use redist_c, only: c_error_message, redist_box
   implicit none
   private
-  public :: redist__finish, redist__text, redist__c_text, redist__flag, redist__reversed
+  public :: redist__finish, redist__explain, redist__text, redist__c_text, redist__flag, redist__reversed
 
   interface
     function c_strlen(text) bind(c, name='strlen')
@@ -15,6 +15,10 @@ module redist_support
       type(c_ptr), value :: text
       integer(c_size_t) :: c_strlen
     end function c_strlen
+    subroutine c_set_message(text) bind(c, name='redist_set_message')
+      import
+      character(kind=c_char), intent(in) :: text(*)
+    end subroutine c_set_message
   end interface
 
 contains
@@ -34,6 +38,12 @@ contains
       error stop
     end if
   end subroutine redist__finish
+
+  ! Makes a sentence, if there is one, that of the call that has just failed.
+  subroutine redist__explain(sentence)
+    character(len=:), allocatable, intent(in) :: sentence
+    if (allocated(sentence)) call c_set_message(sentence//c_null_char)
+  end subroutine redist__explain
 
   ! A copy of a text of C; empty for a null pointer.
   function redist__text(pointer) result(text)

@@ -66,4 +66,5 @@ def main():
     print("\n".join(module(name, prefix, used, text)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -494,6 +494,7 @@ contains
     integer :: code
     call fftnd_plan_create(MPI_COMM_WORLD, [4, 0, 4], FFTND_R2C, FFTND_DOUBLE, plan, ierror=code)
     call check(code == REDIST_ERR_SIZE, 'an extent of 0')
+    call test_lengths()
     call fftnd_plan_create(MPI_COMM_WORLD, [8, 8, 8], FFTND_R2C, FFTND_DOUBLE, plan, &
         effort=FFTND_ESTIMATE)
     call fftnd_alloc(plan, FFTND_PHYSICAL, u)
@@ -520,5 +521,47 @@ contains
     call redist_free(u)
     call fftnd_plan_free(plan)
   end subroutine test_errors
+
+  ! Options with more or fewer values than the plan takes, on one rank, which all learn of
+  subroutine test_lengths()
+    type(fftnd_plan) :: plan
+    type(redist_model) :: model
+    integer, parameter :: sizes(3) = 8, axes(4) = [1, 2, 3, 3], none(4) = 0
+    integer :: code, n, m
+    real(real64) :: seconds
+    do n = 2, 4, 2
+      m = merge(n, 3, rank == nranks - 1)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, order=axes(:m), ierror=code)
+      call check_wrong('order', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, spectral_order=axes(:m), ierror=code)
+      call check_wrong('spectral_order', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_R2R, FFTND_DOUBLE, plan, r2r=FFTND_DCT2 + none(:m), ierror=code)
+      call check_wrong('r2r', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_MIXED, FFTND_DOUBLE, plan, axes=FFTND_AXIS_COMPLEX + none(:m), &
+          ierror=code)
+      call check_wrong('axes', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, retained_modes=8 + none(:m), &
+          ierror=code)
+      call check_wrong('retained_modes', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, physical_padding=none(:m), ierror=code)
+      call check_wrong('physical_padding', code)
+      m = merge(n, 1, rank == nranks - 1)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, grid=[nranks], &
+          physical_split=axes(:m), ierror=code)
+      call check_wrong('physical_split', code)
+      call fftnd_plan_create(MPI_COMM_WORLD, sizes, FFTND_C2C, FFTND_DOUBLE, plan, grid_ndims=1, &
+          grid=nranks + none(:m), ierror=code)
+      call check_wrong('grid', code)
+    end do
+    call fftnd_predict(model, 2, sizes, FFTND_C2C, FFTND_DOUBLE, [2], seconds, order=axes, ierror=code)
+    call check(index(redist_error_message(), 'option order has 4 values') > 0, 'length in a prediction')
+  end subroutine test_lengths
+
+  subroutine check_wrong(name, code)
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: code
+    call check(code /= REDIST_OK, 'length of '//name)
+    if (rank == nranks - 1) call check(index(redist_error_message(), 'option '//name//' has') > 0, 'message about '//name)
+  end subroutine check_wrong
 
 end program test_fftnd

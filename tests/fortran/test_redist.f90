@@ -332,6 +332,8 @@ contains
   subroutine test_errors()
     real(real64) :: a(4, 4), b(4, 4), wide(8, 4)
     real(real32) :: short(4, 4)
+    type(redist_grid) :: grid
+    type(redist_box) :: box
     integer :: code
     b = 3
     call redist_exchange(MPI_COMM_WORLD, a, 3, b, 1, ierror=code)
@@ -347,6 +349,10 @@ contains
     call redist_exchange(MPI_COMM_NULL, a, 1, b, 2, code)
     call check(code == REDIST_ERR_COMM, 'no communicator')
     call check(all(nint(b) == 3), 'an array that was not touched')
+    call redist_grid_create(MPI_COMM_WORLD, [0, 0], grid)
+    call redist_grid_box(grid, [4, 4, 4], [1], box, code)
+    call check(code == REDIST_ERR_ARGUMENT .and. index(redist_error_message(), 'axes has') > 0, 'too few axes of a box')
+    call redist_grid_free(grid)
   end subroutine test_errors
 
 end program test_redist

@@ -4,8 +4,8 @@ cimport cython
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 from redist.c cimport *
-from redist._redist cimport (Handle, Owner, RELEASE_FFT, View, check, choice, comm_from, comm_of, contiguous,
-                             free_handle, own, owner_of, release_function, text_or_none, view_of)
+from redist._redist cimport (Handle, Owner, RELEASE_FFT, View, check, choice, comm_from, comm_of, contiguous, fill_box,
+                             free_handle, own, owner_of, read_dims, release_function, text_or_none, view_of)
 from fftnd.c cimport *
 
 from collections import namedtuple

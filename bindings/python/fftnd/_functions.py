@@ -3,9 +3,10 @@
 import numpy as np
 from mpi4py import MPI
 
-from redist._redist import _cache
+from redist import ArgumentError, Box, Error, _streams
+from redist._redist import _ERR_ARGUMENT, _cache
 
-from ._fftnd import Plan
+from ._fftnd import _R2R, Plan
 
 _KEPT = 8  # plans of these functions for each communicator
 _COMMON = """
@@ -26,35 +27,86 @@ _COMMON = """
         options: keywords of Plan (grid, threads, method, space, ...); must agree
     Returns:
         this rank's part of the result
-    Collective on comm. Errors: redist.Error, and TypeError or ValueError on a rank whose array does not fit."""
+    Collective on comm. Errors: redist.Error, and TypeError or ValueError on a rank whose array or arguments do not fit
+    (the other ranks get redist.ArgumentError)."""
 
 
-def _global_shape(a, comm, split, real_from_halved):
+class _Kept:
+    """A plan of these functions, and the calls that it was made for."""
+
+    def __init__(self, plan, given):
+        self.plan, self.given, self.whole = plan, given, True
+
+    def suits(self, given, forward, shape, local):
+        """Whether it serves a call with this global shape or, without one, with this part of it on this rank."""
+        if given != self.given or shape is not None:
+            return given == self.given and shape == self.plan.shape
+        if local != (self.plan.physical_shape if forward else self.plan.spectral_shape):
+            return False
+        return forward or self.plan.kind != "r2c" or self.plan.shape[-1] % 2 == 0
+
+
+def _agree(comm, failure, flags):
+    """The bits of each flag that all ranks have set; an error on all ranks if there is a failure on any."""
+    flags = np.array([failure is None, *flags], "u1")
+    comm.Allreduce(MPI.IN_PLACE, [flags, MPI.BYTE], MPI.BAND)
+    if flags[0]:
+        return flags[1:].tolist()
+    texts = comm.allgather(None if failure is None else f"{failure} (on rank {comm.rank})")
+    raise failure or ArgumentError(_ERR_ARGUMENT, next(filter(None, texts)))
+
+
+def _global_shape(comm, local, forward, halved):
     """The global extents of an array that is split along one axis; the last one may be that of a halved axis."""
-    shape = list(a.shape)
-    split = min(split, len(shape) - 1)
+    shape = list(local)
+    split = min(0 if forward else 1, len(shape) - 1)
     shape[split] = comm.allreduce(shape[split])
-    if real_from_halved:
+    if halved and not forward:
         shape[-1] = 2 * (shape[-1] - 1)
     return tuple(shape)
 
 
-def _plan(comm, shape, kind, dtype, norm, options):
-    """A kept plan, or a new one in the place of the one that was not used for longest. All ranks do the same."""
+def _kept_plan(comm, failure, given, forward, shape, local, options):
+    """A plan that suits on all ranks: a kept one, or a new one in the place of the one that was not used for longest.
+    All ranks keep the same plans in the same order."""
+    kept = _cache(comm)
+    flags = _agree(comm, failure, [one.whole + 2 * one.suits(given, forward, shape, local) for one in kept])
+    found = None
+    for one, flag in zip(list(kept), flags):
+        if not flag & 1:  # it has failed on some rank
+            kept.remove(one)
+            one.plan.free()
+        elif flag & 2:
+            found = one
+    if found is None:
+        total = _global_shape(comm, local, forward, given[0] == "r2c")
+        found = _Kept(Plan(comm, total if shape is None else shape, *given[:2], scaling=given[2], **options), given)
+    else:
+        kept.remove(found)
+    if len(kept) == _KEPT:
+        kept.pop(0).plan.free()
+    kept.append(found)
+    return found
+
+
+def _fixed(value):
+    """What an option is now, to be compared by value later."""
+    if isinstance(value, Box):
+        return value.start, value.count, value.extent, value.offset
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return tuple([_fixed(one) for one in value]) if isinstance(value, (list, tuple)) else value
+
+
+def _with_defaults(options, a, comm, ndims):
     options.setdefault("effort", "estimate")
-    if len(shape) == 1:
+    if ndims == 1:
         options.setdefault("alignment", "input")
     else:
         options.setdefault("grid", (comm.size,))
-    key = (tuple(shape), kind, np.dtype(dtype).char, norm, repr(sorted(options.items())))
-    kept = _cache(comm)
-    plan = kept.pop(key, None)
-    if plan is None:
-        if len(kept) >= _KEPT:
-            kept.pop(next(iter(kept))).free()
-        plan = Plan(comm, shape, kind, dtype, scaling=norm, **options)
-    kept[key] = plan
-    return plan
+    if _streams.is_device_array(a):
+        options.setdefault("space", "cuda")
+        options["stream"] = _streams.pointer(options.get("stream"), a)
+    return options
 
 
 def _as_type(a, kinds):
@@ -72,56 +124,58 @@ def _type_of(a):
     return np.dtype(name)
 
 
-def _forward(a, comm, shape, kind, norm, out, options, kinds):
+def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
     comm = MPI.COMM_WORLD if comm is None else comm
-    a = _as_type(a, kinds)
-    shape = _global_shape(a, comm, 0, False) if shape is None else shape
-    return _plan(comm, shape, kind, _type_of(a), norm, options).forward(a, out)
-
-
-def _backward(a, comm, shape, kind, norm, out, options, kinds):
-    comm = MPI.COMM_WORLD if comm is None else comm
-    a = _as_type(a, kinds)
-    shape = _global_shape(a, comm, 1, kind == "r2c") if shape is None else shape
-    return _plan(comm, shape, kind, _type_of(a), norm, options).backward(a, out)
-
-
-def _real_to_real(name, type):
-    if type not in (1, 2, 3, 4):
-        raise ValueError(f"type is {type!r}; it is 1, 2, 3 or 4")
-    return f"{name}{type}"
+    given = local = failure = None
+    try:
+        a = _as_type(a, kinds)
+        local = tuple(a.shape)
+        shape = None if shape is None else tuple([int(n) for n in shape])
+        if not local or kind not in ("c2c", "r2c", *_R2R):
+            raise ValueError("a has no axes" if not local else f"type is {kind[3:]}; it is 1, 2, 3 or 4")
+        options = _with_defaults(options, a, comm, len(local if shape is None else shape))
+        precision = {"F": "f", "D": "d"}.get(_type_of(a).char, _type_of(a).char)
+        given = kind, precision, norm, _fixed(sorted(options.items()))
+    except Exception as error:  # on all ranks
+        failure = error
+    kept = _kept_plan(comm, failure, given, forward, shape, local, options)
+    try:
+        return (kept.plan.forward if forward else kept.plan.backward)(a, out)
+    except Error as error:
+        kept.whole = isinstance(error, ArgumentError)
+        raise
 
 
 def fftn(a, comm=None, shape=None, norm="backward", out=None, **options):
-    return _forward(a, comm, shape, "c2c", norm, out, options, "c")
+    return _call(True, a, comm, shape, "c2c", norm, out, options, "c")
 
 
 def ifftn(a, comm=None, shape=None, norm="backward", out=None, **options):
-    return _backward(a, comm, shape, "c2c", norm, out, options, "c")
+    return _call(False, a, comm, shape, "c2c", norm, out, options, "c")
 
 
 def rfftn(a, comm=None, shape=None, norm="backward", out=None, **options):
-    return _forward(a, comm, shape, "r2c", norm, out, options, "f")
+    return _call(True, a, comm, shape, "r2c", norm, out, options, "f")
 
 
 def irfftn(a, comm=None, shape=None, norm="backward", out=None, **options):
-    return _backward(a, comm, shape, "r2c", norm, out, options, "c")
+    return _call(False, a, comm, shape, "r2c", norm, out, options, "c")
 
 
 def dctn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _forward(a, comm, shape, _real_to_real("dct", type), norm, out, options, "f")
+    return _call(True, a, comm, shape, f"dct{type}", norm, out, options, "f")
 
 
 def idctn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _backward(a, comm, shape, _real_to_real("dct", type), norm, out, options, "f")
+    return _call(False, a, comm, shape, f"dct{type}", norm, out, options, "f")
 
 
 def dstn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _forward(a, comm, shape, _real_to_real("dst", type), norm, out, options, "f")
+    return _call(True, a, comm, shape, f"dst{type}", norm, out, options, "f")
 
 
 def idstn(a, comm=None, type=2, shape=None, norm="backward", out=None, **options):
-    return _backward(a, comm, shape, _real_to_real("dst", type), norm, out, options, "f")
+    return _call(False, a, comm, shape, f"dst{type}", norm, out, options, "f")
 
 
 def _document(function, what, args="", even=""):

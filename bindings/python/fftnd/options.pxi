@@ -36,16 +36,6 @@ def _of_side(pair, side, length, name):
     return pair[side]
 
 
-cdef int _fill_box(redist_box *box, object given, int ndims) except -1:
-    redist_box_init(box, sizeof(redist_box))
-    if len(given.count) != ndims:
-        raise ValueError(f"a box has {len(given.count)} axes, the array {ndims}")
-    for i in range(ndims):
-        box.start[i], box.count[i] = given.start[i], given.count[i]
-        box.extent[i], box.offset[i] = given.extent[i], given.offset[i]
-    return 0
-
-
 cdef class Arguments:
     """What fftnd_plan_create gets, with the memory that the structure points to."""
     cdef fftnd_options options
@@ -101,13 +91,11 @@ cdef class Arguments:
         return 0
 
     cdef int set_grid(self, grid, order, by_node) except -1:
-        dims = [] if grid is None else [0] * grid if isinstance(grid, int) else list(grid)
-        if len(dims) > REDIST_MAX_NDIMS or (order is not None and len(order) != self.ndims):
+        cdef int i, number = 0 if grid is None else read_dims(grid, self.grid)
+        if number < 0 or (order is not None and len(order) != self.ndims):
             raise ValueError(f"grid is {grid} and order is {order}, for an array of {self.ndims} axes")
-        for i in range(len(dims)):
-            self.grid[i] = dims[i]
-        if dims:
-            self.options.grid_ndims, self.options.grid = len(dims), self.grid
+        if number:
+            self.options.grid_ndims, self.options.grid = number, self.grid
         if order is not None:
             for i in range(self.ndims):
                 self.order[i] = order[i]
@@ -150,7 +138,7 @@ cdef class Arguments:
                     self.split[side][i] = split[side][i]
                 self.options.split[side] = self.split[side]
             if box is not None and box[side] is not None:
-                _fill_box(&self.box[side], box[side], self.ndims)
+                fill_box(&self.box[side], box[side], self.ndims)
                 self.options.box[side] = &self.box[side]
         return 0
 

@@ -11,12 +11,11 @@ cdef struct Side:  # of the local array, with the batch as an axis of its own if
 
 
 class _Alias:
-    """Another side's array in the memory of an array, which it keeps."""
+    """The memory of an array, which it keeps, for the other side's array (as redist.Memory)."""
 
-    def __init__(self, array, address, shape, strides, dtype):
-        self.array = array
-        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides,
-                                    "typestr": dtype.str, "version": 3}
+    def __init__(self, array, address, nbytes, space):
+        self.array, self.address, self.nbytes, self.space = array, address, nbytes, space
+        self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
 
 
 @cython.no_gc_clear
@@ -252,30 +251,25 @@ cdef class Plan:
     cdef object _output(self, object given, int which):
         """An array for the result, where the caller gives none."""
         cdef View view
-        if not self.in_place:
-            if not self.cuda:
-                memory = np.empty(self.side[which].bytes, np.uint8)
-                return np.ndarray(self._shape(which), self.dtypes[which], memory, 0, self._strides(which))
-            import cupy
-            memory = cupy.empty(self.side[which].bytes, np.uint8)
-            return cupy.ndarray(self._shape(which), self.dtypes[which], memory.data, self._strides(which))
-        if self.cuda:
-            import cupy
-            address = given.data.ptr
-            owned = cupy.cuda.UnownedMemory(address, self.side[which].bytes, given)
-            return cupy.ndarray(self._shape(which), self.dtypes[which], cupy.cuda.MemoryPointer(owned, 0),
-                                self._strides(which))
-        view = view_of(given, False, self.stream)
-        return np.asarray(_Alias(given, <uintptr_t>view.data, self._shape(which), self._strides(which),
-                                 self.dtypes[which]))
+        cdef size_t nbytes = self.side[which].bytes
+        shape, dtype, strides = self._shape(which), self.dtypes[which], self._strides(which)
+        if self.in_place:
+            view = view_of(given, False, self.stream)
+            alias = _Alias(given, <uintptr_t>view.data, nbytes, "cuda" if self.cuda else "host")
+            return as_array(alias, shape, dtype, strides)
+        if not self.cuda:
+            return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
+        return _streams.new_array(nbytes, shape, dtype, strides)
 
     # ------------------------------------------------------------ transforms
 
-    cdef object _run(self, int source, object given, object out, bint start):
+    cdef object _run(self, object direction, object given, object out, bint start):
         cdef fftnd_plan *plan = <fftnd_plan *>self.handle.object
-        cdef int target = 1 - source, code
+        cdef int source = FFTND_PHYSICAL, target, code
         cdef View a, b
         try:
+            source = FFTND_PHYSICAL if choice("direction", direction, _DIRECTIONS) == REDIST_FORWARD else FFTND_SPECTRAL
+            target = 1 - source
             a = self._view(given, source, "input", self.in_place)
             if out is None:
                 out = self._output(given, target)
@@ -308,11 +302,11 @@ cdef class Plan:
         Collective on the plan's ranks; the other threads of the process run meanwhile. Errors: redist.Error, and
         TypeError or ValueError on a rank whose arrays do not fit (the other ranks get redist.ArgumentError).
         """
-        return self._run(FFTND_PHYSICAL, physical, out, False)
+        return self._run("forward", physical, out, False)
 
     def backward(self, spectral, out=None):
         """Transforms this rank's part of the spectral side to the physical one; as forward."""
-        return self._run(FFTND_SPECTRAL, spectral, out, False)
+        return self._run("backward", spectral, out, False)
 
     def start(self, direction, array, out=None):
         """Starts a transform ("forward" or "backward") that wait() completes; in between neither array may be
@@ -322,7 +316,7 @@ cdef class Plan:
             out, which has no meaning before wait()
         Collective on the plan's ranks. Errors: as forward.
         """
-        return self._run(choice("direction", direction, _DIRECTIONS), array, out, True)
+        return self._run(direction, array, out, True)
 
     def wait(self):
         """Completes what start() began. Collective on the plan's ranks. Errors: redist.Error."""

@@ -2,7 +2,7 @@
 # What the extension module of fftnd uses of this one.
 from cpython.buffer cimport Py_buffer
 from libc.stddef cimport ptrdiff_t
-from redist.c cimport MPI_Comm, redist_index
+from redist.c cimport MPI_Comm, redist_box, redist_index
 
 cdef enum Release:  # in the order in which dropped objects are freed
     RELEASE_FFT
@@ -16,7 +16,7 @@ ctypedef int (*release_function)(void **object) noexcept nogil
 cdef class Owner:
     cdef object comm
     cdef list living
-    cdef readonly dict cache
+    cdef readonly list cache
 
 
 cdef class Handle:
@@ -51,3 +51,5 @@ cdef View view_of(object array, bint writable, size_t stream)
 cdef int contiguous(View view, str name) except -1
 cdef int choice(str name, object value, dict choices) except -1
 cdef bytes text_or_none(object value)
+cdef int fill_box(redist_box *box, object given, int ndims) except -1
+cdef int read_dims(object dims, int *given) except? -1

@@ -3,13 +3,15 @@
 import sys
 
 
-def _is_device_array(array):
-    return getattr(array, "__cuda_array_interface__", None) is not None
+def is_device_array(array):
+    if getattr(array, "__cuda_array_interface__", None) is not None:
+        return True
+    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in (2, 13)  # as in views.pxi
 
 
 def _current(array):
     """The current stream of the library that an array is of; of CuPy or PyTorch, if there is no array."""
-    library = type(array).__module__.split(".")[0] if _is_device_array(array) else None
+    library = type(array).__module__.split(".")[0] if is_device_array(array) else None
     for name in [library] if library else ["cupy", "torch"]:
         module = sys.modules.get(name)
         if module is None:
@@ -25,7 +27,7 @@ def pointer(stream, array=None, device=False):
     """The address of a stream: of CuPy, of PyTorch, by the protocol __cuda_stream__, or a number. None = the current
     stream of the library that `array` is of, or, with `device`, of the one that is loaded."""
     if stream is None:
-        return _current(array) if device or _is_device_array(array) else 0
+        return _current(array) if device or is_device_array(array) else 0
     if hasattr(stream, "__cuda_stream__"):
         protocol = stream.__cuda_stream__
         return (protocol() if callable(protocol) else protocol)[1]
@@ -47,6 +49,15 @@ def synchronize(stream):
     else:
         raise RuntimeError("an array's work is in another stream than the plan's, and no library is loaded that "
                            "could wait for it: give the plan that stream, or synchronize before the call")
+
+
+def new_array(nbytes, shape, dtype, strides):
+    """A CuPy array with memory of its own."""
+    try:
+        import cupy
+    except ImportError:
+        raise TypeError("without CuPy there is no new array on a device: give one as out") from None
+    return cupy.ndarray(shape, dtype, cupy.empty(nbytes, "u1").data, strides)
 
 
 def device_array(memory, shape, dtype, strides=None):

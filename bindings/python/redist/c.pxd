@@ -31,7 +31,7 @@ cdef extern from "mpi.h" nogil:
 cdef extern from "redist.h" nogil:
     ctypedef int64_t redist_index
     enum: REDIST_MAX_NDIMS
-    enum: REDIST_ERR_NULL
+    enum: REDIST_ERR_ARGUMENT
     enum: REDIST_ERR_METHOD
     enum: REDIST_ERR_MEMORY
     enum redist_space:
@@ -109,9 +109,7 @@ cdef extern from "redist.h" nogil:
     int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index *sizes,
                           const redist_box *box_a, void *a, const redist_box *box_b, void *b,
                           const redist_options *options, redist_plan **plan)
-    int redist_plan_execute(redist_plan *plan, int direction)
     int redist_plan_execute_arrays(redist_plan *plan, int direction, void *a, void *b)
-    int redist_plan_start(redist_plan *plan, int direction)
     int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b)
     int redist_plan_wait(redist_plan *plan)
     int redist_plan_query(redist_plan *plan)

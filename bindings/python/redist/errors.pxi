@@ -61,6 +61,9 @@ _BINDINGS = {"plan": REDIST_BIND_AT_PLAN, "execution": REDIST_BIND_AT_EXECUTION,
 _DIRECTIONS = {"forward": REDIST_FORWARD, "backward": REDIST_BACKWARD}
 
 
+_ERR_ARGUMENT = REDIST_ERR_ARGUMENT
+
+
 def version():
     """The version of the C library that runs, as a tuple of three numbers."""
     cdef int major, minor, patch

@@ -51,6 +51,17 @@ cdef int fill_box(redist_box *box, object given, int ndims) except -1:
     return 0
 
 
+cdef int read_dims(object dims, int *given) except? -1:
+    """The dimensions of a grid, and how many there are; -1 = too many."""
+    cdef int i
+    dims = [0] * dims if isinstance(dims, int) else list(dims)
+    if len(dims) > REDIST_MAX_NDIMS:
+        return -1
+    for i in range(<int>len(dims)):
+        given[i] = dims[i]
+    return <int>len(dims)
+
+
 @cython.no_gc_clear
 cdef class Grid:
     """A Cartesian process grid, in rank order: the last dimension varies fastest.
@@ -59,7 +70,8 @@ cdef class Grid:
         comm: the ranks; must agree
         dims: processes along each dimension, 0 = choose; or the number of dimensions; must agree
         by_node: the ranks of a node follow one another in the grid whatever their numbers are; must agree
-    Collective on comm. Errors: Error.
+    Collective on comm. Errors: Error, and TypeError or ValueError on a rank whose arguments cannot be understood (the
+    other ranks get ArgumentError).
     """
     cdef Handle handle
     cdef readonly object comm
@@ -69,13 +81,14 @@ cdef class Grid:
         cdef MPI_Comm c = comm_of(comm)
         cdef redist_grid *grid = NULL
         cdef int[REDIST_MAX_NDIMS] given
-        cdef int number = -1, i, code
-        cdef bint nodes = bool(by_node)
-        dims = [0] * dims if isinstance(dims, int) else list(dims)
-        if len(dims) <= REDIST_MAX_NDIMS:
-            number = len(dims)
-            for i in range(number):
-                given[i] = dims[i]
+        cdef int number = -1, code  # the C library refuses -1, on all ranks
+        cdef bint nodes = False
+        try:
+            nodes = bool(by_node)
+            number = read_dims(dims, given)
+        except BaseException:
+            redist_grid_create(c, -1, NULL, &grid)
+            raise
         with nogil:
             if nodes:
                 code = redist_grid_create_by_node(c, number, given, &grid)

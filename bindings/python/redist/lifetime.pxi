@@ -48,7 +48,7 @@ cdef class Owner:
     def __init__(self, comm):
         self.comm = comm
         self.living = []
-        self.cache = {}
+        self.cache = []
 
 
 cdef class Handle:
@@ -144,7 +144,7 @@ def collect(comm):
     return len(owner_of(comm).living)
 
 
-def subcomm(comm, int ndims):
+def subcomm(comm, ndims):
     """Splits a communicator in the one-dimensional subgroups of a balanced Cartesian grid.
 
     Args:
@@ -156,11 +156,16 @@ def subcomm(comm, int ndims):
     """
     cdef MPI_Comm c = comm_of(comm)
     cdef MPI_Comm[REDIST_MAX_NDIMS] found
-    cdef int code
+    cdef int number, code
+    try:
+        number = ndims
+    except BaseException:
+        redist_subcomm(c, -1, found)  # fails on all ranks, so that none waits
+        raise
     with nogil:
-        code = redist_subcomm(c, ndims, found)
+        code = redist_subcomm(c, number, found)
     check(code)
-    return [comm_from(found[i]) for i in range(ndims)]
+    return [comm_from(found[i]) for i in range(number)]
 
 
 def decompose(n, int nparts, int part):
@@ -180,6 +185,6 @@ def decompose(n, int nparts, int part):
 
 
 def _cache(comm):
-    """A dictionary that lives as long as the communicator; fftnd keeps plans there. Not collective."""
+    """A list that lives as long as the communicator; fftnd keeps plans there. Collective."""
     owner = None if _keyval is None else comm.Get_attr(_keyval)
     return (<Owner>(owner_of(comm) if owner is None else owner)).cache

@@ -11,24 +11,30 @@ cdef class Memory:
         comm: the ranks that take part; must agree
         nbytes: size on this rank; may differ between ranks
         space: "host" or "cuda" (memory of the current device); must agree
-    Collective on comm. Errors: Error.
+    Collective on comm. Errors: Error, and TypeError, ValueError or OverflowError on a rank whose arguments cannot be
+    understood (the other ranks get ArgumentError).
     """
     cdef Handle handle
     cdef readonly size_t nbytes
     cdef readonly str space
 
-    def __init__(self, comm, size_t nbytes, str space="host"):
+    def __init__(self, comm, nbytes, space="host"):
         cdef Owner owner = owner_of(comm)
         cdef MPI_Comm c = comm_of(comm)
-        cdef int where = -1, code
+        cdef int where = -1, code  # the C library refuses -1, on all ranks
         cdef void *memory = NULL
-        if space in _SPACES:  # the C library refuses -1, on all ranks
-            where = _SPACES[space]
+        try:
+            if isinstance(nbytes, Exception):  # of what was to say how many
+                raise nbytes
+            where = choice("space", space, _SPACES)
+            self.nbytes = nbytes
+        except BaseException:
+            redist_alloc_in(c, <redist_space>-1, 0, &memory)
+            raise
         with nogil:
-            code = redist_alloc_in(c, <redist_space>where, nbytes, &memory)
+            code = redist_alloc_in(c, <redist_space>where, self.nbytes, &memory)
         check(code)
         self.handle = own(owner, memory, redist_free, RELEASE_MEMORY)
-        self.nbytes = nbytes
         self.space = "cuda" if where == REDIST_SPACE_CUDA else "host"
 
     def __dealloc__(self):
@@ -83,12 +89,19 @@ def empty(shape, dtype=float, comm=None, space="host"):
     Returns:
         an array with undefined contents. When it and its views are gone on all ranks, a later collective call on
         `comm` frees the memory (see collect)
-    Collective on comm. Errors: Error.
+    Collective on comm. Errors: Error, and TypeError, ValueError or OverflowError on a rank whose arguments cannot be
+    understood (the other ranks get ArgumentError).
     """
-    shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    nbytes = np.dtype(dtype).itemsize
-    for extent in shape:
-        nbytes *= int(extent)
+    try:
+        dtype = np.dtype(dtype)
+        shape = (int(shape),) if np.ndim(shape) == 0 else tuple([int(extent) for extent in shape])
+        if min(shape, default=0) < 0:
+            raise ValueError(f"shape is {shape}; extents are not negative")
+        nbytes = dtype.itemsize
+        for extent in shape:
+            nbytes *= extent
+    except Exception as error:  # Memory raises it, so that the call fails on all ranks
+        nbytes = error
     return as_array(Memory(MPI.COMM_WORLD if comm is None else comm, nbytes, space), shape, dtype)
 
 

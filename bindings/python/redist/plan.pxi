@@ -2,7 +2,7 @@
 # Exchanges: once, and by plans.
 
 
-def exchange(comm, a, int axis_a, b, int axis_b):
+def exchange(comm, a, axis_a, b, axis_b):
     """Moves a distributed array from one alignment to another, once: from `a`, which is whole along axis_a and split
     along axis_b, to `b`, which is whole along axis_b and split along axis_a, both in balanced blocks.
 
@@ -19,19 +19,20 @@ def exchange(comm, a, int axis_a, b, int axis_b):
     cdef MPI_Comm c = comm_of(comm)
     cdef View va, vb
     cdef MPI_Datatype type
-    cdef int code
+    cdef int first, second, code
     try:
         va = view_of(a, False, 0)
         vb = view_of(b, True, 0)
         _check_pair(va, vb)
+        first, second = axis_a, axis_b
     except BaseException:
         redist_exchange(c, MPI_DOUBLE, 0, NULL, NULL, 0, NULL, NULL, 0)  # fails on all ranks, so that none waits
         raise
     type = datatype_of(va.itemsize)
-    axis_a += va.ndim if axis_a < 0 else 0
-    axis_b += va.ndim if axis_b < 0 else 0
+    first += va.ndim if first < 0 else 0
+    second += va.ndim if second < 0 else 0
     with nogil:
-        code = redist_exchange(c, type, va.ndim, va.shape, va.data, axis_a, vb.shape, vb.data, axis_b)
+        code = redist_exchange(c, type, va.ndim, va.shape, va.data, first, vb.shape, vb.data, second)
     check(code)
     return b
 
@@ -179,13 +180,13 @@ cdef class Plan:
             self.handle.dropped = True
 
     cdef void *_address(self, object array, object bound, View shape, str name, bint writable) except? NULL:
-        """Where an array is that fits the plan; NULL for the one that the plan is bound to."""
+        """Where an array is that fits the plan."""
         cdef View view
         cdef int i
         if array is None or array is bound:
             if bound is None:
                 raise ValueError(f"the plan is not bound to an array {name}, and none is given")
-            return NULL
+            return shape.data
         view = view_of(array, writable, self.stream)
         if view.itemsize != shape.itemsize or view.ndim != shape.ndim:
             raise ValueError(f"array {name} has another type or number of axes than the plan")
@@ -195,27 +196,23 @@ cdef class Plan:
         contiguous(view, name)
         return view.data
 
-    cdef int _begin(self, int direction, a, b, bint start) except -1:
+    cdef int _begin(self, object way, a, b, bint start) except -1:
+        """Always with arrays, even where the plan is bound to them: whether a rank names them must not decide whether
+        it agrees with the others that all arrays are valid."""
         cdef redist_plan *plan = <redist_plan *>self.handle.object
         cdef void *pa = NULL
         cdef void *pb = NULL
-        cdef int code
-        cdef bint backward = direction == REDIST_BACKWARD
-        cdef bint own = (a is None or a is self.a) and (b is None or b is self.b) and self.bound_a and self.bound_b
-        if not own:
-            try:
-                pa = self._address(a, self.a, self.shape_a, "a", backward)
-                pb = self._address(b, self.b, self.shape_b, "b", not backward)
-                pa = self.shape_a.data if pa == NULL and self.bound_a else pa
-                pb = self.shape_b.data if pb == NULL and self.bound_b else pb
-            except BaseException:
-                if not self.skip:  # null pointers: an error on all ranks
-                    redist_plan_execute_arrays(plan, direction, NULL, NULL)
-                raise
+        cdef int direction = REDIST_FORWARD, code
+        try:
+            direction = choice("direction", way, _DIRECTIONS)
+            pa = self._address(a, self.a, self.shape_a, "a", direction == REDIST_BACKWARD)
+            pb = self._address(b, self.b, self.shape_b, "b", direction == REDIST_FORWARD)
+        except BaseException:
+            if not self.skip:  # null pointers: an error on all ranks
+                redist_plan_execute_arrays(plan, direction, NULL, NULL)
+            raise
         with nogil:
-            if own:
-                code = redist_plan_start(plan, direction) if start else redist_plan_execute(plan, direction)
-            elif start:
+            if start:
                 code = redist_plan_start_arrays(plan, direction, pa, pb)
             else:
                 code = redist_plan_execute_arrays(plan, direction, pa, pb)
@@ -228,17 +225,17 @@ cdef class Plan:
             b
         Collective on the plan's ranks. Errors: Error.
         """
-        self._begin(REDIST_FORWARD, a, b, False)
+        self._begin("forward", a, b, False)
         return self.b if b is None else b
 
     def backward(self, b=None, a=None):
         """Moves array b to array a, and returns a; as forward."""
-        self._begin(REDIST_BACKWARD, a, b, False)
+        self._begin("backward", a, b, False)
         return self.a if a is None else a
 
     def start(self, direction="forward", a=None, b=None):
         """Starts an execution that wait() completes; in between neither array may be touched. Collective."""
-        self._begin(choice("direction", direction, _DIRECTIONS), a, b, True)
+        self._begin(direction, a, b, True)
         self.started = a, b
 
     def wait(self):

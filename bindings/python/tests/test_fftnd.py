@@ -10,7 +10,9 @@ from mpi4py import MPI
 
 import fftnd
 import redist
+from fftnd import _functions
 from redist import _streams
+from redist._redist import _cache
 
 P, RANK = comm.size, comm.rank
 FAST = dict(effort="estimate")
@@ -244,6 +246,105 @@ def test_errors_come_on_all_ranks(random):
             fftnd.Plan(comm, (8, 7, 6), **keywords, **FAST)
     with pytest.raises((redist.ArgumentError, TypeError)):
         fftnd.Plan(comm, "abc" if RANK == 0 else (8, 7, 6), **FAST)
+
+
+def split_field(random, shape):
+    """A global array, and this rank's part of it along the first axis."""
+    full = random.random(shape)
+    count, start = redist.decompose(shape[0], P, RANK)
+    return full, full[start:start + count]
+
+
+def kept_plans(private):
+    return len(_cache(private))
+
+
+def test_functions_decide_alike(random):
+    """A call may fit a kept plan on some ranks only: boxes differ between them."""
+    private = comm.Dup()
+    full, a = split_field(random, (6, 5, 4))
+    mine = redist.Box((0, 0, 0), full.shape if RANK == P - 1 else (0, 0, 0))
+    other = redist.Box((0, 0, 0), full.shape if RANK == 0 else (0, 0, 0))
+    expected = np.fft.rfftn(full)
+    for number, box in ((1, mine), (1, mine), (2 if P > 1 else 1, other), (2 if P > 1 else 1, mine)):
+        with fftnd.Plan(comm, full.shape, box=(box, None), grid=(P,), **FAST) as plan:
+            x = full[plan.physical_slices]
+            there = plan.spectral_slices
+        b = fftnd.rfftn(x, private, full.shape, box=(box, None))
+        assert close(b, expected[there], "d") and kept_plans(private) == number
+    order = [0, 1, 2]
+    before = fftnd.rfftn(a, private, full.shape, order=order)
+    order[0:2] = 1, 0  # an option counts as it was in the call
+    with fftnd.Plan(comm, full.shape, grid=(P,), order=order, **FAST) as plan:
+        b = fftnd.rfftn(full[plan.physical_slices].copy(), private, full.shape, order=order)
+        assert close(b, expected[plan.spectral_slices], "d") and before.shape == fftnd.rfftn(a, private).shape
+    long = np.zeros(2000, int)  # of which NumPy prints six
+    assert _functions._fixed([long]) == ((0,) * 2000,) != _functions._fixed([np.arange(2000) == 1000])
+    private.Free()
+
+
+def test_functions_share_plans(random):
+    """One plan serves both directions, and an odd extent is not taken for an even one."""
+    private = comm.Dup()
+    full, a = split_field(random, (4, 4, 7))
+    b = fftnd.rfftn(a, private)
+    assert close(fftnd.irfftn(b, private, full.shape), a, "d") and kept_plans(private) == 1
+    even = fftnd.irfftn(b, private)
+    assert even.shape[-1] == 6 and kept_plans(private) == 2
+    for n in range(12):
+        fftnd.fftn(np.zeros((redist.decompose(4, P, RANK)[0], n + 1)), private)
+    assert kept_plans(private) == 8
+    private.Free()
+
+
+class Failing(fftnd.Plan):
+    """A plan whose second execution fails on rank 0, as where the network did."""
+    executions = 0
+
+    def forward(self, physical, out=None):
+        result = super().forward(physical, out)
+        Failing.executions += 1
+        if Failing.executions == 2 and RANK == 0:
+            raise redist.Error(14, "a call of MPI failed")
+        return result
+
+
+def test_functions_drop_a_broken_plan(random, monkeypatch):
+    private = comm.Dup()
+    monkeypatch.setattr(_functions, "Plan", Failing)
+    full, a = split_field(random, (4, 4, 6))
+    fftnd.rfftn(a, private)
+    kept = _cache(private)[0]
+    if RANK == 0:
+        with pytest.raises(redist.Error, match="of MPI"):
+            fftnd.rfftn(a, private)
+    else:
+        fftnd.rfftn(a, private)
+    assert close(fftnd.irfftn(fftnd.rfftn(a, private), private), a, "d")
+    assert kept_plans(private) == 1 and _cache(private)[0] is not kept
+    private.Free()
+
+
+def test_arguments_that_cannot_be_understood(random):
+    """A call that one rank cannot make fails on all ranks, and the next one does not notice."""
+    full, a = split_field(random, (6, 5, 4))
+    bad = RANK == P - 1
+    for kind, call in (
+            (ValueError, lambda: fftnd.rfftn([[1.0], [2.0, 3.0]] if bad else a, comm)),
+            (ValueError, lambda: fftnd.rfftn(np.zeros(()) if bad else a, comm)),
+            (AttributeError, lambda: fftnd.fftn("abc" if bad else a, comm)),
+            (TypeError, lambda: fftnd.rfftn(a, comm, shape=7 if bad else full.shape)),
+            (ValueError, lambda: fftnd.dctn(a, comm, 5 if bad else 2)),
+            (ValueError, lambda: fftnd.rfftn(a, comm, norm="half" if bad else "ortho")),
+            (ValueError, lambda: fftnd.rfftn(a[:-1] if bad and len(a) else a, comm, shape=full.shape)),
+            (ValueError, lambda: fftnd.rfftn(a, comm, out=np.zeros((1, 1, 9), complex) if bad else None))):
+        with pytest.raises((kind, redist.ArgumentError)) as error:
+            call()
+        assert isinstance(error.value, kind if bad else redist.ArgumentError)
+        assert close(fftnd.irfftn(fftnd.rfftn(a, comm), comm), a, "d")
+    with fftnd.Plan(comm, full.shape, **FAST) as plan:
+        with pytest.raises(ValueError):
+            plan.start("up" if bad else "forward", plan.empty_physical())
 
 
 class OnDevice:

@@ -155,6 +155,48 @@ def test_errors_come_on_all_ranks():
         redist.exchange(comm, a, 0, constant, 1)
 
 
+def refused(kind, call):
+    """A call that rank 0 makes with arguments that cannot be understood fails on all ranks."""
+    with pytest.raises((kind, redist.ArgumentError)) as error:
+        call()
+    assert isinstance(error.value, kind if RANK == 0 else redist.ArgumentError)
+
+
+def test_arguments_that_cannot_be_understood():
+    a, b = np.zeros((4, redist.decompose(4, P, RANK)[0])), np.zeros((redist.decompose(4, P, RANK)[0], 4))
+    bad = RANK == 0
+    refused(TypeError, lambda: redist.Grid(comm, "xy" if bad else (P, 1)))
+    refused(TypeError, lambda: redist.Grid(comm, None if bad else 2))
+    refused(ValueError, lambda: redist.Grid(comm, 1, np.zeros(2) if bad else False))
+    refused(TypeError, lambda: redist.empty(3, "no type" if bad else "d", comm))
+    refused(ValueError, lambda: redist.empty("abc" if bad else 3, "d", comm))
+    refused(ValueError, lambda: redist.empty((2, -3) if bad else 3, "d", comm))
+    refused(ValueError, lambda: redist.zeros(3, "d", comm, "disk" if bad else "host"))
+    refused(OverflowError, lambda: redist.empty((2**40, 2**40) if bad else 3, "d", comm))
+    refused(TypeError, lambda: redist.subcomm(comm, "2" if bad else 2))
+    refused(TypeError, lambda: redist.exchange(comm, a, None if bad else 0, b, 1))
+    refused(TypeError, lambda: redist.exchange(comm, a, 0, b, "1" if bad else 1))
+    refused(TypeError, lambda: redist.Plan(comm, a, None if bad else 0, b, 1, effort="estimate"))
+    with redist.Plan(comm, a, 0, b, 1, effort="estimate") as plan:
+        refused(ValueError, lambda: plan.start("up" if bad else "forward"))
+        refused(ValueError, lambda: plan.forward(a[1:] if bad else a, b))
+        plan.forward()
+
+
+def test_bound_arrays_are_named_on_some_ranks(random):
+    """Whether a rank names the arrays that the plan is bound to makes no difference to the others."""
+    _, a, axis_a, expected, axis_b = case(random, "d")
+    b = np.empty_like(expected)
+    with redist.Plan(comm, a, axis_a, b, axis_b, effort="estimate") as plan:
+        for other in range(3):
+            b[...] = 0
+            result = np.zeros_like(b) if RANK % 2 and other == 2 else b
+            plan.forward(*(() if RANK % 2 == 0 else (a, b), (), (a, result))[other])
+            assert equal(result, expected)
+        plan.start("backward", *(() if RANK == 0 else (a.copy(), b)))
+        plan.wait()
+
+
 def test_a_freed_plan_is_an_error():
     a, b = np.zeros((4, redist.decompose(4, P, RANK)[0])), np.zeros((redist.decompose(4, P, RANK)[0], 4))
     plan = redist.Plan(comm, a, 0, b, 1, effort="estimate")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallel transforms: one plan of fftnd where that can be, else serial transforms and exchanges in turn."""
+import contextlib
 import math
 from collections.abc import Sequence
 
@@ -90,12 +91,17 @@ class _PlanTransform(Transform):
         fits = (1 if input_array is None or self._fits(input_array, source) else 0,
                 1 if output_array is None or (self._fits(output_array, target) and output_array.flags.writeable
                                               and output_array is not input_array) else 0)
+        run = getattr(self._plans.plan(self._direction, normalize), self._direction)
         given = source if input_array is None else input_array
         if not fits[0]:
-            source[...] = given
+            try:
+                source[...] = given
+            except Exception:
+                with contextlib.suppress(Exception):
+                    run(None)  # fails on all ranks, so that none waits for this one
+                raise
             given = source
         into = output_array if output_array is not None and fits[1] else target
-        run = getattr(self._plans.plan(self._direction, normalize), self._direction)
         run(given, into)
         if output_array is None or into is output_array:
             return into

@@ -1,0 +1,12 @@
+! SPDX-License-Identifier: BSD-3-Clause
+module fftnd_handle
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  !> A distributed transform, forward and backward; as struct fftnd__f_plan of fftnd.c.
+  type, bind(c) :: fftnd_plan
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: comm = 0, space = 0, batch = 1, batch_last = 0, ndims = 0
+  end type fftnd_plan
+end module fftnd_handle
