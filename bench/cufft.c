@@ -142,19 +142,19 @@ static size_t most_bytes(const struct serial *serial) {
     return (size_t)most * 2 * (problem->precision == FFTND_DOUBLE ? 8 : 4);
 }
 
-bench_transform bench_cufft_create(const bench_problem *problem, int grid_ndims, const int grid[],
+bench_transform bench_cufft_create(const bench_problem *problem, const bench_transform *like,
                                    const bench_arrays *input, bench_arrays *arrays) {
     struct serial *serial = calloc(1, sizeof *serial);
     int rank, d = problem->ndims;
     if (!serial)
         bench_abort("no memory for the serial plans");
     serial->problem = problem;
-    serial->g = grid_ndims;
+    serial->g = like->grid_ndims;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int dim = grid_ndims - 1; dim >= 0; dim--) {
-        serial->grid[dim] = grid[dim];
-        serial->coords[dim] = rank % grid[dim];
-        rank /= grid[dim];
+    for (int dim = like->grid_ndims - 1; dim >= 0; dim--) {
+        serial->grid[dim] = like->grid[dim];
+        serial->coords[dim] = rank % like->grid[dim];
+        rank /= like->grid[dim];
     }
     int inner = d - serial->g < 3 ? serial->g : d - 3;
     add_inner(serial, inner, problem->kind == FFTND_R2C);

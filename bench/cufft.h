@@ -7,7 +7,7 @@
 #include "transform.h"
 
 /* As bench_serial_create, with cuFFT's in-place plans. Collective. */
-bench_transform bench_cufft_create(const bench_problem *problem, int grid_ndims, const int grid[],
+bench_transform bench_cufft_create(const bench_problem *problem, const bench_transform *like,
                                    const bench_arrays *input, bench_arrays *arrays);
 
 /* Makes a transform of rank 0 on all devices of its host; the other ranks only wait. 0 if there is none for

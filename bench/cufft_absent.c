@@ -3,9 +3,9 @@
 #include "cufft.h"
 #include "options.h"
 
-bench_transform bench_cufft_create(const bench_problem *problem, int grid_ndims, const int grid[],
+bench_transform bench_cufft_create(const bench_problem *problem, const bench_transform *like,
                                    const bench_arrays *input, bench_arrays *arrays) {
-    (void)problem, (void)grid_ndims, (void)grid, (void)input, (void)arrays;
+    (void)problem, (void)like, (void)input, (void)arrays;
     bench_abort("this build has no CUDA");
 }
 

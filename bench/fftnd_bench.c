@@ -7,6 +7,7 @@
 #include "methods.h"
 #include "offload.h"
 #include "serial_fftw.h"
+#include "sides.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,9 +52,11 @@ static const char notes[] =
     "\n"
     "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
-    "--compare adds FFTW-MPI with natural and with transposed output, planned with the same\n"
-    "effort, in place if --in-place is given and else allowed to overwrite its input. It has\n"
-    "slabs only, and batches only side by side at each point.\n"
+    "--compare adds FFTW-MPI with natural and with transposed output (one axis: scrambled), "
+    "planned\n"
+    "with the same effort, in place if --in-place is given and else allowed to overwrite its "
+    "input.\n"
+    "It has slabs only, batches only side by side at each point, and one kind for all axes.\n"
     "\n"
     "exit code: 0; 1 if an error exceeds 1e-14 log2 of the points (float: 5.4e-6 log2) or a\n"
     "transform fails; 2 for a bad command line\n";
@@ -71,6 +74,7 @@ static const char *const places[] = {"first", "last", NULL};
 /* What the command line says. */
 struct request {
     bench_settings settings;
+    bench_sides sides;
     bench_list grid, order;
     int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
         tile_bytes;
@@ -78,18 +82,18 @@ struct request {
     int in_place, overwrite, compare, unchecked;
     int device, device_mib, pageable;
     const char *wisdom, *sizes;
-    enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* DCT-II along each axis */
 };
 
 /* clang-format off */
 static const bench_program *describe(struct request *request) {
-    static bench_option options[40];
+    static bench_option options[48];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
         {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes, .argument = "N,N,...",
          .help = "one line for each: all extents of --shape are N"},
         {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
          .help = "r2r: DCT-II, backward DCT-III (r2c)"},
+        BENCH_SIDES_OPTIONS(&request->sides),
         {.name = "precision", .kind = BENCH_CHOICE, .value = &request->precision,
          .words = precisions, .help = "of all numbers (double)"},
         {.name = "grid", .kind = BENCH_LIST, .value = &request->grid, .argument = "P or PxP...",
@@ -172,7 +176,8 @@ static int is_offload(const struct request *request) {
            (request->device == REDIST_SPACE_CUDA || request->device_mib);
 }
 
-static fftnd_options plan_options(const struct request *request, const char *method) {
+static fftnd_options plan_options(const struct request *request, const bench_problem *problem,
+                                  const char *method) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     int choose = request->grid.count == 1 && request->grid.values[0] == 0;
     options.grid_ndims = choose ? 0 : request->grid.count;
@@ -196,7 +201,7 @@ static fftnd_options plan_options(const struct request *request, const char *met
     options.mapped_arrays =
         !is_offload(request) && bench_mappable(memory, 0) && bench_mappable(memory, 1);
     options.method = method;
-    options.r2r = request->r2r;
+    bench_sides_fill(&request->sides, problem, &options);
     options.device = (enum redist_space)request->device;
     options.device_bytes = (size_t)request->device_mib << 20;
     options.pin_arrays = !request->pageable;
@@ -236,7 +241,7 @@ static void release(bench_transform *transform) {
 static int plan_transform(const struct request *request, const bench_problem *problem,
                           const char *method, bench_transform *transform) {
     fftnd_plan *plan = NULL;
-    fftnd_options options = plan_options(request, method);
+    fftnd_options options = plan_options(request, problem, method);
     double begin = MPI_Wtime();
     int code = fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
                                  problem->precision, &options, &plan);
@@ -258,6 +263,7 @@ static int plan_transform(const struct request *request, const bench_problem *pr
     transform->chosen = info.method;
     transform->grid_ndims = info.grid_ndims;
     memcpy(transform->grid, info.grid, sizeof info.grid);
+    memcpy(transform->order, info.order, sizeof info.order);
     transform->growth *= info.scale_forward * info.scale_backward;
     transform->workspace_bytes = (double)info.workspace_bytes;
     MPI_Allreduce(MPI_IN_PLACE, &transform->workspace_bytes, 1, MPI_DOUBLE, MPI_MAX,
@@ -289,7 +295,7 @@ static void create_arrays(const struct request *request, const bench_problem *pr
     int memory = request->settings.memory;
     *arrays = (bench_arrays){.field = {.layout = FFTND_LAYOUT_DEFAULT,
                                        .precision = problem->precision,
-                                       .ncomponents = problem->kind == FFTND_C2C ? 2 : 1,
+                                       .ncomponents = bench_components(problem, FFTND_PHYSICAL),
                                        .batch = problem->batch,
                                        .seed = problem->seed},
                              .mappable = {bench_mappable(memory, 0), bench_mappable(memory, 1)}};
@@ -306,6 +312,10 @@ static void create_arrays(const struct request *request, const bench_problem *pr
     bench_arrays_create(problem, arrays);
 }
 
+static const char *kind_text(const struct request *request) {
+    return request->sides.axes != NULL ? request->sides.axes : kinds[request->kind];
+}
+
 /* Measures all transforms and the serial ones beside them, and checks the results. */
 static int measure(const struct request *request, const bench_problem *problem,
                    bench_transform transforms[], int ntransforms) {
@@ -313,8 +323,7 @@ static int measure(const struct request *request, const bench_problem *problem,
     bench_arrays serial_arrays;
     int on_host = problem->space == bench_space_at(0);
     bench_transform serial = (on_host ? bench_serial_create : bench_cufft_create)(
-        problem, transforms[0].grid_ndims, transforms[0].grid, transforms[0].arrays,
-        &serial_arrays);
+        problem, &transforms[0], transforms[0].arrays, &serial_arrays);
     for (int i = 0; i < ntransforms; i++)
         candidates[i] = bench_transform_candidate(&transforms[i]);
     candidates[ntransforms] = bench_transform_candidate(&serial);
@@ -323,10 +332,10 @@ static int measure(const struct request *request, const bench_problem *problem,
     for (int i = 0; i < ntransforms; i++)
         if (!transforms[i].unchecked)
             bench_transform_check(&transforms[i]);
-    bench_report report = {&request->settings,   problem,
-                           kinds[request->kind], precisions[request->precision],
-                           transforms,           candidates,
-                           ntransforms,          bench_bound_ms(problem, transforms[0].arrays)};
+    bench_report report = {&request->settings, problem,
+                           kind_text(request), precisions[request->precision],
+                           transforms,         candidates,
+                           ntransforms,        bench_bound_ms(problem, transforms[0].arrays)};
     (request->sizes != NULL && !request->settings.json ? bench_print_size
                                                        : bench_print_report)(&report);
     bench_forget(candidates, ntransforms + 1);
@@ -342,7 +351,7 @@ static int measure_with_transfers(const struct request *request, const bench_pro
             .settings = &request->settings,
             .problem = problem,
             .transform = &transforms[i],
-            .kind = kinds[request->kind],
+            .kind = kind_text(request),
             .precision = precisions[request->precision],
             .device = devices[request->device],
             .device_space = bench_space_at(request->device == REDIST_SPACE_CUDA),
@@ -379,10 +388,10 @@ static int check_request(const bench_program *program, const struct request *req
     if (absent)
         return bench_refuse(program, "--space %s: %s", problem->space->name, absent);
     if (problem->space != bench_space_at(0) &&
-        (problem->kind == FFTND_R2R || request->compare ||
+        (problem->kind >= FFTND_R2R || request->compare ||
          (problem->batch > 1 && problem->batch_position != FFTND_BATCH_FIRST)))
         return bench_refuse(program,
-                            "--space %s is not for r2r, --compare or --batch-position last",
+                            "--space %s is not for r2r, --axes, --compare or --batch-position last",
                             problem->space->name);
     if (request->order.count != 0 && request->order.count != problem->ndims)
         return bench_refuse(program, "--order has %d axes, the array has %d", request->order.count,
@@ -390,8 +399,9 @@ static int check_request(const bench_program *program, const struct request *req
     absent = request->device == REDIST_SPACE_CUDA ? bench_space_cuda.begin() : NULL;
     if (absent)
         return bench_refuse(program, "--device cuda: %s", absent);
-    if (is_offload(request) && (problem->kind == FFTND_R2R || request->compare))
-        return bench_refuse(program, "--device and --device-mib are not for r2r or --compare");
+    if (is_offload(request) && (problem->kind >= FFTND_R2R || request->compare))
+        return bench_refuse(program,
+                            "--device and --device-mib are not for r2r, --axes or --compare");
     if (!bench_read_methods(request->settings.method, methods))
         return bench_refuse(program, "--method '%s' is not a list of names",
                             request->settings.method);
@@ -406,7 +416,9 @@ static int run_shape(const bench_program *program, const struct request *request
     bench_transform transforms[MOST_TRANSFORMS];
     int ntransforms = 0;
     bench_problem problem = make_problem(request);
-    int code = check_request(program, request, &problem, &methods);
+    int code = bench_sides_read(program, &request->sides, &problem);
+    if (code == 0)
+        code = check_request(program, request, &problem, &methods);
     if (code != 0)
         return code;
     code = plan_transforms(request, &problem, &methods, transforms, &ntransforms);
@@ -440,8 +452,6 @@ static int run_sizes(const bench_program *program, struct request *request) {
 static int run(int argc, char **argv) {
     struct request request = {BENCH_SETTINGS_DEFAULT,  .grid = {1, {0}}, .kind = FFTND_R2C,
                               .effort = FFTND_MEASURE, .batch = 1,       .threads = 1};
-    for (int axis = 0; axis < REDIST_MAX_NDIMS; axis++)
-        request.r2r[axis] = FFTND_DCT2;
     const bench_program *program = describe(&request);
     enum bench_parsed parsed = bench_parse(program, argc, argv);
     if (parsed != BENCH_RUN)

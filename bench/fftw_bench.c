@@ -67,6 +67,10 @@ static const struct functions *functions_of(const struct run *run) {
 
 static size_t count_reals(const struct request *request) {
     ptrdiff_t n[REDIST_MAX_NDIMS], count[2], start[2];
+    if (request->ndims == 1)
+        return 2 * (size_t)fftw_mpi_local_size_1d(request->n[0], MPI_COMM_WORLD, FFTW_FORWARD,
+                                                  request->transposed ? FFTW_MPI_SCRAMBLED_OUT : 0,
+                                                  &count[0], &start[0], &count[1], &start[1]);
     memcpy(n, request->n, sizeof n);
     if (request->kind == R2C)
         n[request->ndims - 1] = n[request->ndims - 1] / 2 + 1;
@@ -111,7 +115,8 @@ static void print_json(const struct run *run, const bench_candidate *candidate) 
            "\"precision\": \"%s\", \"ordering\": \"%s\", \"in_place\": %d, \"here\": %d, "
            "\"plan_ms\": %.3f, \"median_ms\": %.4f, \"shape\": [",
            run->library != NULL ? "fftw-mpi" : "fftnd", kinds[request->kind],
-           request->precision ? "float" : "double", request->transposed ? "transposed" : "natural",
+           request->precision ? "float" : "double",
+           request->transposed ? (request->ndims > 1 ? "transposed" : "scrambled") : "natural",
            request->in_place, functions_of(run)->is_here(run), run->plan_ms,
            bench_median_ms(candidate, BENCH_WHOLE));
     for (int axis = 0; axis < request->ndims; axis++)
@@ -176,7 +181,7 @@ static const bench_program *describe(struct request *request) {
         {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = planners,
          .help = "of planning (measure)"},
         {.name = "transposed", .kind = BENCH_FLAG, .value = &request->transposed,
-         .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back"},
+         .help = "FFTW_MPI_TRANSPOSED_OUT, and _IN on the way back; of one axis FFTW_MPI_SCRAMBLED_OUT and _IN"},
         {.name = "in-place", .kind = BENCH_FLAG, .value = &request->in_place, .help = "one array"},
         {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
          .help = "measured pairs (20)", .minimum = 1},
@@ -207,6 +212,8 @@ int main(int argc, char **argv) {
         request.n[axis] = request.settings.shape.values[axis];
     if (parsed == BENCH_RUN && request.kind == TRANSPOSE && request.ndims != 2)
         bench_abort("a matrix has two axes: --shape N,N");
+    if (parsed == BENCH_RUN && request.kind != C2C && request.ndims == 1)
+        bench_abort("one axis is for --kind c2c");
     if (parsed == BENCH_RUN)
         measure(&request);
     MPI_Finalize();

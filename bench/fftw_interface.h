@@ -21,8 +21,9 @@ static void FFTW(bench_plan)(struct run *run) {
     const struct request *request = run->request;
     const ptrdiff_t *n = request->n;
     const unsigned flags = efforts[request->effort];
-    const unsigned out = request->transposed ? FFTW_MPI_TRANSPOSED_OUT : 0;
-    const unsigned in = request->transposed ? FFTW_MPI_TRANSPOSED_IN : 0;
+    const int line = request->ndims == 1, other = request->transposed;
+    const unsigned out = !other ? 0 : line ? FFTW_MPI_SCRAMBLED_OUT : FFTW_MPI_TRANSPOSED_OUT;
+    const unsigned in = !other ? 0 : line ? FFTW_MPI_SCRAMBLED_IN : FFTW_MPI_TRANSPOSED_IN;
     MPI_Comm comm = MPI_COMM_WORLD;
     void *a = run->arrays[0], *b = run->arrays[1];
     /* Not the shorter functions: FFTW's call these by name, and would get this project's. */

@@ -36,8 +36,17 @@ static const struct mpi_library {
                      fftwf_bench_mpi_keep, fftwf_bench_mpi_execute, fftwf_bench_mpi_destroy},
 };
 
+/* Flags of the spectral side's order, by whether there is one axis, that is transposed, and by direction. */
+static const unsigned orderings[2][2][2] = {
+    {{0, 0}, {FFTW_MPI_TRANSPOSED_OUT, FFTW_MPI_TRANSPOSED_IN}},
+    {{0, 0}, {FFTW_MPI_SCRAMBLED_OUT, FFTW_MPI_SCRAMBLED_IN}}};
+
 const char *bench_fftw_mpi_refusal(const bench_problem *problem) {
-    return problem->ndims < 2 ? "FFTW-MPI needs at least 2 axes here" : NULL;
+    if (problem->kind == FFTND_MIXED)
+        return "FFTW-MPI has one kind for all axes";
+    if (problem->ndims == 1 && (problem->kind != FFTND_C2C || problem->batch > 1))
+        return "FFTW-MPI's transform of one axis is complex, without a batch";
+    return NULL;
 }
 
 static struct request make_request(const bench_problem *problem) {
@@ -48,11 +57,28 @@ static struct request make_request(const bench_problem *problem) {
     return request;
 }
 
+/* The same of one axis. */
+static ptrdiff_t find_part(const struct request *request, ptrdiff_t *count, ptrdiff_t *start) {
+    ptrdiff_t most = 0;
+    for (int scrambled = 1; scrambled >= 0; scrambled--)
+        for (int backward = 0; backward < 2; backward++) {
+            ptrdiff_t count1, start1, *counts[2] = {count, &count1}, *starts[2] = {start, &start1};
+            ptrdiff_t elements = fftw_mpi_local_size_1d(
+                request->sizes[0], MPI_COMM_WORLD, backward ? FFTW_BACKWARD : FFTW_FORWARD,
+                orderings[1][scrambled][backward], counts[backward], starts[backward],
+                counts[!backward], starts[!backward]);
+            most = elements > most ? elements : most;
+        }
+    return most;
+}
+
 /*
  * Finds this rank's slab and the number of elements to allocate, enough for both orderings. Slabs
  * are alike in both precisions.
  */
 static ptrdiff_t find_slab(const struct request *request, ptrdiff_t *count, ptrdiff_t *start) {
+    if (request->ndims == 1)
+        return find_part(request, count, start);
     struct request spectral = *request;
     int last = request->ndims - 1;
     ptrdiff_t count1, start1;
@@ -118,12 +144,13 @@ static void release(bench_transform *transform) {
 /* Plans both directions; the input may be destroyed, which leaves FFTW the freest choice. */
 static bench_transform plan_ordering(const bench_problem *problem, struct request *request,
                                      bench_arrays *arrays, int transposed) {
-    const unsigned ordering[] = {transposed ? FFTW_MPI_TRANSPOSED_OUT : 0u,
-                                 transposed ? FFTW_MPI_TRANSPOSED_IN : 0u};
+    const unsigned *ordering = orderings[problem->ndims == 1][transposed];
     bench_transform transform = {.library = "fftw-mpi",
                                  .method = "fftw-mpi",
                                  .chosen = "fftw-mpi",
-                                 .ordering = transposed ? "transposed" : "natural",
+                                 .ordering = !transposed           ? "natural"
+                                             : problem->ndims == 1 ? "scrambled"
+                                                                   : "transposed",
                                  .in_place = problem->in_place,
                                  .grid_ndims = 1,
                                  .space = problem->space,

@@ -14,6 +14,9 @@ static void *FFTW(bench_mpi_plan)(const struct request *request, void *physical,
     if (request->kind == FFTND_R2R)
         return FFTW(mpi_plan_many_r2r)(ndims, sizes, batch, 0, 0, in, out, MPI_COMM_WORLD, kinds,
                                        flags);
+    if (request->ndims == 1)
+        return FFTW(mpi_plan_dft_1d)(sizes[0], in, out, MPI_COMM_WORLD,
+                                     request->backward ? FFTW_BACKWARD : FFTW_FORWARD, flags);
     if (request->kind == FFTND_C2C)
         return FFTW(mpi_plan_many_dft)(ndims, sizes, batch, 0, 0, in, out, MPI_COMM_WORLD,
                                        request->backward ? FFTW_BACKWARD : FFTW_FORWARD, flags);

@@ -52,7 +52,7 @@ static void create_arrays(struct run *run) {
     must(fftnd_plan_layout(run->plan, FFTND_PHYSICAL, physical));
     must(fftnd_plan_layout(run->plan, FFTND_SPECTRAL, &spectral));
     run->field.precision = problem->precision;
-    run->field.ncomponents = problem->kind == FFTND_C2C ? 2 : 1;
+    run->field.ncomponents = bench_components(problem, FFTND_PHYSICAL);
     run->field.batch = problem->batch;
     run->field.seed = problem->seed;
     run->field.threads = count_threads();

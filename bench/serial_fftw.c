@@ -4,9 +4,14 @@
 #include <fftw3.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What one plan does along one axis. */
-enum step { FORWARD, BACKWARD, REAL_TO_COMPLEX, COMPLEX_TO_REAL, DCT2, DCT3 };
+struct step {
+    enum fftnd_axis axis; /* FFTND_AXIS_NONE: nothing */
+    int backward;
+    fftw_r2r_kind r2r;
+};
 
 #define FFTW(name) fftw_##name
 #include "serial_fftw_plans.h"
@@ -17,7 +22,7 @@ enum step { FORWARD, BACKWARD, REAL_TO_COMPLEX, COMPLEX_TO_REAL, DCT2, DCT3 };
 
 static const struct serial_library {
     size_t real_bytes;
-    void *(*plan)(enum step step, const fftw_iodim64 *axis, int nrest, const fftw_iodim64 rest[],
+    void *(*plan)(struct step step, const fftw_iodim64 *axis, int nrest, const fftw_iodim64 rest[],
                   void *data, unsigned flags);
     void (*execute)(void *plan);
     void (*destroy)(void *plan);
@@ -35,6 +40,7 @@ struct serial {
     const bench_problem *problem;
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];
+    int order[REDIST_MAX_NDIMS]; /* the axis at each place of the chain */
     int coords[REDIST_MAX_NDIMS];
     int nplans;
     void *plans[2][REDIST_MAX_NDIMS];
@@ -55,24 +61,41 @@ static void find_coords(struct serial *serial) {
     }
 }
 
+static int is_none(const struct serial *serial, int axis) {
+    return serial->problem->axes[axis] == FFTND_AXIS_NONE;
+}
+
 /*
- * The local extents while `axis` is transformed; spectral ones where the last axis is halved. With
- * axis i < g whole, grid dimensions 0..i-1 split the axes of the same number, and i..g-1 the next
- * ones; from axis g on, the array is still as it came in.
+ * The axis that a grid dimension splits while the one at a place of the order is transformed. With g dimensions, those
+ * from that place on have exchanged already, and split the next axes; one that is not transformed stays split.
  */
-static void local_extents(const struct serial *serial, int axis, int spectral,
-                          redist_index extents[]) {
+static int split_axis(const struct serial *serial, int dim, int place) {
+    int at = dim;
+    if (serial->problem->ndims > 1 && dim >= place && !is_none(serial, serial->order[dim]))
+        for (at++; at < serial->grid_ndims && is_none(serial, serial->order[at]);)
+            at++;
+    return serial->order[at];
+}
+
+static int place_of(const struct serial *serial, int axis) {
+    int place = 0;
+    while (serial->order[place] != axis)
+        place++;
+    return place;
+}
+
+/* The local extents while `axis` is transformed, spectral ones where it is halved. One axis over all ranks is so
+ * anyway. */
+static void local_extents(const struct serial *serial, int axis, redist_index extents[]) {
     const bench_problem *problem = serial->problem;
-    int g = serial->grid_ndims;
     redist_index start;
-    for (int i = 0; i < problem->ndims; i++) {
-        int halved = spectral && problem->kind == FFTND_R2C && i == problem->ndims - 1;
-        redist_index size = halved ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
-        int dim = axis >= g || i < axis ? i : i - 1;
-        extents[i] = size;
-        int split = i != axis && dim >= 0 && dim < g;
-        if (split && redist_decompose(size, serial->grid[dim], serial->coords[dim], &extents[i],
-                                      &start) != REDIST_OK)
+    for (int i = 0; i < problem->ndims; i++)
+        extents[i] =
+            problem->axes[i] == FFTND_AXIS_HALVED ? problem->sizes[i] / 2 + 1 : problem->sizes[i];
+    for (int dim = 0; dim < serial->grid_ndims; dim++) {
+        int split = split_axis(serial, dim, place_of(serial, axis));
+        if (redist_decompose(extents[split], serial->grid[dim], serial->coords[dim],
+                             &extents[split], &start) != REDIST_OK)
             bench_abort("%s", redist_error_message());
     }
 }
@@ -80,52 +103,58 @@ static void local_extents(const struct serial *serial, int axis, int spectral,
 /* Bytes of the local array while `axis` is transformed. */
 static size_t local_bytes(const struct serial *serial, int axis) {
     redist_index extents[REDIST_MAX_NDIMS];
-    size_t components = serial->problem->kind == FFTND_R2R ? 1 : 2;
+    size_t components = (size_t)bench_components(serial->problem, FFTND_SPECTRAL);
     size_t bytes = serial->library->real_bytes * components * (size_t)serial->problem->batch;
-    local_extents(serial, axis, 1, extents);
+    local_extents(serial, axis, extents);
     for (int i = 0; i < serial->problem->ndims; i++)
         bytes *= (size_t)extents[i];
     return bytes;
 }
 
 /* The step along an axis in one direction. */
-static enum step step_along(const bench_problem *problem, int axis, int direction) {
-    static const enum step steps[][2] = {
-        {FORWARD, BACKWARD}, {REAL_TO_COMPLEX, COMPLEX_TO_REAL}, {DCT2, DCT3}};
-    int halved = problem->kind == FFTND_R2C && axis == problem->ndims - 1;
-    if (problem->kind == FFTND_R2R)
-        return steps[2][direction];
-    return steps[halved][direction];
+static struct step step_along(const bench_problem *problem, int axis, int direction) {
+    static const fftw_r2r_kind kinds[][2] = {
+        [FFTND_DCT1] = {FFTW_REDFT00, FFTW_REDFT00}, [FFTND_DCT2] = {FFTW_REDFT10, FFTW_REDFT01},
+        [FFTND_DCT3] = {FFTW_REDFT01, FFTW_REDFT10}, [FFTND_DCT4] = {FFTW_REDFT11, FFTW_REDFT11},
+        [FFTND_DST1] = {FFTW_RODFT00, FFTW_RODFT00}, [FFTND_DST2] = {FFTW_RODFT10, FFTW_RODFT01},
+        [FFTND_DST3] = {FFTW_RODFT01, FFTW_RODFT10}, [FFTND_DST4] = {FFTW_RODFT11, FFTW_RODFT11},
+        [FFTND_R2HC] = {FFTW_R2HC, FFTW_HC2R},       [FFTND_HC2R] = {FFTW_HC2R, FFTW_R2HC},
+        [FFTND_DHT] = {FFTW_DHT, FFTW_DHT}};
+    return (struct step){problem->axes[axis], direction == REDIST_BACKWARD,
+                         kinds[problem->r2r[axis]][direction]};
 }
 
 /*
  * Describes the local array to FFTW: dims[axis] becomes the transformed axis, the others and the
- * batch the loops. In place, the real array's rows are as long as the complex ones.
+ * batch the loops. In place, the real array's rows are as long as the complex ones. From real to real,
+ * real and imaginary parts are lines of their own.
  */
-static void describe_array(const struct serial *serial, int axis, enum step step,
+static void describe_array(const struct serial *serial, int axis, const struct step *step,
                            fftw_iodim64 dims[]) {
     const bench_problem *problem = serial->problem;
     int last = problem->ndims - 1;
     redist_index extents[REDIST_MAX_NDIMS];
-    ptrdiff_t stride = 1;
-    local_extents(serial, axis, 1, extents);
+    int halved = step->axis == FFTND_AXIS_HALVED;
+    int parts = step->axis == FFTND_AXIS_R2R ? bench_components(problem, FFTND_SPECTRAL) : 1;
+    ptrdiff_t stride = parts;
+    local_extents(serial, axis, extents);
     for (int i = last; i >= -1; i--) {
         ptrdiff_t count = i >= 0 ? extents[i] : problem->batch;
         ptrdiff_t real_stride = i == last ? 1 : 2 * stride;
-        int halved = step == REAL_TO_COMPLEX || step == COMPLEX_TO_REAL;
         dims[i + 1].n = halved && i == last ? problem->sizes[last] : count;
-        dims[i + 1].is = step == REAL_TO_COMPLEX ? real_stride : stride;
-        dims[i + 1].os = step == COMPLEX_TO_REAL ? real_stride : stride;
+        dims[i + 1].is = halved && !step->backward ? real_stride : stride;
+        dims[i + 1].os = halved && step->backward ? real_stride : stride;
         stride *= count;
     }
+    dims[last + 2] = (fftw_iodim64){parts, 1, 1};
 }
 
 static void *plan_axis(const struct serial *serial, int axis, int direction, void *data) {
-    enum step step = step_along(serial->problem, axis, direction);
-    fftw_iodim64 dims[REDIST_MAX_NDIMS + 1], rest[REDIST_MAX_NDIMS];
+    struct step step = step_along(serial->problem, axis, direction);
+    fftw_iodim64 dims[REDIST_MAX_NDIMS + 2], rest[REDIST_MAX_NDIMS + 1];
     int nrest = 0;
-    describe_array(serial, axis, step, dims);
-    for (int i = 0; i <= serial->problem->ndims; i++)
+    describe_array(serial, axis, &step, dims);
+    for (int i = 0; i <= serial->problem->ndims + 1; i++)
         if (i != axis + 1)
             rest[nrest++] = dims[i];
     void *plan = serial->library->plan(step, &dims[axis + 1], nrest, rest, data,
@@ -138,7 +167,7 @@ static void *plan_axis(const struct serial *serial, int axis, int direction, voi
 /* Forward runs from the last axis to the first, backward in reverse. */
 static void plan_all(struct serial *serial, void *data) {
     for (int axis = serial->problem->ndims - 1; axis >= 0; axis--) {
-        if (local_bytes(serial, axis) == 0)
+        if (local_bytes(serial, axis) == 0 || is_none(serial, axis))
             continue;
         for (int direction = 0; direction < 2; direction++)
             serial->plans[direction][serial->nplans] = plan_axis(serial, axis, direction, data);
@@ -163,23 +192,23 @@ static void release(bench_transform *transform) {
     free(serial);
 }
 
-static struct serial *create_serial(const bench_problem *problem, int grid_ndims,
-                                    const int grid[]) {
+static struct serial *create_serial(const bench_problem *problem, const bench_transform *like) {
     struct serial *serial = calloc(1, sizeof *serial);
     if (!serial)
         bench_abort("no memory for the serial plans");
     serial->library = &libraries[problem->precision];
     serial->problem = problem;
-    serial->grid_ndims = grid_ndims;
-    for (int dim = 0; dim < grid_ndims; dim++)
-        serial->grid[dim] = grid[dim];
+    serial->grid_ndims = like->grid_ndims;
+    memcpy(serial->grid, like->grid, sizeof serial->grid);
+    for (int i = 0; i < problem->ndims; i++)
+        serial->order[i] = problem->kind == FFTND_MIXED ? like->order[i] : i;
     find_coords(serial);
     return serial;
 }
 
-bench_transform bench_serial_create(const bench_problem *problem, int grid_ndims, const int grid[],
+bench_transform bench_serial_create(const bench_problem *problem, const bench_transform *like,
                                     const bench_arrays *input, bench_arrays *arrays) {
-    struct serial *serial = create_serial(problem, grid_ndims, grid);
+    struct serial *serial = create_serial(problem, like);
     size_t bytes = 0;
     for (int axis = 0; axis < problem->ndims; axis++)
         bytes = local_bytes(serial, axis) > bytes ? local_bytes(serial, axis) : bytes;

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Included once for each precision, with FFTW(name) as the name of FFTW's function or type. */
 
-static void *FFTW(bench_plan)(enum step step, const fftw_iodim64 *axis, int nrest,
+static void *FFTW(bench_plan)(struct step step, const fftw_iodim64 *axis, int nrest,
                               const fftw_iodim64 rest[], void *data, unsigned flags) {
-    const FFTW(r2r_kind) kind = step == DCT2 ? FFTW_REDFT10 : FFTW_REDFT01;
-    switch (step) {
-    case FORWARD:
-    case BACKWARD:
+    if (step.axis == FFTND_AXIS_COMPLEX)
         return FFTW(plan_guru64_dft)(1, axis, nrest, rest, data, data,
-                                     step == FORWARD ? FFTW_FORWARD : FFTW_BACKWARD, flags);
-    case REAL_TO_COMPLEX:
-        return FFTW(plan_guru64_dft_r2c)(1, axis, nrest, rest, data, data, flags);
-    case COMPLEX_TO_REAL:
+                                     step.backward ? FFTW_BACKWARD : FFTW_FORWARD, flags);
+    if (step.axis == FFTND_AXIS_R2R)
+        return FFTW(plan_guru64_r2r)(1, axis, nrest, rest, data, data, &step.r2r, flags);
+    if (step.backward)
         return FFTW(plan_guru64_dft_c2r)(1, axis, nrest, rest, data, data, flags);
-    case DCT2:
-    case DCT3:
-        return FFTW(plan_guru64_r2r)(1, axis, nrest, rest, data, data, &kind, flags);
-    }
-    return NULL;
+    return FFTW(plan_guru64_dft_r2c)(1, axis, nrest, rest, data, data, flags);
 }
 
 /* FFTW's planner makes plans for n threads from now on. */

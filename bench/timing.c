@@ -40,17 +40,37 @@ static void record(bench_candidate *candidate, int round, const double seconds[B
         candidate->seconds[series * candidate->nrounds + round] = seconds[series];
 }
 
+/* What ran before a candidate decides what it finds in the caches, and what they still have to write: each round has
+ * an order of its own, the same on all ranks. */
+static void shuffle(int n, int order[], unsigned *state) {
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        *state = 1664525U * *state + 1013904223U;
+        int other = (int)((*state >> 16) % (unsigned)(i + 1)), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}
+
 void bench_rounds(MPI_Comm comm, bench_candidate candidates[], int ncandidates, int warmup,
                   int nrounds) {
     for (int i = 0; i < ncandidates; i++)
         make_room(&candidates[i], nrounds);
-    for (int round = -warmup; round < nrounds; round++)
+    unsigned state = 1;
+    int *order = calloc((size_t)ncandidates, sizeof *order);
+    if (!order)
+        bench_abort("no memory for the order of %d candidates", ncandidates);
+    for (int round = -warmup; round < nrounds; round++) {
+        shuffle(ncandidates, order, &state);
         for (int i = 0; i < ncandidates; i++) {
             double seconds[BENCH_NSERIES];
-            run_round(comm, &candidates[i], seconds);
+            run_round(comm, &candidates[order[i]], seconds);
             if (round >= 0)
-                record(&candidates[i], round, seconds);
+                record(&candidates[order[i]], round, seconds);
         }
+    }
+    free(order);
     for (int i = 0; i < ncandidates; i++)
         MPI_Allreduce(MPI_IN_PLACE, candidates[i].seconds, nrounds * BENCH_NSERIES, MPI_DOUBLE,
                       MPI_MAX, comm);

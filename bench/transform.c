@@ -4,10 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+int bench_components(const bench_problem *problem, enum fftnd_side side) {
+    int ncomponents = 1;
+    for (int axis = 0; axis < problem->ndims; axis++)
+        if (problem->axes[axis] == FFTND_AXIS_COMPLEX)
+            ncomponents = 2;
+    for (int axis = 0; axis < problem->ndims; axis++)
+        if (problem->axes[axis] == FFTND_AXIS_HALVED)
+            ncomponents = side == FFTND_PHYSICAL ? 1 : 2;
+    return ncomponents;
+}
+
+static double growth_along(const bench_problem *problem, int axis) {
+    double n = (double)problem->sizes[axis];
+    if (problem->axes[axis] != FFTND_AXIS_R2R)
+        return problem->axes[axis] == FFTND_AXIS_NONE ? 1 : n;
+    enum fftnd_r2r r2r = problem->r2r[axis];
+    if (r2r > FFTND_DST4)
+        return n;
+    return 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
+}
+
 double bench_unscaled_growth(const bench_problem *problem) {
     double growth = 1.0;
     for (int axis = 0; axis < problem->ndims; axis++)
-        growth *= (problem->kind == FFTND_R2R ? 2.0 : 1.0) * (double)problem->sizes[axis];
+        growth *= growth_along(problem, axis);
     return growth;
 }
 

@@ -11,7 +11,9 @@
 typedef struct bench_problem {
     int ndims;
     redist_index sizes[REDIST_MAX_NDIMS];
-    enum fftnd_kind kind; /* real to real: DCT-II along each axis, backward DCT-III */
+    enum fftnd_kind kind;
+    enum fftnd_axis axes[REDIST_MAX_NDIMS]; /* the kind of each, whatever that of all is */
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];   /* of real-to-real axes */
     enum fftnd_precision precision;
     enum fftnd_effort effort;
     int batch;
@@ -43,6 +45,7 @@ typedef struct bench_transform {
     int in_place;
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];
+    int order[REDIST_MAX_NDIMS]; /* the axis at each place of the chain */
     const bench_space *space;
     bench_arrays *arrays;
     double growth; /* factor by which a forward and a backward transform multiply the field */
@@ -55,6 +58,9 @@ typedef struct bench_transform {
     double (*exchange_seconds)(struct bench_transform *transform); /* NULL = not known */
     void (*release)(struct bench_transform *transform);
 } bench_transform;
+
+/* Numbers of an element: 1 real, 2 complex. */
+int bench_components(const bench_problem *problem, enum fftnd_side side);
 
 /* The factor by which an unscaled round trip multiplies the field. */
 double bench_unscaled_growth(const bench_problem *problem);

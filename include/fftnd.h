@@ -72,7 +72,7 @@ extern "C" {
 
 /** The version of this header. */
 #define FFTND_VERSION_MAJOR 0
-#define FFTND_VERSION_MINOR 2
+#define FFTND_VERSION_MINOR 3
 #define FFTND_VERSION_PATCH 0
 
 /** The version of the library that runs; NULL for what is not wanted. Not collective. */
@@ -101,7 +101,11 @@ enum fftnd_axis {
     FFTND_AXIS_R2R = 3 /**< real to real, as fftnd_options.r2r says */
 };
 
-enum fftnd_precision { FFTND_DOUBLE = 0, FFTND_FLOAT = 1 };
+enum fftnd_precision {
+    FFTND_DOUBLE = 0,
+    FFTND_FLOAT = 1,
+    FFTND_LONG_DOUBLE = 2 /**< for arrays in host memory that are transformed there */
+};
 
 /** Real-to-real transforms (the names and definitions of FFTW's manual, "1d Real-even DFTs" ff.). */
 enum fftnd_r2r {

@@ -13,35 +13,23 @@
  *   - All ranks of the communicator call a "collective" function, in the same order.
  *   - The caller owns arrays and communicators; the library owns what it hands out until the matching `free`.
  *   - A structure begins with its size. Set it up with its *_DEFAULT macro or *_init function, never by
- *     position. The library accepts the sizes of older headers (what is missing has its default) and of
- *     newer ones (if the fields that it does not know are 0), and fills in only what the caller has.
+ *     position. Structures of older and newer headers are accepted (docs/guarantees.md).
  *
- * Failures (in full in docs/guarantees.md):
- *   - What makes something, and redist_exchange, fails on all ranks if it fails on one, and leaves nothing
- *     behind. A call without MPI or with a null communicator returns at once, without communication.
- *   - An execution that fails in the middle fails on all ranks, in that call or in the next collective call on
- *     the plan. No rank waits for ever, and none gets REDIST_OK with incomplete data. The plan is broken then:
- *     free it and make a new one.
- *   - A wrong handle, state or direction in an execution concerns the calling rank only, which takes no part.
- *   - Where a process of the node has ended, executions return REDIST_ERR_PEER.
+ * Failures (docs/guarantees.md): what makes something, and redist_exchange, fails on all ranks if it fails on one, and
+ * leaves nothing behind. An execution that fails in the middle fails on all ranks, in that call or in the next
+ * collective call on the plan; the plan is broken then: free it and make a new one. A wrong handle, state or direction
+ * in an execution concerns the calling rank only, which takes no part. No rank waits for ever. A call without MPI or
+ * with a null communicator returns at once, without communication.
  *
- * Work that stays on the stream: with options.asynchronous, executions of arrays on a device enqueue all their work
- * in options.stream and return; a stream that is captured makes them part of a CUDA graph, which can be replayed on
- * all ranks together. No host takes part in the exchange, so that
- *   - peers have to know where they write: the destination of a direction is the array that the plan was made with
- *     (REDIST_BIND_AT_PLAN), in memory that peers can map; with the other binding that direction is unavailable;
- *   - each rank has a device of its own, all on one node, and only method `signals` serves such plans;
- *   - arguments are not agreed on, as with options.skip_agreement; a failure of the device or of a peer shows in
- *     the next call with the plan or in redist_plan_query, on all ranks. A rank waits for a peer on its device for
- *     at most options.wait_seconds; then the execution has failed on all ranks. Copy engines cannot be called off:
- *     what they were given may still be written into the destination of the peer that did not come;
- *   - the stream, and arrays of executions under way, live until redist_plan_free, which waits for the device.
- * All ranks enqueue executions of plans with common ranks in the same order. Host memory has no streams: there,
- * executions are complete on return all the same.
+ * Work that stays on the stream (docs/guarantees.md): with options.asynchronous, executions of arrays on a device only
+ * enqueue their work in options.stream, which may be captured in a CUDA graph. A direction is available if its
+ * destination is bound when the plan is made (REDIST_BIND_AT_PLAN), in memory that peers can map; each rank has a device
+ * of its own, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue executions
+ * of plans with common ranks in the same order.
  *
- * Threads (in full in docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different
- * communicators, with the plans, grids and arrays made from them, at the same time; one communicator is used
- * by one thread at a time. The library calls MPI from the calling thread only.
+ * Threads (docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different communicators, with the
+ * plans, grids and arrays made from them, at the same time; one communicator is used by one thread at a time. The
+ * library calls MPI from the calling thread only.
  */
 #ifndef REDIST_H
 #define REDIST_H
@@ -85,19 +73,17 @@ typedef struct redist_grid redist_grid;
  * Arranges the ranks of a communicator as a Cartesian grid, in rank order: the last dimension varies fastest.
  *   comm   the ranks; must agree
  *   ndims  grid dimensions, 1..REDIST_MAX_NDIMS; must agree
- *   dims   processes along each dimension, 0 = choose (balanced); must agree; the product must be the size
- *          of comm
+ *   dims   processes along each dimension, 0 = choose (balanced); must agree; the product must be the size of comm
  *   grid   out: the grid, freed with redist_grid_free
- * Grids of the same comm and dims share their communicators. When the last of them is freed, these are
- * retained for the next one, but only those of the last two such shapes.
+ * Grids of the same comm and dims share their communicators, and those of the last two such shapes that were freed
+ * are retained for the next one.
  * Collective on comm. Errors: ERR_COMM, ERR_GRID, ERR_NULL, ERR_DISAGREE, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */
 REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
 
 /**
- * redist_grid_create, but the ranks of a node follow one another whatever their numbers are: first those of
- * the node of rank 0, in the order of their numbers. Where the last dimensions divide the ranks of a node,
- * their subgroups stay inside it.
+ * redist_grid_create, but the ranks of a node follow one another whatever their numbers are: first those of the node of
+ * rank 0, in the order of their numbers. Where the last dimensions divide a node's ranks, their subgroups stay inside it.
  * Collective on comm. Errors: as redist_grid_create.
  */
 REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[],
@@ -119,10 +105,7 @@ REDIST_API int redist_grid_free(redist_grid **grid);
  */
 REDIST_API int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]);
 
-/**
- * The communicator of all ranks of the grid, in grid order. The grid owns it.
- * Not collective. Errors: ERR_NULL, ERR_STATE.
- */
+/** All ranks of the grid, in grid order. The grid owns the communicator. Not collective. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm);
 
 /**
@@ -197,20 +180,18 @@ REDIST_API int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t by
 
 /**
  * Allocates host memory of this rank alone that the ranks of its node can map all the same, when a plan first meets
- * it: wherever an array of redist_alloc is asked for, one of this will do.
+ * it: wherever an array of redist_alloc is asked for, one of this will do. Where they cannot (docs/guarantees.md),
+ * plans count it as plain memory.
  *   bytes  may be 0
  *   array  out: the array, aligned to at least 64 bytes, zeroed; freed with redist_free
- * The array is in a memory file of the process. Where the system has none it is plain memory; where a process may
- * not open the files of another one (/proc/PID/fd), plans count it as plain memory. A process that is
- * forked shares it.
  * Not collective; works before MPI_Init and after MPI_Finalize. Errors: ERR_NULL, ERR_LIMIT, ERR_MEMORY.
  */
 REDIST_API int redist_alloc_local(size_t bytes, void **array);
 
 /**
  * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
- * *array is NULL. No plan may be executed on the array afterwards; such plans are freed before or later. Plans of a
- * communicator with other ranks, for memory of a device, are freed before.
+ * *array is NULL. No plan may be executed on it afterwards; such plans are freed before or later, those of a communicator
+ * with other ranks, for memory of a device, before.
  * Collective on the communicator of the allocation, if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
  */
 REDIST_API int redist_free(void **array);
@@ -304,11 +285,10 @@ typedef struct redist_options {
     int skip_agreement;
     int phases; /**< nonzero: redist_plan_get_phases says where the time of executions goes */
     /** nonzero, with arrays of a device: executions only enqueue work in `stream`, and return; what
-     * fails later, the next call with the plan and redist_plan_query report. See "Work that stays
-     * on the stream" above; must agree */
+     * fails later, the next call with the plan and redist_plan_query report; must agree */
     int asynchronous;
     /** seconds for which the device waits for a peer, after which an asynchronous execution has
-     * failed; <= 0 = the default (600 s) */
+     * failed; 0 = the default (600 s) */
     double wait_seconds;
 } redist_options;
 
@@ -342,12 +322,11 @@ typedef struct redist_plan redist_plan;
  * redist_decompose splits the distributed axes: sizes_a[axis_b] is this rank's part of sizes_b[axis_b], and
  * sizes_b[axis_a] its part of sizes_a[axis_a]; all other extents are equal and must agree. An array without
  * elements may be NULL. Both arrays lie in host memory, or both on the current device of the rank.
- * The method is the one that "auto" remembers for these arguments, else the one that it takes without
- * measuring: `direct` on one node, MPI_Alltoallw between nodes. The library retains what the last 8 calls with
- * different arguments need until comm is freed or MPI is finalised: a call with the same arguments, on the
- * same arrays or on others of the same kind of memory, is then an execution and one small reduction. Arrays
- * of redist_alloc count as the same only within the same allocation.
- * An execution that fails on one rank only fails on the others in the next call on comm.
+ * The method is the one that "auto" remembers for these arguments, else the one that it takes without measuring. The
+ * library retains what the last 8 calls with different arguments need until comm is freed or MPI is finalised: a call
+ * with the same arguments, on the same arrays or on others of the same kind of memory (of redist_alloc: within the same
+ * allocation), is then an execution and one small reduction. An execution that fails on one rank only fails on the
+ * others in the next call on comm.
  * Collective on comm. Errors: ERR_COMM, ERR_DATATYPE, ERR_ARGUMENT (ndims), ERR_SIZE, ERR_AXIS, ERR_NULL,
  * ERR_OVERLAP, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI.
  */
@@ -406,9 +385,8 @@ REDIST_API int redist_plan_execute_arrays(redist_plan *plan, int direction, void
 /**
  * Starts an execution that redist_plan_wait completes; in between neither array may be touched. Several plans may
  * be started at once; all ranks start them, and wait for them, in the same order.
- * Collective on the plan's communicator; returns without waiting for peers where the method can. After an
- * error nothing was started; redist_plan_wait returns what fails later.
- * Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
+ * Collective on the plan's communicator; returns without waiting for peers where the method can. After an error nothing
+ * was started; redist_plan_wait returns what fails later. Errors: ERR_STATE and ERR_ARGUMENT, as redist_plan_execute.
  */
 REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 
@@ -416,19 +394,17 @@ REDIST_API int redist_plan_start(redist_plan *plan, int direction);
 REDIST_API int redist_plan_start_arrays(redist_plan *plan, int direction, void *a, void *b);
 
 /**
- * Completes what redist_plan_start began.
- * Collective on the plan's communicator. Errors: ERR_STATE (freed or not started), on this rank only; those of
- * redist_plan_execute that come on all ranks.
+ * Completes what redist_plan_start began. Collective on the plan's communicator. Errors: ERR_STATE (freed or not
+ * started), on this rank only; those of redist_plan_execute that come on all ranks.
  */
 REDIST_API int redist_plan_wait(redist_plan *plan);
 
 /**
  * Opens a forward execution of a plan made with options.tiles = REDIST_PUT, in which the caller puts array A tile
- * by tile; redist_plan_put_end closes it.
+ * by tile; redist_plan_put_end closes it, and returns what fails later.
  *   destination  array B, as in redist_plan_execute_arrays; complete when redist_plan_put_end returns
- * Collective on the plan's communicator; the other ranks wait for one that fails. redist_plan_put_end returns what
- * fails later. Errors: ERR_STATE, ERR_NULL, ERR_ARGUMENT (not from redist_alloc though it has to be), on this rank
- * only: nothing was opened.
+ * Collective on the plan's communicator; the other ranks wait for one that fails. Errors: ERR_STATE, ERR_NULL,
+ * ERR_ARGUMENT (not from redist_alloc though it has to be), on this rank only: nothing was opened.
  */
 REDIST_API int redist_plan_put_begin(redist_plan *plan, void *destination);
 
@@ -449,10 +425,9 @@ REDIST_API int redist_plan_put(redist_plan *plan, const redist_index start[],
                                const ptrdiff_t stride[]);
 
 /**
- * Lets an execution of redist_plan_put_begin make progress, without waiting. On a device the copies of a tile may
- * have to wait for others, and only the host can begin them, in any call that concerns the plan: a program that
- * computes its next tile for long calls this repeatedly. After many calls in a row it yields the core for a
- * moment. Not collective. Errors: ERR_STATE.
+ * Lets an execution of redist_plan_put_begin make progress, without waiting: a program that computes its next tile for
+ * long calls this repeatedly, since on a device only the host can begin copies that had to wait. After many calls in a
+ * row it yields the core for a moment. Not collective. Errors: ERR_STATE.
  */
 REDIST_API int redist_plan_put_progress(redist_plan *plan);
 
@@ -470,7 +445,7 @@ REDIST_API int redist_plan_put_arrived(redist_plan *plan, int *partitions);
  * Waits until partitions of array B have arrived, in an execution of redist_plan_put_begin of a plan made with
  * options.partitions > 1. With options.asynchronous the stream waits, not the host: work that is enqueued later finds
  * these partitions complete, and this rank has put all its tiles before.
- *   partitions  how many, counted from the first, 0..options.partitions
+ *   partitions  how many, counted from the first, 0..options.partitions; 0 waits for nothing
  * Not collective; what it waits for comes when each rank has put its array A. Errors: ERR_STATE, ERR_ARGUMENT,
  * ERR_DEVICE, ERR_PEER.
  */

@@ -19,7 +19,7 @@ extern "C" {
 
 /** The version of this header. */
 #define REDIST_VERSION_MAJOR 0
-#define REDIST_VERSION_MINOR 2
+#define REDIST_VERSION_MINOR 3
 #define REDIST_VERSION_PATCH 0
 
 /** The version of the library that runs; NULL for what is not wanted. Not collective. */
@@ -70,8 +70,6 @@ REDIST_API const char *redist_error_string(int code);
  * The library owns the string; the next failing call of this thread overwrites it. Not collective.
  */
 REDIST_API const char *redist_error_message(void);
-
-#include <stdint.h>
 
 #ifdef __cplusplus
 }

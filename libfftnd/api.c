@@ -7,18 +7,17 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256, MESSAGE_BYTES = 512 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
 
 /* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
 struct started {
     int is_started, has_thread;
-    int direction, code;
+    int direction;
     void *in, *out;
     pthread_t thread;
-    char message[MESSAGE_BYTES]; /* of the thread */
+    struct fftnd__failure failure; /* of the thread */
 };
 
 struct fftnd_plan {
@@ -94,17 +93,14 @@ static fftnd_plan *allocate_plan(struct fftnd__request *request) {
 
 /* What is remembered may not work here any more, such as for lack of memory: then it is measured again.
  * Collective. */
-static int complete_plan(fftnd_plan *plan, MPI_Comm agreed, const struct fftnd__request *request) {
+static int complete_plan(fftnd_plan *plan, const struct fftnd__request *request) {
     const struct fftnd__serial *library = fftnd__serial_for(request->options.space);
     struct fftnd__configuration configuration;
-    int learnt = library->learn == NULL
-                     ? REDIST_OK
-                     : library->learn(agreed, request->options.wisdom_file, request->ndims,
-                                      request->sizes, request->precision);
-    if (learnt != REDIST_OK)
-        return learnt;
+    if (library->learn != NULL)
+        REDIST_TRY(library->learn(request->comm, request->options.wisdom_file, request->ndims,
+                                  request->sizes, request->precision));
     for (int remembered = 1;; remembered = 0) {
-        int code = fftnd__planner_choose(agreed, request, &configuration, &remembered);
+        int code = fftnd__planner_choose(request, &configuration, &remembered);
         if (code == REDIST_OK)
             code = fftnd__engine_create(&plan->engine, request, &configuration);
         if (code == REDIST_OK || !remembered)
@@ -132,25 +128,16 @@ static void forget_arrays(fftnd_options *options) {
 int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[], enum fftnd_kind kind,
                       enum fftnd_precision precision, const fftnd_options *options,
                       fftnd_plan **result) {
-    MPI_Comm agreed;
-    int code = redist_check_comm(comm);
-    if (code == REDIST_OK)
-        code = redist_private_comm(comm, &agreed);
-    if (code != REDIST_OK)
-        return code;
     struct fftnd__request request = {
-        .comm = agreed, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
-    code = fftnd__check_request(&request, options, result);
-    if (code != REDIST_OK)
-        return code;
+        .user_comm = comm, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
+    REDIST_TRY(redist_check_comm(comm));
+    REDIST_TRY(redist_private_comm(comm, &request.comm));
+    REDIST_TRY(fftnd__check_request(&request, options, result));
     fftnd_plan *plan = allocate_plan(&request);
-    code = plan != NULL
-               ? REDIST_OK
-               : redist_fail_in("fftnd_plan_create", REDIST_ERR_MEMORY, "no memory for a plan");
-    code = redist_agree(agreed, code);
-    request.comm = comm;
+    int code = plan != NULL ? REDIST_OK : redist_fail(REDIST_ERR_MEMORY, "no memory for a plan");
+    code = redist_agree(request.comm, code);
     if (code == REDIST_OK)
-        code = complete_plan(plan, agreed, &request);
+        code = complete_plan(plan, &request);
     if (code != REDIST_OK) {
         destroy_plan(plan);
         return code;
@@ -172,40 +159,36 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
 /* What a transform changes is not for others until it is complete. No communication: the transform may be
  * communicating. */
 static int check_idle(const char *function, const fftnd_plan *plan) {
-    int code = check_plan(function, plan);
-    if (code == REDIST_OK && plan->started.is_started)
-        code = redist_fail_in(function, REDIST_ERR_STATE,
+    REDIST_TRY(check_plan(function, plan));
+    if (plan->started.is_started)
+        return redist_fail_in(function, REDIST_ERR_STATE,
                               "a transform of the plan is under way: complete it with fftnd_wait");
-    return code;
+    return REDIST_OK;
 }
 
 static int check_result(const char *function, const fftnd_plan *plan, const char *name,
                         const void *result) {
-    int code = check_plan(function, plan);
-    if (code == REDIST_OK && result == NULL)
-        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
-    return code;
+    REDIST_TRY(check_plan(function, plan));
+    return result != NULL ? REDIST_OK
+                          : redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
 }
 
 int fftnd_plan_get_comm(const fftnd_plan *plan, MPI_Comm *comm) {
-    int code = check_result(__func__, plan, "comm", comm);
-    if (code == REDIST_OK)
-        *comm = plan->engine.transform.comm;
-    return code;
+    REDIST_TRY(check_result(__func__, plan, "comm", comm));
+    *comm = plan->engine.transform.comm;
+    return REDIST_OK;
 }
 
 int fftnd_plan_get_grid(const fftnd_plan *plan, const redist_grid **grid) {
-    int code = check_result(__func__, plan, "grid", grid);
-    if (code == REDIST_OK)
-        *grid = plan->engine.transform.grid;
-    return code;
+    REDIST_TRY(check_result(__func__, plan, "grid", grid));
+    *grid = plan->engine.transform.grid;
+    return REDIST_OK;
 }
 
 int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
-    int code = check_result(__func__, plan, "method", method);
-    if (code == REDIST_OK)
-        *method = plan->engine.method;
-    return code;
+    REDIST_TRY(check_result(__func__, plan, "method", method));
+    *method = plan->engine.method;
+    return REDIST_OK;
 }
 
 /* Of element `n` of an axis of the spectral side that is transformed from real to real. */
@@ -273,9 +256,7 @@ static struct part part_of(const struct fftnd_plan *plan, enum fftnd_side side, 
 }
 
 int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
-    int code = check_plan(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_plan(__func__, plan));
     const struct fftnd__transform *transform = &plan->engine.transform;
     int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
@@ -291,12 +272,10 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
 }
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
-    int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
-        code = redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
+    REDIST_TRY(check_plan(__func__, plan));
+    if (side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
+        return redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
                            (int)side);
-    if (code != REDIST_OK)
-        return code;
     const struct fftnd__transform *transform = &plan->engine.transform;
     const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
     const struct fftnd__batch *batch = &transform->batch;
@@ -316,15 +295,13 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
-    int code = check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_idle(__func__, plan));
     const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
     fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
                            .method = plan->engine.method,
                            .workspace_bytes = fftnd__engine_work(&plan->engine),
-                           .scale_forward = plan->engine.directions[REDIST_FORWARD].scale,
-                           .scale_backward = plan->engine.directions[REDIST_BACKWARD].scale,
+                           .scale_forward = (double)plan->engine.scales[REDIST_FORWARD],
+                           .scale_backward = (double)plan->engine.scales[REDIST_BACKWARD],
                            .serial_seconds = plan->engine.seconds[0],
                            .exchange_seconds = plan->engine.seconds[1],
                            .fused = plan->engine.is_fused,
@@ -333,8 +310,8 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
                            .halved_axis = -1,
                            .segments = plan->engine.is_fused ? 1 : configuration->segments,
                            .partitions = fftnd__engine_partitions(&plan->engine),
-                           .locally_transposed = plan->engine.directions[0].program.transposed &&
-                                                 !plan->engine.is_fused};
+                           .locally_transposed =
+                               plan->engine.programs[0].transposed && !plan->engine.is_fused};
     const struct fftnd__transform *transform = &plan->engine.transform;
     for (int i = 0; i < transform->user_ndims && !transform->chain.twiddles; i++)
         own.order[i] = transform->user_axis[configuration->order[i]];
@@ -346,15 +323,13 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
     }
     own.transfer_bytes = fftnd__engine_transfers(&plan->engine);
     own.tile_bytes = own.tiled ? configuration->tile_bytes : 0;
-    if (plan->engine.transform.grid != NULL)
-        code = redist_grid_get(plan->engine.transform.grid, &own.grid_ndims, own.grid, NULL);
-    return code == REDIST_OK ? redist_struct_write(__func__, "info", &own, sizeof own, info) : code;
+    if (transform->grid != NULL)
+        REDIST_TRY(redist_grid_get(transform->grid, &own.grid_ndims, own.grid, NULL));
+    return redist_struct_write(__func__, "info", &own, sizeof own, info);
 }
 
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
-    int code = check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_idle(__func__, plan));
     fftnd_phases own;
     fftnd__engine_phases(&plan->engine, &own);
     return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
@@ -385,11 +360,9 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
-    int code = check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes));
-    return code == REDIST_OK ? fftnd__engine_set_workspace(&plan->engine, workspace) : code;
+    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes)));
+    return fftnd__engine_set_workspace(&plan->engine, workspace);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -429,27 +402,25 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
     const struct fftnd__array arrays[2] = {
         {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
         {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
-    int code = fftnd__check_arrays(function, arrays, transform->options.in_place);
     /* a driver may fail on this rank alone */
     int checks = transform->library->check != NULL && !transform->options.skip_agreement;
-    for (int i = 0; i < 2 && code == REDIST_OK && checks; i++)
+    REDIST_TRY(fftnd__check_arrays(function, arrays, transform->options.in_place));
+    for (int i = 0; i < 2 && checks; i++)
         if (arrays[i].bytes != 0)
-            code = transform->library->check(function, arrays[i].name, arrays[i].data,
-                                             fftnd__element_bytes(transform, 0));
-    for (int i = 0; i < 2 && code == REDIST_OK; i++)
-        code = check_mapped(function, transform, &arrays[i]);
-    if (code == REDIST_OK && !plan->engine.has_workspace)
-        code = redist_fail_in(function, REDIST_ERR_STATE,
+            REDIST_TRY(transform->library->check(function, arrays[i].name, arrays[i].data,
+                                                 fftnd__element_bytes(transform, 0)));
+    for (int i = 0; i < 2; i++)
+        REDIST_TRY(check_mapped(function, transform, &arrays[i]));
+    if (!plan->engine.has_workspace)
+        return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
-    return code;
+    return REDIST_OK;
 }
 
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
-    int code = check_idle(function, plan);
-    if (code != REDIST_OK)
-        return code;
-    code = agree(&plan->engine, check_arguments(function, plan, direction, in, out));
-    return code == REDIST_OK ? fftnd__engine_run(&plan->engine, direction, in, out) : code;
+    REDIST_TRY(check_idle(function, plan));
+    REDIST_TRY(agree(&plan->engine, check_arguments(function, plan, direction, in, out)));
+    return fftnd__engine_run(&plan->engine, direction, in, out);
 }
 
 int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral) {
@@ -461,8 +432,8 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
 }
 
 int fftnd_plan_query(fftnd_plan *plan) {
-    int code = check_idle(__func__, plan);
-    return code == REDIST_OK ? fftnd__engine_query(&plan->engine) : code;
+    REDIST_TRY(check_idle(__func__, plan));
+    return fftnd__engine_query(&plan->engine);
 }
 
 /* ---------------------------------------------------------------- started and waited for */
@@ -470,9 +441,8 @@ int fftnd_plan_query(fftnd_plan *plan) {
 static void *run_in_thread(void *data) {
     fftnd_plan *plan = data;
     struct started *started = &plan->started;
-    started->code = fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
-    if (started->code != REDIST_OK) /* messages are each thread's own */
-        snprintf(started->message, sizeof started->message, "%s", redist_error_message());
+    fftnd__failure_note(&started->failure, fftnd__engine_run(&plan->engine, started->direction,
+                                                             started->in, started->out));
     return NULL;
 }
 
@@ -485,12 +455,8 @@ static int may_overlap(const struct fftnd__transform *transform) {
 }
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
-    int code = check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
-    code = agree(&plan->engine, check_arguments(__func__, plan, direction, input, output));
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(agree(&plan->engine, check_arguments(__func__, plan, direction, input, output)));
     struct started *started = &plan->started;
     *started =
         (struct started){.is_started = 1, .direction = direction, .in = input, .out = output};
@@ -505,28 +471,24 @@ static int complete(fftnd_plan *plan) {
     if (!started->has_thread)
         return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
     pthread_join(started->thread, NULL);
-    if (started->code != REDIST_OK)
-        redist_set_message(started->message);
-    return started->code;
+    return fftnd__failure_report(&started->failure);
 }
 
 int fftnd_wait(fftnd_plan *plan) {
-    int code = check_plan(__func__, plan);
-    if (code == REDIST_OK && !plan->started.is_started)
-        code = redist_fail(REDIST_ERR_STATE, "no transform is under way: call fftnd_start first");
-    return code == REDIST_OK ? complete(plan) : code;
+    REDIST_TRY(check_plan(__func__, plan));
+    if (!plan->started.is_started)
+        return redist_fail(REDIST_ERR_STATE, "no transform is under way: call fftnd_start first");
+    return complete(plan);
 }
 
 /* ---------------------------------------------------------------- transfers, and the end */
 
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
-    int code = check_idle(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_idle(__func__, plan));
     if (plan->engine.transform.offload == NULL) /* on all ranks */
         return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
     plan->engine.transform.offload->bare = 1;
-    code = execute(__func__, plan, direction, input, output);
+    int code = execute(__func__, plan, direction, input, output);
     plan->engine.transform.offload->bare = 0;
     return code;
 }
@@ -538,19 +500,16 @@ int fftnd_predict(const redist_model *model, int nranks, int ndims, const redist
     struct fftnd__request request = {
         .nranks = nranks, .ndims = ndims, .sizes = sizes, .kind = kind, .precision = precision};
     struct fftnd__configuration guess = {0};
-    int code = redist_struct_read(__func__, "model", model, &own, sizeof own);
-    if (code == REDIST_OK && (options == NULL || seconds == NULL))
-        code = redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
-    if (code == REDIST_OK)
-        code = fftnd__check_prediction(&request, options);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_struct_read(__func__, "model", model, &own, sizeof own));
+    if (options == NULL || seconds == NULL)
+        return redist_fail(REDIST_ERR_NULL, "%s = NULL", options == NULL ? "options" : "seconds");
+    REDIST_TRY(fftnd__check_prediction(&request, options));
     guess.grid_ndims = request.options.grid_ndims;
     for (int i = 0; i < guess.grid_ndims; i++)
         guess.grid[i] = request.options.grid[i];
     fftnd__usual_order(&request.shape, guess.order);
     fftnd__order_guess(&request, &guess);
-    *seconds = fftnd__predict(&own, nranks, &request, guess.order, guess.grid_ndims, guess.grid);
+    *seconds = fftnd__predict(&own, &request, &guess);
     return REDIST_OK;
 }
 
@@ -559,11 +518,8 @@ int fftnd_plan_free(fftnd_plan **plan) {
         return redist_fail(REDIST_ERR_NULL, "plan = NULL");
     if (*plan == NULL)
         return REDIST_OK;
-    int code = check_plan(__func__, *plan);
-    if (code != REDIST_OK)
-        return code;
-    if ((*plan)->started.is_started)
-        code = complete(*plan);
+    REDIST_TRY(check_plan(__func__, *plan));
+    int code = (*plan)->started.is_started ? complete(*plan) : REDIST_OK;
     destroy_plan(*plan);
     *plan = NULL;
     return code;

@@ -28,6 +28,8 @@ static const struct option {
     NUMBER_IN(alignment, FFTND_ALIGN_CHAIN, FFTND_ALIGN_INPUT),
     NUMBER_IN(batch, 1, INT_MAX),
     NUMBER_IN(batch_position, FFTND_BATCH_FIRST, FFTND_BATCH_LAST),
+    NUMBER_IN(blocks[FFTND_PHYSICAL], FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_CEILING),
+    NUMBER_IN(blocks[FFTND_SPECTRAL], FFTND_BLOCKS_BALANCED, FFTND_BLOCKS_CEILING),
     NUMBER_IN(fusion, FFTND_FUSION_AUTO, FFTND_FUSION_ALWAYS),
     NUMBER_IN(local_transpose, FFTND_LOCAL_TRANSPOSE_AUTO, FFTND_LOCAL_TRANSPOSE_ALWAYS),
     NUMBER_IN(space, REDIST_SPACE_AUTO, REDIST_SPACE_CUDA),
@@ -78,30 +80,29 @@ static int check_options(const struct fftnd__request *request) {
     double seconds = request->options.plan_seconds;
     if (!(seconds >= 0))
         return FAIL(REDIST_ERR_ARGUMENT, "options->plan_seconds = %g is negative", seconds);
-    int code = REDIST_OK;
-    for (int i = 0; i < NOPTIONS && code == REDIST_OK; i++)
+    seconds = request->options.wait_seconds;
+    if (!(seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more", seconds);
+    for (int i = 0; i < NOPTIONS; i++)
         if (table[i].least < table[i].most)
-            code = check_range(request, table[i].name, get(&request->options, &table[i]),
-                               table[i].least, table[i].most);
-    return code;
+            REDIST_TRY(check_range(request, table[i].name, get(&request->options, &table[i]),
+                                   table[i].least, table[i].most));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- the array */
 
 static int check_array(const struct fftnd__request *request) {
-    int code = check_range(request, "ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1);
-    if (code == REDIST_OK && request->sizes == NULL)
-        code = FAIL(REDIST_ERR_NULL, "sizes = NULL");
-    for (int i = 0; code == REDIST_OK && i < request->ndims; i++)
+    REDIST_TRY(check_range(request, "ndims", request->ndims, 1, REDIST_MAX_NDIMS - 1));
+    if (request->sizes == NULL)
+        return FAIL(REDIST_ERR_NULL, "sizes = NULL");
+    for (int i = 0; i < request->ndims; i++)
         if (request->sizes[i] < 1)
-            code = FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
+            return FAIL(REDIST_ERR_SIZE, "sizes[%d] = %lld is below 1", i,
                         (long long)request->sizes[i]);
-    if (code == REDIST_OK)
-        code = check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED);
-    if (code == REDIST_OK)
-        code =
-            check_range(request, "precision", (int)request->precision, FFTND_DOUBLE, FFTND_FLOAT);
-    return code;
+    REDIST_TRY(check_range(request, "kind", (int)request->kind, FFTND_C2C, FFTND_MIXED));
+    return check_range(request, "precision", (int)request->precision, FFTND_DOUBLE,
+                       FFTND_LONG_DOUBLE);
 }
 
 static int check_halved(const struct fftnd__request *request) {
@@ -155,10 +156,8 @@ static int check_grid(const struct fftnd__request *request) {
 /* Predictions are for a grid; they choose none. */
 static int check_given_grid(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int is_open = options->grid_ndims > 0 ? options->grid == NULL : request->nranks != 1;
-    for (int i = 0; i < options->grid_ndims && !is_open; i++)
-        is_open = options->grid[i] == 0;
-    if (is_open)
+    int is_alone = options->grid_ndims == 0 && request->nranks == 1;
+    if (!is_alone && !fftnd__has_whole_grid(options))
         return FAIL(REDIST_ERR_GRID, "options->grid is left open, not a grid of %d ranks",
                     request->nranks);
     return REDIST_OK;
@@ -177,21 +176,14 @@ static int comes_too_late(const struct fftnd__request *request, int place) {
  * all the same. NULL is the usual order. */
 static int check_order(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
-    int seen[REDIST_MAX_NDIMS] = {0}, halved = -1;
     int split = options->grid_ndims > 0 || request->ndims == 1 ? options->grid_ndims : 1;
-    for (int i = 0; options->order != NULL && i < request->ndims; i++) {
-        int axis = options->order[i];
-        if (axis < 0 || axis >= request->ndims || seen[axis])
-            return FAIL(REDIST_ERR_AXIS, "options->order[%d] = %d is no axis, or there twice", i,
-                        axis);
-        if (fftnd__user_axis_kind(request, axis) == FFTND_AXIS_HALVED)
-            halved = i;
-        seen[axis] = 1;
-    }
-    if (halved >= 0 && halved < split && comes_too_late(request, halved))
-        return FAIL(REDIST_ERR_AXIS,
-                    "options->order[%d] = %d is the halved axis, and would be split first", halved,
-                    options->order[halved]);
+    REDIST_TRY(fftnd__check_list(request, "order", request->ndims, options->order));
+    for (int i = 0; i < split && options->order != NULL; i++)
+        if (fftnd__user_axis_kind(request, options->order[i]) == FFTND_AXIS_HALVED &&
+            comes_too_late(request, i))
+            return FAIL(REDIST_ERR_AXIS,
+                        "options->order[%d] = %d is the halved axis, and would be split first", i,
+                        options->order[i]);
     return REDIST_OK;
 }
 
@@ -241,6 +233,8 @@ static int check_pairs(const struct fftnd__request *request) {
         int is_refused, code;
         const char *reason;
     } pairs[] = {
+        {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
+         "precision = FFTND_LONG_DOUBLE is not for a device"},
         {there && is_r2r, REDIST_ERR_ARGUMENT, "real-to-real axes are not for arrays of a device"},
         {there && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},
@@ -272,10 +266,9 @@ static int check_pairs(const struct fftnd__request *request) {
 }
 
 static int check_spaces(const struct fftnd__request *request) {
-    int code = check_library(request, "options->space", request->options.space);
-    if (code == REDIST_OK)
-        code = check_library(request, "options->device", request->options.device);
-    return code == REDIST_OK ? check_pairs(request) : code;
+    REDIST_TRY(check_library(request, "options->space", request->options.space));
+    REDIST_TRY(check_library(request, "options->device", request->options.device));
+    return check_pairs(request);
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -284,12 +277,11 @@ typedef int check(const struct fftnd__request *request);
 
 static int check_all(struct fftnd__request *request, const fftnd_options *options,
                      check *const checks[]) {
-    int code = check_array(request);
-    if (code == REDIST_OK)
-        code = copy_options(request, options);
-    for (; *checks != NULL && code == REDIST_OK; checks++)
-        code = (*checks)(request);
-    return code;
+    REDIST_TRY(check_array(request));
+    REDIST_TRY(copy_options(request, options));
+    for (; *checks != NULL; checks++)
+        REDIST_TRY((*checks)(request));
+    return REDIST_OK;
 }
 
 enum { FIRST = 5 }; /* values that are no options in the table */
@@ -360,12 +352,10 @@ int fftnd__check_request(struct fftnd__request *request, const fftnd_options *op
     int code = check_all(request, options, checks);
     if (code == REDIST_OK && plan == NULL)
         code = FAIL(REDIST_ERR_NULL, "plan = NULL");
-    code = agree(request, code);
-    if (code == REDIST_OK)
-        code = fftnd__check_boxes(request);
-    if (code == REDIST_OK)
-        fill_in(request);
-    return code;
+    REDIST_TRY(agree(request, code));
+    REDIST_TRY(fftnd__check_boxes(request));
+    fill_in(request);
+    return REDIST_OK;
 }
 
 int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options *options) {
@@ -373,10 +363,9 @@ int fftnd__check_prediction(struct fftnd__request *request, const fftnd_options 
                                     check_halved,  fftnd__check_axes,  check_order,
                                     check_modes,   fftnd__check_sides, NULL};
     request->function = "fftnd_predict";
-    int code = check_all(request, options, checks);
-    if (code == REDIST_OK)
-        fill_in(request);
-    return code;
+    REDIST_TRY(check_all(request, options, checks));
+    fill_in(request);
+    return REDIST_OK;
 }
 
 int fftnd__check_arrays(const char *function, const struct fftnd__array arrays[2], int in_place) {

@@ -8,8 +8,8 @@
 
 /* The arguments of fftnd_plan_create, checked and with all defaults filled in. */
 struct fftnd__request {
-    const char *function; /* of the user, for messages */
-    MPI_Comm comm;
+    const char *function;     /* of the user, for messages */
+    MPI_Comm comm, user_comm; /* the library's own one of the same ranks; of which grids are made */
     int nranks;
 
     /* As the user passed them. */

@@ -33,8 +33,8 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
 }
 
 /* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
-static double logical_extent(const struct fftnd__request *request, int axis) {
-    double n = (double)request->shape.points[axis];
+static long double logical_extent(const struct fftnd__request *request, int axis) {
+    long double n = (long double)request->shape.points[axis];
     if (request->shape.axes[axis] == FFTND_AXIS_NONE)
         return 1;
     if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
@@ -44,31 +44,30 @@ static double logical_extent(const struct fftnd__request *request, int axis) {
                                                    : n);
 }
 
-static double logical_size(const struct fftnd__request *request) {
-    double product = 1;
+static long double logical_size(const struct fftnd__request *request) {
+    long double product = 1;
     for (int i = 0; i < request->shape.ndims; i++)
         product *= logical_extent(request, i);
     return product;
 }
 
 static void set_scale(struct fftnd__engine *engine, const struct fftnd__request *request) {
-    double size = logical_size(request);
+    long double size = logical_size(request);
     enum fftnd_scaling scaling = request->options.scaling;
-    double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrt(size) : 1;
-    engine->directions[REDIST_FORWARD].scale = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
-    engine->directions[REDIST_BACKWARD].scale =
-        scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
+    long double unitary = scaling == FFTND_SCALE_UNITARY ? 1 / sqrtl(size) : 1;
+    engine->scales[REDIST_FORWARD] = scaling == FFTND_SCALE_FORWARD ? 1 / size : unitary;
+    engine->scales[REDIST_BACKWARD] = scaling == FFTND_SCALE_BACKWARD ? 1 / size : unitary;
 }
 
 /* One rank with a one-dimensional array needs no grid, and there is none for it. Collective. */
 static int create_grid(struct fftnd__transform *transform, const struct fftnd__request *request) {
     if (request->shape.ndims == 1)
-        return redist_private_comm(request->comm, &transform->comm);
+        return redist_private_comm(request->user_comm, &transform->comm);
     int dims[REDIST_MAX_NDIMS];
     memcpy(dims, transform->configuration.grid, sizeof dims);
-    int code = (request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
-        request->comm, transform->configuration.grid_ndims, dims, &transform->grid);
-    return code == REDIST_OK ? redist_grid_comm(transform->grid, &transform->comm) : code;
+    REDIST_TRY((request->options.by_node ? redist_grid_create_by_node : redist_grid_create)(
+        request->user_comm, transform->configuration.grid_ndims, dims, &transform->grid));
+    return redist_grid_comm(transform->grid, &transform->comm);
 }
 
 static int is_on_device(const struct fftnd__transform *transform) {
@@ -94,24 +93,18 @@ static void adjust_to_device(const struct fftnd__offload *offload,
 static int create_offload(struct fftnd__transform *transform) {
     if (!fftnd__offload_wanted(&transform->options))
         return REDIST_OK;
-    int code = fftnd__offload_create(transform->comm, &transform->options, &transform->offload);
-    if (code == REDIST_OK)
-        adjust_to_device(transform->offload, &transform->configuration);
-    return code;
+    REDIST_TRY(fftnd__offload_create(transform->comm, &transform->options, &transform->offload));
+    adjust_to_device(transform->offload, &transform->configuration);
+    return REDIST_OK;
 }
 
 /* What both directions share. Collective. */
 static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
-    int code = create_grid(transform, request);
-    if (code == REDIST_OK)
-        code = create_offload(transform);
-    if (code != REDIST_OK)
-        return code;
-    code = redist_agree(transform->comm, transform->space->event_create(&transform->event));
-    if (code != REDIST_OK)
-        return code;
-    code = fftnd__pool_create(request->options.threads, &transform->pool);
+    REDIST_TRY(create_grid(transform, request));
+    REDIST_TRY(create_offload(transform));
+    REDIST_TRY(redist_agree(transform->comm, transform->space->event_create(&transform->event)));
+    int code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
                                   transform->configuration.order, transform->grid);
@@ -121,7 +114,7 @@ static int create_transform(struct fftnd__transform *transform,
 /* ---------------------------------------------------------------- programs */
 
 static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, int i) {
-    return fftnd__step_bytes(&engine->transform, &engine->directions[direction].program.steps[i]);
+    return fftnd__step_bytes(&engine->transform, &engine->programs[direction].steps[i]);
 }
 
 /* The largest array of any step: what planning needs twice, and what arrays have that serve as work
@@ -129,7 +122,7 @@ static size_t step_bytes_at(const struct fftnd__engine *engine, int direction, i
 static size_t find_largest(const struct fftnd__engine *engine) {
     size_t most = 0;
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 0; i <= engine->directions[direction].program.nsteps; i++) {
+        for (int i = 0; i <= engine->programs[direction].nsteps; i++) {
             size_t bytes = step_bytes_at(engine, direction, i);
             most = bytes > most ? bytes : most;
         }
@@ -146,7 +139,7 @@ static void note_bytes(struct fftnd__engine *engine, int work, size_t bytes) {
 /* What the programs need, besides what was counted before. */
 static void count_work(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++) {
-        const struct fftnd__program *program = &engine->directions[direction].program;
+        const struct fftnd__program *program = &engine->programs[direction];
         note_bytes(engine, AREA, fftnd__passes_area(program));
         for (int i = 1; i <= program->nsteps; i++)
             if (program->steps[i].buffer >= FFTND__WORK0)
@@ -156,18 +149,15 @@ static void count_work(struct fftnd__engine *engine) {
 }
 
 static int plan_programs(struct fftnd__engine *engine, void *const scratch[2]) {
-    int code = REDIST_OK;
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__plan_passes(&engine->directions[direction].program, &engine->transform, scratch);
-    return code;
+    REDIST_TRY(fftnd__plan_passes(&engine->programs[0], &engine->transform, scratch));
+    return fftnd__plan_passes(&engine->programs[1], &engine->transform, scratch);
 }
 
 static int plan_in_scratch(struct fftnd__engine *engine) {
     static char nowhere[2]; /* addresses, whose memory is not used */
     void *const apart[2] = {&nowhere[0], &nowhere[1]};
-    if (!fftnd__needs_scratch(&engine->directions[0].program, &engine->transform) &&
-        !fftnd__needs_scratch(&engine->directions[1].program, &engine->transform))
+    if (!fftnd__needs_scratch(&engine->programs[0], &engine->transform) &&
+        !fftnd__needs_scratch(&engine->programs[1], &engine->transform))
         return plan_programs(engine, apart);
     size_t bytes = (find_largest(engine) + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     char *memory = redist_calloc(2 * bytes + ALIGNMENT, 1);
@@ -200,7 +190,7 @@ static void add_phases(const struct fftnd__program *program, redist_phases *sum)
 static redist_phases sum_phases(const struct fftnd__engine *engine) {
     redist_phases sum = engine->past;
     for (int direction = 0; direction < 2; direction++)
-        add_phases(&engine->directions[direction].program, &sum);
+        add_phases(&engine->programs[direction], &sum);
     return sum;
 }
 
@@ -208,13 +198,13 @@ static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.options.phases)
         engine->past = sum_phases(engine);
     for (int direction = 0; direction < 2; direction++)
-        fftnd__free_exchanges(&engine->directions[direction].program);
+        fftnd__free_exchanges(&engine->programs[direction]);
 }
 
 static void free_programs(struct fftnd__engine *engine) {
     free_exchanges(engine);
     for (int direction = 0; direction < 2; direction++) {
-        struct fftnd__program *program = &engine->directions[direction].program;
+        struct fftnd__program *program = &engine->programs[direction];
         fftnd__free_passes(program, &engine->transform);
         program->nsteps = 0;
     }
@@ -229,7 +219,7 @@ static int plan_once(struct fftnd__engine *engine) {
     int code = redist_agree(engine->transform.comm, plan_in_scratch(engine));
     engine->is_planned = code == REDIST_OK;
     for (int direction = 0; direction < 2 && code != REDIST_OK; direction++)
-        fftnd__free_passes(&engine->directions[direction].program, &engine->transform);
+        fftnd__free_passes(&engine->programs[direction], &engine->transform);
     return code;
 }
 
@@ -240,24 +230,22 @@ static int build_stepwise(struct fftnd__engine *engine) {
         return REDIST_OK;
     free_programs(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__build_stepwise(&engine->directions[direction].program, &engine->transform,
-                                     direction);
-    code = redist_agree(engine->transform.comm, code);
-    engine->built = code == REDIST_OK ? FFTND__STEPWISE : FFTND__NOT_BUILT;
-    return code;
+        code = fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
+    REDIST_TRY(redist_agree(engine->transform.comm, code));
+    engine->built = FFTND__STEPWISE;
+    return REDIST_OK;
 }
 
 /* Whether fused programs suit says `may_fuse` in the end. Collective. */
 static int build_fused(struct fftnd__engine *engine) {
-    int code = REDIST_OK;
-    if (engine->built != FFTND__FUSED) {
-        free_programs(engine);
-        for (int direction = 0; direction < 2 && code == REDIST_OK && engine->may_fuse; direction++)
-            code = fftnd__build_fused(&engine->directions[direction].program, &engine->transform,
-                                      direction, &engine->may_fuse);
-        engine->built = code == REDIST_OK && engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
-    }
-    return engine->built == FFTND__FUSED ? plan_once(engine) : code;
+    if (engine->built == FFTND__FUSED)
+        return plan_once(engine);
+    free_programs(engine);
+    for (int direction = 0; direction < 2 && engine->may_fuse; direction++)
+        REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform, direction,
+                                      &engine->may_fuse));
+    engine->built = engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
+    return engine->may_fuse ? plan_once(engine) : REDIST_OK;
 }
 
 static int insists_on_fusion(const struct fftnd__engine *engine) {
@@ -275,32 +263,26 @@ static int wants_fusion(const struct fftnd__transform *transform) {
  * may turn out not to be mapped, so it has room for both. Collective. */
 static int build_programs(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
-    int user = transform->options.user_workspace, on_device = is_on_device(transform);
-    int code = build_stepwise(engine);
-    if (code != REDIST_OK)
-        return code;
+    int user = transform->options.user_workspace;
+    REDIST_TRY(build_stepwise(engine));
     engine->largest_bytes = find_largest(engine);
-    if (on_device || (transform->offload != NULL && user)) /* they say what they need, or refuse */
-        code = plan_once(engine);
-    if (code != REDIST_OK)
-        return code;
+    if (is_on_device(transform) || (transform->offload != NULL && user))
+        REDIST_TRY(plan_once(engine)); /* they say what they need, or refuse */
     engine->may_fuse = wants_fusion(transform);
-    if (!engine->may_fuse || user)
-        count_work(engine);
-    if (!engine->may_fuse)
+    if (engine->may_fuse) {
+        REDIST_TRY(build_fused(engine));
+        if (engine->may_fuse)
+            count_work(engine);
+        else if (insists_on_fusion(engine))
+            return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
+                                  "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit "
+                                  "these sizes and this grid");
+    }
+    if (engine->may_fuse && !user)
         return REDIST_OK;
-    code = build_fused(engine);
-    if (code == REDIST_OK && !engine->may_fuse && insists_on_fusion(engine))
-        return redist_fail_in("fftnd_plan_create", REDIST_ERR_METHOD,
-                              "options->fusion = FFTND_FUSION_ALWAYS, but tiles do not suit these "
-                              "sizes and this grid");
-    if (code == REDIST_OK && engine->may_fuse)
-        count_work(engine);
-    if (code == REDIST_OK && (user || !engine->may_fuse))
-        code = build_stepwise(engine);
-    if (code == REDIST_OK && !engine->may_fuse)
-        count_work(engine);
-    return code;
+    REDIST_TRY(build_stepwise(engine));
+    count_work(engine);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- work space and exchanges */
@@ -314,7 +296,7 @@ static void work_arrays(const struct fftnd__engine *engine, void *work[3]) {
 }
 
 static void find_method(struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     strcpy(engine->method, "none");
     for (int i = program->nsteps; i >= 1; i--) {
         redist_plan_info info = REDIST_PLAN_INFO_DEFAULT;
@@ -330,14 +312,12 @@ static int plan_exchanges(struct fftnd__engine *engine) {
     int code = REDIST_OK;
     work_arrays(engine, work);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__set_passes_area(&engine->directions[direction].program, work[AREA]);
-    code = redist_agree(engine->transform.comm, code);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code =
-            fftnd__plan_exchanges(&engine->directions[direction].program, &engine->transform, work);
-    if (code == REDIST_OK)
-        find_method(engine);
-    return code;
+        code = fftnd__set_passes_area(&engine->programs[direction], work[AREA]);
+    REDIST_TRY(redist_agree(engine->transform.comm, code));
+    for (int direction = 0; direction < 2; direction++)
+        REDIST_TRY(fftnd__plan_exchanges(&engine->programs[direction], &engine->transform, work));
+    find_method(engine);
+    return REDIST_OK;
 }
 
 size_t fftnd__engine_work(const struct fftnd__engine *engine) {
@@ -354,13 +334,12 @@ static void pin_work(struct fftnd__engine *engine) {
 
 static int allocate_work(struct fftnd__engine *engine) {
     void *memory = NULL;
-    int code = redist_alloc_in(engine->transform.comm, engine->transform.library->space,
-                               fftnd__engine_work(engine), &memory);
+    REDIST_TRY(redist_alloc_in(engine->transform.comm, engine->transform.library->space,
+                               fftnd__engine_work(engine), &memory));
     engine->workspace = memory;
-    engine->has_workspace = engine->owns_workspace = code == REDIST_OK;
-    if (code == REDIST_OK)
-        pin_work(engine);
-    return code;
+    engine->has_workspace = engine->owns_workspace = 1;
+    pin_work(engine);
+    return REDIST_OK;
 }
 
 static void free_work(struct fftnd__engine *engine) {
@@ -387,29 +366,26 @@ static int try_fused(struct fftnd__engine *engine) {
 
 /* Collective. */
 static int take_stepwise(struct fftnd__engine *engine) {
-    int code = build_stepwise(engine);
-    if (code == REDIST_OK)
-        code = plan_once(engine);
-    return code == REDIST_OK ? plan_exchanges(engine) : code;
+    REDIST_TRY(build_stepwise(engine));
+    REDIST_TRY(plan_once(engine));
+    return plan_exchanges(engine);
 }
 
 /* A plan that turns out not to fuse has other needs. */
 static int take_workspace(struct fftnd__engine *engine) {
-    int code = allocate_work(engine);
-    if (code == REDIST_OK)
-        code = try_fused(engine);
-    if (code != REDIST_OK || engine->is_fused)
-        return code;
+    REDIST_TRY(allocate_work(engine));
+    REDIST_TRY(try_fused(engine));
+    if (engine->is_fused)
+        return REDIST_OK;
     if (engine->may_fuse) {
         engine->may_fuse = 0;
-        code = build_stepwise(engine);
+        REDIST_TRY(build_stepwise(engine));
         free_work(engine);
         memset(engine->work_bytes, 0, sizeof engine->work_bytes);
         count_work(engine);
-        if (code == REDIST_OK)
-            code = allocate_work(engine);
+        REDIST_TRY(allocate_work(engine));
     }
-    return code == REDIST_OK ? take_stepwise(engine) : code;
+    return take_stepwise(engine);
 }
 
 /* Collective. Leaves what is there to fftnd__engine_destroy when it fails. */
@@ -430,10 +406,9 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     set_r2r(transform, request);
     set_scale(engine, request);
     find_method(engine);
-    int code = create_transform(transform, request);
-    if (code == REDIST_OK)
-        code = build_programs(engine);
-    return code == REDIST_OK && !request->options.user_workspace ? take_workspace(engine) : code;
+    REDIST_TRY(create_transform(transform, request));
+    REDIST_TRY(build_programs(engine));
+    return request->options.user_workspace ? REDIST_OK : take_workspace(engine);
 }
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
@@ -463,7 +438,7 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
 /* ---------------------------------------------------------------- questions and use */
 
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction) {
-    return &engine->directions[direction].program.steps[0];
+    return &engine->programs[direction].steps[0];
 }
 
 /* Arrays that serve as work space have room for every step. */
@@ -474,7 +449,7 @@ size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
 }
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     int count = 0;
     for (int i = 1; i <= program->nsteps; i++)
         count += program->steps[i].type == FFTND__EXCHANGE;
@@ -482,7 +457,7 @@ int fftnd__engine_exchanges(const struct fftnd__engine *engine) {
 }
 
 size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
-    const struct fftnd__program *program = &engine->directions[REDIST_FORWARD].program;
+    const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     size_t bytes = 0;
     for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
         if (program->steps[i].naxes > 0 && program->steps[i].local.elements > 0)
@@ -493,8 +468,8 @@ size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
 
 int fftnd__engine_partitions(const struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
-        for (int i = 1; i <= engine->directions[direction].program.nsteps; i++)
-            if (engine->directions[direction].program.steps[i].by_partitions)
+        for (int i = 1; i <= engine->programs[direction].nsteps; i++)
+            if (engine->programs[direction].steps[i].by_partitions)
                 return engine->transform.configuration.partitions;
     return 1;
 }
@@ -531,28 +506,25 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
         offload->buffered = 0;
     if (offload == NULL || !engine->transform.options.pin_arrays)
         return;
-    enum fftnd__pinned input =
-        direction == REDIST_FORWARD ? FFTND__PIN_PHYSICAL : FFTND__PIN_SPECTRAL;
-    enum fftnd__pinned output =
-        direction == REDIST_FORWARD ? FFTND__PIN_SPECTRAL : FFTND__PIN_PHYSICAL;
-    fftnd__offload_pin(offload, input, in, fftnd__engine_bytes(engine, direction));
-    fftnd__offload_pin(offload, output, out, fftnd__engine_bytes(engine, !direction));
+    fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
+                       fftnd__engine_bytes(engine, direction));
+    fftnd__offload_pin(offload, (enum fftnd__pinned) !direction, out,
+                       fftnd__engine_bytes(engine, !direction));
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {
-    const struct fftnd__direction *way = &engine->directions[direction];
     void *work[3];
     pin_arrays(engine, direction, in, out);
     work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    fftnd__execute(&way->program, &engine->transform, buffers, way->scale, engine->seconds,
-                   &engine->failure);
+    fftnd__execute(&engine->programs[direction], &engine->transform, buffers,
+                   engine->scales[direction], engine->seconds, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
 
 int fftnd__engine_query(struct fftnd__engine *engine) {
     for (int direction = 0; direction < 2; direction++)
-        fftnd__query(&engine->directions[direction].program, &engine->failure);
+        fftnd__query(&engine->programs[direction], &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }

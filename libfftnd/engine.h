@@ -9,14 +9,10 @@
 /* What the programs of an engine are built for. */
 enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
 
-struct fftnd__direction {
-    struct fftnd__program program;
-    double scale;
-};
-
 struct fftnd__engine {
     struct fftnd__transform transform;
-    struct fftnd__direction directions[2]; /* forward, backward */
+    struct fftnd__program programs[2]; /* forward, backward */
+    long double scales[2];             /* the factors of their results */
     enum fftnd__built built;
     int is_planned;                /* the passes of both programs are */
     int may_fuse;                  /* fused programs suit the shapes */

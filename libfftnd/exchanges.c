@@ -2,24 +2,20 @@
 #include "exchanges.h"
 
 static MPI_Datatype element_type(const struct fftnd__transform *transform, int real) {
-    if (transform->precision == FFTND_DOUBLE)
-        return real ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
-    return real ? MPI_FLOAT : MPI_C_FLOAT_COMPLEX;
+    const MPI_Datatype types[][2] = {
+        [FFTND_DOUBLE] = {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE},
+        [FFTND_FLOAT] = {MPI_C_FLOAT_COMPLEX, MPI_FLOAT},
+        [FFTND_LONG_DOUBLE] = {MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE}};
+    return types[transform->precision][real];
 }
 
-/* An array of an exchange. */
-struct array {
-    void *data;
-    enum redist_binding binding;
-};
-
-/* Peers have to know work arrays when the plan is made; the user's come with each execution. */
-static struct array array_of(const struct fftnd__transform *transform, int buffer,
-                             void *const work[2]) {
-    if (buffer >= FFTND__WORK0)
-        return (struct array){work[buffer - FFTND__WORK0], REDIST_BIND_AT_PLAN};
-    return (struct array){NULL, transform->options.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
-                                                                 : REDIST_BIND_AT_EXECUTION};
+/* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each execution. */
+static void *bind(const struct fftnd__transform *transform, int buffer, void *const work[2],
+                  enum redist_binding *binding) {
+    *binding = buffer >= FFTND__WORK0             ? REDIST_BIND_AT_PLAN
+               : transform->options.mapped_arrays ? REDIST_BIND_AT_EXECUTION_MAPPED
+                                                  : REDIST_BIND_AT_EXECUTION;
+    return buffer >= FFTND__WORK0 ? work[buffer - FFTND__WORK0] : NULL;
 }
 
 static redist_options exchange_options(const struct fftnd__transform *transform) {
@@ -29,6 +25,7 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     options.wisdom_file = transform->options.wisdom_file;
     options.verbose = transform->options.verbose;
     options.effort = measures ? REDIST_MEASURE : REDIST_ESTIMATE;
+    options.tune_seconds = transform->options.plan_seconds / 4;
     options.skip_agreement = 1; /* fftnd_forward and fftnd_backward have asked all ranks */
     options.nontemporal_bytes = transform->configuration.nontemporal_bytes;
     options.space = transform->library->space;
@@ -41,13 +38,6 @@ static redist_options exchange_options(const struct fftnd__transform *transform)
     return options;
 }
 
-/* Of an array axis, without padding. */
-static redist_index count_of(const struct fftnd__transform *transform,
-                             const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis ? transform->batch.count
-                                         : step->alignment.count[axis - transform->batch.shift];
-}
-
 /* The box of the array after a step among those that take part in its exchange, its axes as they lie in memory:
  * along an axis on which these do not differ all of them have the whole. */
 static redist_box box_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
@@ -55,7 +45,7 @@ static redist_box box_of(const struct fftnd__transform *transform, const struct 
     redist_box box = REDIST_BOX_DEFAULT;
     for (int i = 0; i < step->local.ndims; i++) {
         int axis = step->local.order[i];
-        box.count[i] = sizes[i] = count_of(transform, step, axis);
+        box.count[i] = sizes[i] = fftnd__count_of(transform, step, axis);
         box.extent[i] = step->local.extent[axis];
         if (differs[axis]) {
             box.start[i] = step->alignment.start[axis - transform->batch.shift];
@@ -103,7 +93,7 @@ static int find_position(const struct fftnd__local *local, int axis) {
 
 static int is_padded(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     for (int axis = 0; axis < step->local.ndims; axis++)
-        if (step->local.extent[axis] != count_of(transform, step, axis))
+        if (step->local.extent[axis] != fftnd__count_of(transform, step, axis))
             return 1;
     return 0;
 }
@@ -115,55 +105,50 @@ static int is_regular(const struct fftnd__transform *transform, const struct fft
 }
 
 /* Collective on the ranks that take part in it. */
-static int plan_exchange(struct fftnd__step *step, const struct fftnd__transform *transform,
-                         const struct array *source, const struct array *destination) {
+static int plan_exchange(const struct fftnd__program *program, struct fftnd__step *step,
+                         const struct fftnd__transform *transform, void *const work[2]) {
     static const enum redist_tiles tiles[] = {[FFTND__UNFUSED] = REDIST_WHOLE,
                                               [FFTND__PUSHED] = REDIST_PUT,
                                               [FFTND__PULLED] = REDIST_GET};
     const struct fftnd__local *before = &step[-1].local, *after = &step->local;
     redist_options options = exchange_options(transform);
-    options.bind_a = source->binding;
-    options.bind_b = destination->binding;
+    void *source = bind(transform, step[-1].buffer, work, &options.bind_a);
+    void *destination = bind(transform, step->buffer, work, &options.bind_b);
+    if (step->fused_with != FFTND__UNFUSED && !program->fused) {
+        options.bind_a = REDIST_BIND_AT_EXECUTION;
+        source = NULL;
+    }
     options.tiles = tiles[step->fused_with];
     if (step->by_partitions) {
         options.partitions = transform->configuration.partitions;
         options.partition_axis = find_position(after, step[1].cut);
     }
-    if (step->grid_dim < 0)
-        return plan_boxes(transform->comm, step, transform, source->data, destination->data,
-                          &options);
-    MPI_Comm subcomm;
-    int code = redist_grid_subcomm(transform->grid, step->grid_dim, &subcomm);
-    if (code != REDIST_OK)
-        return code;
-    if (!is_regular(transform, step))
-        return plan_boxes(subcomm, step, transform, source->data, destination->data, &options);
+    MPI_Comm comm = transform->comm;
+    if (step->grid_dim >= 0)
+        REDIST_TRY(redist_grid_subcomm(transform->grid, step->grid_dim, &comm));
+    if (step->grid_dim < 0 || !is_regular(transform, step))
+        return plan_boxes(comm, step, transform, source, destination, &options);
     redist_index extents_a[REDIST_MAX_NDIMS], extents_b[REDIST_MAX_NDIMS];
     list_extents(before, extents_a);
     list_extents(after, extents_b);
-    return redist_plan_exchange(
-        subcomm, element_type(transform, step->real), after->ndims, extents_a, source->data,
-        find_position(before, step->axis_source), extents_b, destination->data,
-        find_position(after, step->axis_destination), &options, &step->exchange);
+    return redist_plan_exchange(comm, element_type(transform, step->real), after->ndims, extents_a,
+                                source, find_position(before, step->axis_source), extents_b,
+                                destination, find_position(after, step->axis_destination), &options,
+                                &step->exchange);
 }
 
 /* Subgroups plan an exchange by themselves; the ranks of all of them agree before the next step. A method
  * that does not apply to one subgroup does not hide a failure of another. Collective. */
 static int agree_on_exchange(const struct fftnd__transform *transform, int code) {
-    int fatal = redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK);
-    return fatal == REDIST_OK ? redist_agree(transform->comm, code) : fatal;
+    REDIST_TRY(redist_agree(transform->comm, code != REDIST_ERR_METHOD ? code : REDIST_OK));
+    return redist_agree(transform->comm, code);
 }
 
 /* In segments, and by partitions, where the methods can, else over whole arrays. */
 static int plan_step(const struct fftnd__program *program, struct fftnd__step *step,
                      const struct fftnd__transform *transform, void *const work[2]) {
-    const struct array destination = array_of(transform, step->buffer, work);
     for (;;) {
-        struct array source = array_of(transform, step[-1].buffer, work);
-        if (step->fused_with != FFTND__UNFUSED && !program->fused)
-            source = (struct array){NULL, REDIST_BIND_AT_EXECUTION};
-        int code = plan_exchange(step, transform, &source, &destination);
-        code = agree_on_exchange(transform, code);
+        int code = agree_on_exchange(transform, plan_exchange(program, step, transform, work));
         if (code != REDIST_ERR_METHOD || program->fused || step->fused_with == FFTND__UNFUSED)
             return code;
         redist_plan_free(&step->exchange);
@@ -176,11 +161,10 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
 
 int fftnd__plan_exchanges(struct fftnd__program *program, const struct fftnd__transform *transform,
                           void *const work[2]) {
-    int code = REDIST_OK;
-    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
+    for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].type == FFTND__EXCHANGE)
-            code = plan_step(program, &program->steps[i], transform, work);
-    return code;
+            REDIST_TRY(plan_step(program, &program->steps[i], transform, work));
+    return REDIST_OK;
 }
 
 void fftnd__free_exchanges(struct fftnd__program *program) {

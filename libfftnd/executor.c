@@ -2,8 +2,6 @@
 #include "executor.h"
 #include "pieces.h"
 
-#include <string.h>
-
 /* One execution of a program. */
 struct run {
     const struct fftnd__program *program;
@@ -15,13 +13,9 @@ struct run {
 
 /* Keeps the code, with this thread's message, if it is the first one, and breaks the exchanges. */
 static void note(struct run *run, int code) {
-    struct fftnd__failure *failure = run->failure;
+    fftnd__failure_note(run->failure, code);
     if (code == REDIST_OK)
         return;
-    if (failure->code == REDIST_OK) {
-        failure->code = code;
-        strncpy(failure->message, redist_error_message(), sizeof failure->message - 1);
-    }
     for (int i = 1; i <= run->program->nsteps; i++)
         if (run->program->steps[i].exchange != NULL)
             redist_plan_break(run->program->steps[i].exchange, code);
@@ -32,12 +26,6 @@ void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *f
     for (int i = 1; i <= program->nsteps; i++)
         if (program->steps[i].exchange != NULL)
             note(&run, redist_plan_query(program->steps[i].exchange));
-}
-
-int fftnd__failure_report(const struct fftnd__failure *failure) {
-    if (failure->code != REDIST_OK)
-        redist_set_message(failure->message);
-    return failure->code;
 }
 
 static int has_failed(const struct run *run) {
@@ -89,7 +77,7 @@ static int finish(const struct fftnd__transform *transform) {
 }
 
 /* A transform from array to array is scaled as a whole. */
-static int finish_array(const struct run *run, const struct fftnd__step *step, double scale) {
+static int finish_array(const struct run *run, const struct fftnd__step *step, long double scale) {
     const struct fftnd__transform *transform = run->transform;
     int code = REDIST_OK;
     if (scale != 1.0)
@@ -99,7 +87,7 @@ static int finish_array(const struct run *run, const struct fftnd__step *step, d
 }
 
 /* The pieces of a step, which were begun already if they arrived by partitions. */
-static int run_step(const struct run *run, const struct fftnd__step *step, double scale,
+static int run_step(const struct run *run, const struct fftnd__step *step, long double scale,
                     double *seconds) {
     struct fftnd__execution execution = execution_of(run, step);
     const struct fftnd__pass *pass = step->pass;
@@ -139,7 +127,7 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
 
 /* A transform with the exchanges that it does; if one is received by partitions, the next transform has begun on
  * return. What is opened is closed, so that peers go on. */
-static void run_serial(struct run *run, const struct fftnd__step *step, double scale) {
+static void run_serial(struct run *run, const struct fftnd__step *step, long double scale) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
     if (!has_failed(run) && step->pass != NULL)
@@ -169,7 +157,7 @@ static void drain(const struct fftnd__transform *transform) {
 }
 
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
-                    void *const buffers[], double scale, double seconds[2],
+                    void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure) {
     struct run run = {program, transform, buffers, failure, 0};
     double begin = MPI_Wtime();

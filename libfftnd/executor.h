@@ -5,28 +5,17 @@
 
 #include "pass.h"
 
-enum { FFTND__MESSAGE_BYTES = 512 };
-
-/*
- * The first failure of a transform's executions on this rank. It stays: a transform that failed is broken.
- * A rank that has failed breaks the exchanges of the transform, and goes through all of them without
- * transforming anything, so that no rank waits for it in vain and all get to know.
- */
-struct fftnd__failure {
-    int code; /* REDIST_OK = there is none */
-    char message[FFTND__MESSAGE_BYTES];
-};
-
-/* The code, whose message becomes this thread's. */
-int fftnd__failure_report(const struct fftnd__failure *failure);
-
 /* Notes failures that the exchanges of a program know of by now. */
 void fftnd__query(const struct fftnd__program *program, struct fftnd__failure *failure);
 
-/* Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
+/* The first failure of a transform's executions on this rank stays: a transform that failed is broken. A rank that has
+ * failed breaks the exchanges of the transform, and goes through all of them without transforming anything, so that no
+ * rank waits for it in vain and all get to know.
+ *
+ * Runs all steps; `buffers` are the arrays, the results are multiplied by `scale`, and the times spent
  * are added to seconds: serial transforms, exchanges. Collective. */
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
-                    void *const buffers[], double scale, double seconds[2],
+                    void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure);
 
 #endif

@@ -22,16 +22,23 @@ static void find_last_steps(struct fftnd__program *program) {
     }
 }
 
+/* Reduces numbers of all ranks. Collective. */
+static int reduce(const struct fftnd__transform *transform, int n, long long numbers[],
+                  MPI_Op operation) {
+    return redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, numbers, n, MPI_LONG_LONG, operation, transform->comm)));
+}
+
 /* Arrays that have room in the output on all ranks may lie there. Collective. */
 static int find_room(struct fftnd__program *program, const struct fftnd__transform *transform) {
-    int n = program->nsteps, fits[FFTND__MOST_STEPS + 1];
+    int n = program->nsteps;
+    long long fits[FFTND__MOST_STEPS + 1];
     size_t room = fftnd__step_bytes(transform, &program->steps[n]);
     for (int i = 0; i <= n; i++)
         fits[i] = fftnd__step_bytes(transform, &program->steps[i]) <= room;
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, fits, n + 1, MPI_INT, MPI_MIN, transform->comm)));
+    int code = reduce(transform, n + 1, fits, MPI_MIN);
     for (int i = 1; i <= n; i++)
-        program->steps[i].reaches_output = fits[i];
+        program->steps[i].reaches_output = (int)fits[i];
     return code;
 }
 
@@ -67,29 +74,27 @@ static int choose_cut(const struct fftnd__transform *transform, struct fftnd__st
     fftnd__list_cuttable(transform, step, extents);
     for (int i = 0; i < ndims; i++)
         least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
-    int code = redist_check_mpi(redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, least, ndims, MPI_LONG_LONG, MPI_MIN, transform->comm)));
+    REDIST_TRY(reduce(transform, ndims, least, MPI_MIN));
     for (int i = 0; i < ndims; i++)
         extents[i] = (redist_index)least[i];
     step->cut =
         fftnd__choose_axis(ndims, step->local.order, extents, transform->configuration.partitions);
-    return code;
+    return REDIST_OK;
 }
 
 /* Pushed exchanges whose next transform all ranks can cut can be received by partitions. That one's results must
  * not go where segments still wait to be sent. Collective. */
 static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
-    int code = REDIST_OK;
-    for (int i = 1; i < program->nsteps && code == REDIST_OK; i++) {
+    for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
         if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
             is_exchange(next) || next->naxes == 0 || fftnd__needs_tiles(next))
             continue;
-        code = choose_cut(transform, next);
+        REDIST_TRY(choose_cut(transform, next));
         step->by_partitions = next->cut >= 0;
     }
-    return code;
+    return REDIST_OK;
 }
 
 static int needs_too_much(const struct fftnd__program *program,
@@ -119,23 +124,20 @@ static int assign_lean_buffers(struct fftnd__program *program,
 /* Lists the steps, as few split as there is a way for. */
 static int find_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, int *found) {
-    int code = REDIST_OK;
     *found = 0;
-    for (enum fftnd__split split = FFTND__UNSPLIT;
-         split <= FFTND__WITH_COPY && !*found && code == REDIST_OK; split++) {
+    for (enum fftnd__split split = FFTND__UNSPLIT; split <= FFTND__WITH_COPY && !*found; split++) {
         if (split == FFTND__COPY_FIRST && !transform->space->asynchronous)
             continue; /* a copy costs more there than transforms of other axes first */
-        code = redist_agree(transform->comm,
-                            fftnd__list_steps(program, transform, direction, transposed, split));
+        REDIST_TRY(redist_agree(
+            transform->comm, fftnd__list_steps(program, transform, direction, transposed, split)));
         find_last_steps(program);
-        if (code == REDIST_OK && transform->configuration.segments > 1)
-            code = find_room(program, transform);
+        if (transform->configuration.segments > 1)
+            REDIST_TRY(find_room(program, transform));
         push_exchanges(program, transform);
-        if (code == REDIST_OK)
-            code = receive_by_partitions(program, transform);
-        *found = code == REDIST_OK && assign_lean_buffers(program, transform);
+        REDIST_TRY(receive_by_partitions(program, transform));
+        *found = assign_lean_buffers(program, transform);
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* Turning the axes is no reason for a second work array where one has to do, unless the user insists. */
@@ -144,12 +146,12 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
     const fftnd_options *options = &transform->options;
     int transposed = transform->configuration.transposed, found;
     int lean = must_be_lean(transform) && options->local_transpose != FFTND_LOCAL_TRANSPOSE_ALWAYS;
-    int code = find_steps(program, transform, direction, transposed, &found);
-    if (code == REDIST_OK && transposed && (!found || (lean && uses_second_work(program))))
-        code = find_steps(program, transform, direction, 0, &found);
-    if (code == REDIST_OK && !found)
-        code = redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
-    return code;
+    REDIST_TRY(find_steps(program, transform, direction, transposed, &found));
+    if (transposed && (!found || (lean && uses_second_work(program))))
+        REDIST_TRY(find_steps(program, transform, direction, 0, &found));
+    if (!found)
+        return redist_fail_in("libfftnd", REDIST_ERR_ARGUMENT, "no way through the given arrays");
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -202,18 +204,16 @@ static int is_serial(const struct fftnd__program *program, int i) {
 /* Exchanges between two transforms; the first and the last one may touch the user's array. Collective. */
 static int fuse_exchanges(struct fftnd__program *program,
                           const struct fftnd__transform *transform) {
-    int code = REDIST_OK;
-    for (int i = 2; i < program->nsteps && code == REDIST_OK; i++) {
+    for (int i = 2; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
         long long runs[2];
         if (!is_exchange(step) || !is_serial(program, i - 1) || !is_serial(program, i + 1))
             continue;
         compare_runs(program, transform, step, &runs[0], &runs[1]);
-        code = redist_check_mpi(redist_insist(
-            MPI_Allreduce(MPI_IN_PLACE, runs, 2, MPI_LONG_LONG, MPI_SUM, transform->comm)));
+        REDIST_TRY(reduce(transform, 2, runs, MPI_SUM));
         step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
     }
-    return code;
+    return REDIST_OK;
 }
 
 static void fuse_exchanges_evenly(struct fftnd__program *program) {
@@ -247,27 +247,26 @@ static int wastes_work(const struct fftnd__program *program) {
 /* One work array has to do for two exchanges if the first is pushed and the second pulled. Collective. */
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int *suits) {
-    int code = find_room(program, transform), lean = must_be_lean(transform);
+    REDIST_TRY(find_room(program, transform));
     *suits = assign_stored(program, transform);
-    if (lean && (!*suits || wastes_work(program))) {
+    if (must_be_lean(transform) && (!*suits || wastes_work(program))) {
         fuse_exchanges_evenly(program);
         *suits = assign_stored(program, transform) && !wastes_work(program);
     }
-    return code;
+    return REDIST_OK;
 }
 
 int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
                        int direction, int *suits) {
     int code = fftnd__list_steps(program, transform, direction, 0, FFTND__UNSPLIT);
     program->fused = 1;
-    *suits = code == REDIST_OK && transform->chain.nstages > 1 && suits_tiles(program, transform);
-    code = redist_agree(transform->comm, code);
-    if (code == REDIST_OK)
-        code = redist_check_mpi(redist_insist(
-            MPI_Allreduce(MPI_IN_PLACE, suits, 1, MPI_INT, MPI_MIN, transform->comm)));
-    if (code == REDIST_OK && *suits)
+    REDIST_TRY(redist_agree(transform->comm, code));
+    long long suit = transform->chain.nstages > 1 && suits_tiles(program, transform);
+    code = reduce(transform, 1, &suit, MPI_MIN);
+    *suits = (int)suit;
+    if (code == REDIST_OK && suit)
         code = fuse_exchanges(program, transform);
-    if (code == REDIST_OK && *suits)
+    if (code == REDIST_OK && suit)
         code = choose_buffers(program, transform, suits);
     return redist_agree(transform->comm, code);
 }

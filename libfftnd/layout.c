@@ -14,7 +14,8 @@ void fftnd__usual_order(const struct fftnd__shape *shape, int order[]) {
         order[n] = shape->halved;
 }
 
-void fftnd__find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
+/* Block `part` of `nparts`. */
+static void find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
                        int part, redist_index *count, redist_index *start) {
     if (blocks->bounds != NULL) {
         *start = blocks->bounds[part];
@@ -47,8 +48,8 @@ static struct fftnd__alignment align(const struct split *split, const redist_ind
     memcpy(alignment.count, sizes, sizeof alignment.count);
     for (int i = 0; i < split->ndims; i++) {
         int axis = split->axes[i];
-        fftnd__find_block(split->blocks[i], sizes[axis], split->dims[i], split->coords[i],
-                          &alignment.count[axis], &alignment.start[axis]);
+        find_block(split->blocks[i], sizes[axis], split->dims[i], split->coords[i],
+                   &alignment.count[axis], &alignment.start[axis]);
     }
     return alignment;
 }

@@ -99,10 +99,6 @@ struct fftnd__batch {
  * it is whole at the start. The others keep their order. */
 void fftnd__usual_order(const struct fftnd__shape *shape, int order[]);
 
-/* Block `part` of `nparts`. */
-void fftnd__find_block(const struct fftnd__blocks *blocks, redist_index extent, int nparts,
-                       int part, redist_index *count, redist_index *start);
-
 /* Whether an axis of the order that is split first stays so: it is not transformed. */
 static inline int fftnd__stays_split(const enum fftnd_axis axes[], int axis) {
     return axes[axis] == FFTND_AXIS_NONE;

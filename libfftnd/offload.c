@@ -39,13 +39,12 @@ static int find_limit(struct fftnd__offload *offload, MPI_Comm comm) {
 }
 
 static int create_streams(struct fftnd__offload *offload) {
-    int code = REDIST_OK;
-    for (int i = 0; i < FFTND__ACTIVITIES && code == REDIST_OK; i++) {
-        code = offload->device->stream_create(&offload->streams[i]);
-        for (int slot = 0; slot < FFTND__SLOTS && code == REDIST_OK; slot++)
-            code = offload->device->event_create(&offload->events[slot][i]);
+    for (int i = 0; i < FFTND__ACTIVITIES; i++) {
+        REDIST_TRY(offload->device->stream_create(&offload->streams[i]));
+        for (int slot = 0; slot < FFTND__SLOTS; slot++)
+            REDIST_TRY(offload->device->event_create(&offload->events[slot][i]));
     }
-    return code;
+    return REDIST_OK;
 }
 
 int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
@@ -59,9 +58,7 @@ int fftnd__offload_create(MPI_Comm comm, const fftnd_options *options,
                                            .library = fftnd__serial_for(options->device),
                                            .limit = options->device_bytes,
                                            .is_given = options->device_bytes != 0};
-    code = redist_agree(comm, code);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree(comm, code));
     if (!offload->is_given)
         code = find_limit(offload, comm);
     return redist_agree(comm, code == REDIST_OK ? create_streams(offload) : code);
@@ -128,16 +125,14 @@ static int grow(allocate_memory *allocate, release_memory *release, size_t wante
     release(*memory);
     *memory = NULL;
     *bytes = 0;
-    int code = allocate(wanted, memory);
-    *bytes = code == REDIST_OK ? wanted : 0;
-    return code;
+    REDIST_TRY(allocate(wanted, memory));
+    *bytes = wanted;
+    return REDIST_OK;
 }
 
 int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes) {
     const redist__space *device = offload->device;
-    int code = grow(device->allocate, device->release, bytes, &offload->memory, &offload->bytes);
-    if (code == REDIST_OK)
-        code = grow(device->allocate_pinned, device->release_pinned, staging_bytes,
-                    &offload->staging, &offload->staging_bytes);
-    return code;
+    REDIST_TRY(grow(device->allocate, device->release, bytes, &offload->memory, &offload->bytes));
+    return grow(device->allocate_pinned, device->release_pinned, staging_bytes, &offload->staging,
+                &offload->staging_bytes);
 }

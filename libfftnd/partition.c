@@ -120,13 +120,6 @@ void fftnd__find_piece(const struct fftnd__partition *partition, long long numbe
     }
 }
 
-int fftnd__has_no_elements(const struct fftnd__partition *partition) {
-    for (int i = 0; i < partition->ndims; i++)
-        if (partition->before[i] == 0 || partition->after[i] == 0)
-            return 1;
-    return 0;
-}
-
 int fftnd__is_smallest(const struct fftnd__partition *partition) {
     for (int i = 0; i < partition->ndims; i++)
         if (!partition->whole[i] && partition->count[i] > 1)

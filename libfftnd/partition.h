@@ -45,8 +45,7 @@ void fftnd__merge_axes(struct fftnd__partition *partition, const ptrdiff_t befor
 void fftnd__find_piece(const struct fftnd__partition *partition, long long number,
                        struct fftnd__piece *piece);
 
-/* Whether a side of the array has no elements; whether pieces cannot be smaller. */
-int fftnd__has_no_elements(const struct fftnd__partition *partition);
+/* Whether pieces cannot be smaller. */
 int fftnd__is_smallest(const struct fftnd__partition *partition);
 
 /* Bytes that are contiguous both in a piece of an array of `array` elements and in another array, of `extent`,

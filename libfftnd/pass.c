@@ -31,13 +31,6 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
     return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
 }
 
-/* Of an array axis, without padding. */
-static redist_index extent_of(const struct fftnd__transform *transform,
-                              const struct fftnd__step *step, int at) {
-    return at == transform->batch.axis ? transform->batch.count
-                                       : step->alignment.count[at - transform->batch.shift];
-}
-
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
                       const struct fftnd__step *step, int direction, const struct fftnd__cut *cut) {
     const struct fftnd__step *before = step - 1;
@@ -48,8 +41,8 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     for (int i = 0; i < partition->ndims; i++) {
         partition->whole[i] =
             i != transform->batch.axis && fftnd__is_transformed(step, i - transform->batch.shift);
-        partition->before[i] = extent_of(transform, before, i);
-        partition->after[i] = extent_of(transform, step, i);
+        partition->before[i] = fftnd__count_of(transform, before, i);
+        partition->after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__truncation_of(&truncation, transform, step);
     truncation.n = direction == REDIST_FORWARD ? truncation.n : 0; /* else on the other side */
@@ -183,14 +176,13 @@ static int same_array(const struct fftnd__transform *transform, const struct fft
 }
 
 static int create_events(struct fftnd__pass *pass, const redist__space *space) {
-    int code = REDIST_OK;
     pass->events = redist_calloc((size_t)pass->partition.n, sizeof *pass->events);
     if (pass->events == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for %lld events",
                               pass->partition.n);
-    for (long long i = 0; i < pass->partition.n && code == REDIST_OK; i++)
-        code = space->event_create(&pass->events[i]);
-    return code;
+    for (long long i = 0; i < pass->partition.n; i++)
+        REDIST_TRY(space->event_create(&pass->events[i]));
+    return REDIST_OK;
 }
 
 static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *program,
@@ -198,10 +190,10 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
                        enum setting setting, void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
     struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
-    int ndims = pass->partition.ndims = step->local.ndims, code = REDIST_OK;
+    int ndims = pass->partition.ndims = step->local.ndims;
     for (int i = 0; i < ndims; i++) {
-        pass->partition.before[i] = extent_of(transform, step - 1, i);
-        pass->partition.after[i] = extent_of(transform, step, i);
+        pass->partition.before[i] = fftnd__count_of(transform, step - 1, i);
+        pass->partition.after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
@@ -215,12 +207,12 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
         pass->window = options->asynchronous ? 1 : 2;
         if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
             !options->asynchronous)
-            code = create_events(pass, transform->space);
+            REDIST_TRY(create_events(pass, transform->space));
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
-    return code == REDIST_OK ? fftnd__kernel_create(&pass->kernel, &problem) : code;
+    return fftnd__kernel_create(&pass->kernel, &problem);
 }
 
 /* ---------------------------------------------------------------- tiles in the caches */
@@ -347,11 +339,8 @@ static int try_tiles(struct fftnd__pass *pass, const struct fftnd__program *prog
     *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
     if (*needed > offload->limit)
         return REDIST_OK;
-    int code = set_memory(pass, *needed);
-    if (code == REDIST_OK)
-        code = fftnd__kernel_create(&pass->kernel, &problem);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(set_memory(pass, *needed));
+    REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
     size_t area = fftnd__kernel_area(&pass->kernel);
     *needed +=
         (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
@@ -380,9 +369,9 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
         size_t needed;
         pass->window = slots;
         fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
-        int code = try_tiles(pass, program, transform, step, &needed);
-        if (code != REDIST_OK || needed <= pass->offload->limit)
-            return code;
+        REDIST_TRY(try_tiles(pass, program, transform, step, &needed));
+        if (needed <= pass->offload->limit)
+            return REDIST_OK;
         if (!fftnd__is_smallest(&pass->partition))
             cut.bytes /= 2;
         else if (--slots == 0)
@@ -414,11 +403,10 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
 
 int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
                        void *const scratch[2]) {
-    int code = REDIST_OK;
-    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++)
+    for (int i = 1; i <= program->nsteps; i++)
         if (has_pass(&program->steps[i]))
-            code = plan_pass(program, transform, &program->steps[i], scratch);
-    return code;
+            REDIST_TRY(plan_pass(program, transform, &program->steps[i], scratch));
+    return REDIST_OK;
 }
 
 static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
@@ -451,11 +439,10 @@ size_t fftnd__passes_area(const struct fftnd__program *program) {
 }
 
 int fftnd__set_passes_area(const struct fftnd__program *program, void *area) {
-    int code = REDIST_OK;
-    for (int i = 1; i <= program->nsteps && code == REDIST_OK; i++) {
+    for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__pass *pass = program->steps[i].pass;
         if (pass != NULL && pass->offload == NULL)
-            code = fftnd__kernel_set_area(&pass->kernel, area);
+            REDIST_TRY(fftnd__kernel_set_area(&pass->kernel, area));
     }
-    return code;
+    return REDIST_OK;
 }

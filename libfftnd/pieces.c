@@ -56,16 +56,15 @@ static int move_parts(const struct fftnd__block *block, const struct fftnd__side
                       const redist_index count[], move_box *move) {
     const struct fftnd__truncation *truncation = &side->truncation;
     struct fftnd__part part;
-    int code = REDIST_OK;
     if (truncation->n == 0)
         return move(terminal, block, start, count);
-    for (int i = 0; i < 1 << truncation->n && code == REDIST_OK; i++)
+    for (int i = 0; i < 1 << truncation->n; i++)
         if (fftnd__find_part(truncation, i, block->ndims, start, count, block->stride, &part)) {
             struct fftnd__block retained = *block;
             retained.memory += part.offset;
-            code = move(terminal, &retained, part.start, part.count);
+            REDIST_TRY(move(terminal, &retained, part.start, part.count));
         }
-    return code;
+    return REDIST_OK;
 }
 
 /* Whether several threads may move pieces at once. */
@@ -163,10 +162,9 @@ static int upload(struct fftnd__execution *execution, const struct fftnd__piece 
         return copy_box(execution, FFTND__UPLOAD, &block,
                         source->array + fftnd__offset(block.ndims, piece->start, source->stride),
                         source->stride, memory, block.stride);
-    int code = move_by_threads(execution, source, &block, piece->start, load_box);
-    return code == REDIST_OK ? copy_box(execution, FFTND__UPLOAD, &block, block.memory,
-                                        block.stride, memory, block.stride)
-                             : code;
+    REDIST_TRY(move_by_threads(execution, source, &block, piece->start, load_box));
+    return copy_box(execution, FFTND__UPLOAD, &block, block.memory, block.stride, memory,
+                    block.stride);
 }
 
 static int download(const struct fftnd__execution *execution, const struct fftnd__piece *piece,
@@ -191,19 +189,18 @@ static int record(const struct fftnd__offload *offload, int slot, enum fftnd__ac
 
 /* The next activity begins when this one is done. */
 static int pass_on(const struct fftnd__offload *offload, int slot, enum fftnd__activity activity) {
-    int code = record(offload, slot, activity);
-    return code == REDIST_OK ? offload->device->stream_follow(offload->streams[activity + 1],
-                                                              offload->events[slot][activity])
-                             : code;
+    REDIST_TRY(record(offload, slot, activity));
+    return offload->device->stream_follow(offload->streams[activity + 1],
+                                          offload->events[slot][activity]);
 }
 
 /* Waits until a piece is back; its slot is free for another one then. */
 static int bring_back(struct fftnd__execution *execution, const struct fftnd__piece *piece,
                       int slot) {
     const struct fftnd__pass *pass = execution->pass;
-    int code = pass->offload->device->event_wait(pass->offload->events[slot][FFTND__DOWNLOAD]);
-    if (code != REDIST_OK || execution->stores_directly)
-        return code;
+    REDIST_TRY(pass->offload->device->event_wait(pass->offload->events[slot][FFTND__DOWNLOAD]));
+    if (execution->stores_directly)
+        return REDIST_OK;
     const struct fftnd__block block =
         device_block(execution, &pass->out, piece->after, staging_of(pass, slot));
     return move_by_threads(execution, &execution->sink, &block, piece->start, store_box);
@@ -261,12 +258,11 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
 }
 
 static int wait_for_partition(struct fftnd__execution *execution, long long number) {
-    int code = REDIST_OK;
     if (execution->arriving != NULL && execution->transform->options.asynchronous)
         return redist_plan_put_wait(execution->arriving, (int)number + 1);
-    while (execution->arriving != NULL && execution->arrived <= number && code == REDIST_OK)
-        code = redist_plan_put_arrived(execution->arriving, &execution->arrived);
-    return code;
+    while (execution->arriving != NULL && execution->arrived <= number)
+        REDIST_TRY(redist_plan_put_arrived(execution->arriving, &execution->arrived));
+    return REDIST_OK;
 }
 
 static int load(struct fftnd__execution *execution, const struct fftnd__piece *piece, int slot,
@@ -276,8 +272,8 @@ static int load(struct fftnd__execution *execution, const struct fftnd__piece *p
         return pass->in.in_array ? REDIST_OK
                                  : move_parts(block, &pass->in, &execution->source, piece->start,
                                               piece->before, load_box);
-    int code = upload(execution, piece, slot, block->memory);
-    return code == REDIST_OK ? pass_on(pass->offload, slot, FFTND__UPLOAD) : code;
+    REDIST_TRY(upload(execution, piece, slot, block->memory));
+    return pass_on(pass->offload, slot, FFTND__UPLOAD);
 }
 
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
@@ -309,31 +305,27 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
                               out = block_of(
                                   execution, &pass->out, piece.start, piece.after,
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
-    int code = wait_for_partition(execution, number);
-    if (code == REDIST_OK)
-        code = load(execution, &piece, slot, &in);
-    if (code == REDIST_OK)
-        code = run_kernel(execution, &piece, &in, &out);
-    if (code == REDIST_OK && pass->events != NULL)
-        code = execution->transform->space->event_record(pass->events[number],
-                                                         execution->transform->options.stream);
-    if (code != REDIST_OK || offload == NULL)
-        return code;
-    code = pass_on(offload, slot, FFTND__TRANSFORM);
-    if (code == REDIST_OK)
-        code = download(execution, &piece, slot, out.memory);
-    return code == REDIST_OK ? record(offload, slot, FFTND__DOWNLOAD) : code;
+    REDIST_TRY(wait_for_partition(execution, number));
+    REDIST_TRY(load(execution, &piece, slot, &in));
+    REDIST_TRY(run_kernel(execution, &piece, &in, &out));
+    if (pass->events != NULL)
+        REDIST_TRY(execution->transform->space->event_record(pass->events[number],
+                                                             execution->transform->options.stream));
+    if (offload == NULL)
+        return REDIST_OK;
+    REDIST_TRY(pass_on(offload, slot, FFTND__TRANSFORM));
+    REDIST_TRY(download(execution, &piece, slot, out.memory));
+    return record(offload, slot, FFTND__DOWNLOAD);
 }
 
 /* Meanwhile the exchange goes on. */
 static int wait_for_event(const struct fftnd__execution *execution, void *event) {
-    int reached = 0, code = REDIST_OK;
-    while (!reached && code == REDIST_OK) {
-        code = execution->transform->space->event_is_reached(event, &reached);
-        if (code == REDIST_OK && !reached)
-            code = redist_plan_put_progress(execution->sink.exchange);
+    for (int reached = 0;;) {
+        REDIST_TRY(execution->transform->space->event_is_reached(event, &reached));
+        if (reached)
+            return REDIST_OK;
+        REDIST_TRY(redist_plan_put_progress(execution->sink.exchange));
     }
-    return code;
 }
 
 static int end_piece(struct fftnd__execution *execution, long long number, int slot) {
@@ -345,12 +337,11 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
     fftnd__find_piece(&pass->partition, number, &piece);
     if (pass->offload != NULL)
         return bring_back(execution, &piece, slot);
-    int code = pass->events != NULL ? wait_for_event(execution, pass->events[number]) : REDIST_OK;
+    if (pass->events != NULL)
+        REDIST_TRY(wait_for_event(execution, pass->events[number]));
     const struct fftnd__block block = block_of(execution, &pass->out, piece.start, piece.after,
                                                memory_of(pass, &pass->out, sink, &piece, slot));
-    return code == REDIST_OK
-               ? move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box)
-               : code;
+    return move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box);
 }
 
 /* ---------------------------------------------------------------- one pass */

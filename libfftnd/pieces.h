@@ -21,7 +21,7 @@ struct fftnd__execution {
     const struct fftnd__pass *pass;
     const struct fftnd__transform *transform;
     struct fftnd__terminal source, sink;
-    double scale;          /* of each piece */
+    long double scale;     /* of each piece */
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
     redist_plan *arriving; /* pieces begin as these partitions arrive; NULL = all is there */
 

@@ -14,6 +14,12 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
     return step->local.elements * fftnd__element_bytes(transform, step->real);
 }
 
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis) {
+    return axis == transform->batch.axis ? transform->batch.count
+                                         : step->alignment.count[axis - transform->batch.shift];
+}
+
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]) {
     ptrdiff_t item = (ptrdiff_t)fftnd__element_bytes(transform, step->real);

@@ -97,6 +97,10 @@ struct fftnd__transform {
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 
+/* Elements along an axis of the array after a step, without padding. */
+redist_index fftnd__count_of(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step, int axis);
+
 /* Bytes between neighbours along each axis of the array after a step. */
 void fftnd__byte_strides(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          ptrdiff_t stride[]);

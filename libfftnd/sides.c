@@ -59,37 +59,36 @@ static int check_axis(const struct fftnd__request *request, int axis) {
 }
 
 int fftnd__check_axes(const struct fftnd__request *request) {
-    int halved = -1, code = REDIST_OK;
+    int halved = -1;
     if (request->kind == FFTND_MIXED && request->options.axes == NULL)
         return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
-    for (int i = 0; i < request->ndims && code == REDIST_OK; i++) {
-        code = check_axis(request, i);
-        if (code != REDIST_OK || fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)
+    for (int i = 0; i < request->ndims; i++) {
+        REDIST_TRY(check_axis(request, i));
+        if (fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)
             continue;
         if (halved >= 0)
-            code = FAIL(REDIST_ERR_AXIS,
+            return FAIL(REDIST_ERR_AXIS,
                         "options->axes[%d] and options->axes[%d] are both FFTND_AXIS_HALVED: after "
                         "the first of them elements are complex",
                         halved, i);
         halved = i;
     }
-    return code;
+    return REDIST_OK;
 }
 
-/* ---------------------------------------------------------------- memory */
-
-static int check_memory_order(const struct fftnd__request *request, int side) {
-    const int *order = request->options.memory_order[side];
+int fftnd__check_list(const struct fftnd__request *request, const char *name, int n,
+                      const int list[]) {
     int seen[REDIST_MAX_NDIMS] = {0};
-    for (int i = 0; order != NULL && i < request->ndims; i++) {
-        if (order[i] < 0 || order[i] >= request->ndims || seen[order[i]])
-            return FAIL(REDIST_ERR_AXIS,
-                        "options->memory_order[%s][%d] = %d is no axis, or there twice",
-                        side_names[side], i, order[i]);
-        seen[order[i]] = 1;
+    for (int i = 0; list != NULL && i < n; i++) {
+        if (list[i] < 0 || list[i] >= request->ndims || seen[list[i]])
+            return FAIL(REDIST_ERR_AXIS, "options->%s[%d] = %d is no axis, or there twice", name, i,
+                        list[i]);
+        seen[list[i]] = 1;
     }
     return REDIST_OK;
 }
+
+/* ---------------------------------------------------------------- memory and blocks */
 
 static int check_padding(const struct fftnd__request *request, int side) {
     const redist_index *padding = request->options.padding[side];
@@ -99,8 +98,6 @@ static int check_padding(const struct fftnd__request *request, int side) {
                         side_names[side], i, (long long)padding[i]);
     return REDIST_OK;
 }
-
-/* ---------------------------------------------------------------- blocks */
 
 /* Global extent of an axis on a side. */
 static redist_index extent_of(const struct fftnd__request *request, int side, int axis) {
@@ -142,7 +139,7 @@ static int check_bounds_of(const struct fftnd__request *request, int side, int d
     return REDIST_OK;
 }
 
-static int has_whole_grid(const fftnd_options *options) {
+int fftnd__has_whole_grid(const fftnd_options *options) {
     for (int i = 0; i < options->grid_ndims && options->grid != NULL; i++)
         if (options->grid[i] == 0)
             return 0;
@@ -151,39 +148,26 @@ static int has_whole_grid(const fftnd_options *options) {
 
 static int check_bounds(const struct fftnd__request *request, int side) {
     const fftnd_options *options = &request->options;
-    int code = REDIST_OK;
-    if ((int)options->blocks[side] < FFTND_BLOCKS_BALANCED ||
-        options->blocks[side] > FFTND_BLOCKS_CEILING)
-        return FAIL(REDIST_ERR_ARGUMENT, "options->blocks[%s] = %d is not in %d..%d",
-                    side_names[side], (int)options->blocks[side], FFTND_BLOCKS_BALANCED,
-                    FFTND_BLOCKS_CEILING);
     if (options->bounds[side] == NULL)
         return REDIST_OK;
-    if (!has_whole_grid(options) || options->order == NULL)
+    if (!fftnd__has_whole_grid(options) || options->order == NULL)
         return FAIL(REDIST_ERR_ARGUMENT,
                     "options->bounds[%s] needs options->grid and options->order: they say which "
                     "axes are split in how many blocks",
                     side_names[side]);
-    for (int dim = 0; dim < options->grid_ndims && code == REDIST_OK; dim++)
+    for (int dim = 0; dim < options->grid_ndims; dim++)
         if (options->bounds[side][dim] != NULL)
-            code = check_bounds_of(request, side, dim);
-    return code;
+            REDIST_TRY(check_bounds_of(request, side, dim));
+    return REDIST_OK;
 }
 
 static int check_split(const struct fftnd__request *request, int side) {
-    const int *split = request->options.split[side];
-    int seen[REDIST_MAX_NDIMS] = {0};
-    if (split != NULL && request->options.grid_ndims == 0)
+    const fftnd_options *options = &request->options;
+    const char *names[] = {"split[FFTND_PHYSICAL]", "split[FFTND_SPECTRAL]"};
+    if (options->split[side] != NULL && options->grid_ndims == 0)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "options->split[%s] needs options->grid_ndims: it has as many values",
-                    side_names[side]);
-    for (int i = 0; split != NULL && i < request->options.grid_ndims; i++) {
-        if (split[i] < 0 || split[i] >= request->ndims || seen[split[i]])
-            return FAIL(REDIST_ERR_AXIS, "options->split[%s][%d] = %d is no axis, or there twice",
-                        side_names[side], i, split[i]);
-        seen[split[i]] = 1;
-    }
-    return REDIST_OK;
+                    "options->%s needs options->grid_ndims: it has as many values", names[side]);
+    return fftnd__check_list(request, names[side], options->grid_ndims, options->split[side]);
 }
 
 /* ---------------------------------------------------------------- boxes */
@@ -200,39 +184,36 @@ static int check_box(const struct fftnd__request *request, int side) {
     redist_box box;
     if (request->options.box[side] == NULL)
         return REDIST_OK;
-    int code = read_box(request, side, &box);
-    for (int i = 0; i < request->ndims && code == REDIST_OK; i++) {
+    REDIST_TRY(read_box(request, side, &box));
+    for (int i = 0; i < request->ndims; i++) {
         redist_index extent = extent_of(request, side, i);
         if (box.start[i] < 0 || box.count[i] < 0 || box.start[i] > extent - box.count[i])
-            code = FAIL(REDIST_ERR_SIZE,
+            return FAIL(REDIST_ERR_SIZE,
                         "options->box[%s] has %lld elements from %lld on along axis %d, outside of "
                         "0..%lld",
                         side_names[side], (long long)box.count[i], (long long)box.start[i], i,
                         (long long)extent);
-        else if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
-            code = FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
+        if (box.offset[i] != 0 || (box.extent[i] != 0 && box.extent[i] < box.count[i]))
+            return FAIL(REDIST_ERR_SIZE, "options->box[%s]->%s[%d] = %lld, but %s",
                         side_names[side], box.offset[i] != 0 ? "offset" : "extent", i,
                         (long long)(box.offset[i] != 0 ? box.offset[i] : box.extent[i]),
                         box.offset[i] != 0 ? "arrays begin with their first element"
                                            : "it has room for its count at least");
     }
-    return code;
+    return REDIST_OK;
 }
 
 int fftnd__check_sides(const struct fftnd__request *request) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        code = check_split(request, side);
-        if (code == REDIST_OK)
-            code = check_memory_order(request, side);
-        if (code == REDIST_OK)
-            code = check_padding(request, side);
-        if (code == REDIST_OK)
-            code = check_bounds(request, side);
-        if (code == REDIST_OK)
-            code = check_box(request, side);
+    const char *orders[] = {"memory_order[FFTND_PHYSICAL]", "memory_order[FFTND_SPECTRAL]"};
+    for (int side = 0; side < 2; side++) {
+        REDIST_TRY(check_split(request, side));
+        REDIST_TRY(fftnd__check_list(request, orders[side], request->ndims,
+                                     request->options.memory_order[side]));
+        REDIST_TRY(check_padding(request, side));
+        REDIST_TRY(check_bounds(request, side));
+        REDIST_TRY(check_box(request, side));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* Whether the only axis is split: as rows and columns of an array, by the library. */
@@ -315,11 +296,10 @@ static int check_boxes_of(const struct fftnd__request *request, int side) {
 }
 
 int fftnd__check_boxes(const struct fftnd__request *request) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++)
+    for (int side = 0; side < 2; side++)
         if (request->options.box[side] != NULL)
-            code = check_boxes_of(request, side);
-    return code;
+            REDIST_TRY(check_boxes_of(request, side));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- what has to agree */

@@ -8,6 +8,13 @@
 /* What a transform does along an axis, by the user's number. */
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis);
 
+/* Checks that the option `name`, a list of `n` axes or NULL, has none of them twice. Not collective. */
+int fftnd__check_list(const struct fftnd__request *request, const char *name, int n,
+                      const int list[]);
+
+/* Whether the options name every number of a process grid. */
+int fftnd__has_whole_grid(const fftnd_options *options);
+
 /* Checks what the user says about the axes and the sides. Not collective. */
 int fftnd__check_axes(const struct fftnd__request *request);
 int fftnd__check_sides(const struct fftnd__request *request);

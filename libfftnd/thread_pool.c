@@ -13,14 +13,13 @@
 #include <stdio.h>
 
 /* Polling gives the core away each time, for other threads may need it. */
-enum { MESSAGE_BYTES = 512, POLLS = 200 };
+enum { POLLS = 200 };
 
 struct member {
     struct fftnd__pool *pool;
     int number;
     pthread_t thread;
-    int code;
-    char message[MESSAGE_BYTES];
+    struct fftnd__failure failure;
 };
 
 struct fftnd__pool {
@@ -33,6 +32,19 @@ struct fftnd__pool {
     pthread_cond_t begins, ends;
     struct member *members;
 };
+
+void fftnd__failure_note(struct fftnd__failure *failure, int code) {
+    if (code == REDIST_OK || failure->code != REDIST_OK)
+        return;
+    failure->code = code;
+    snprintf(failure->message, sizeof failure->message, "%s", redist_error_message());
+}
+
+int fftnd__failure_report(const struct fftnd__failure *failure) {
+    if (failure->code != REDIST_OK)
+        redist_set_message(failure->message);
+    return failure->code;
+}
 
 /* ---------------------------------------------------------------- the workers */
 
@@ -60,11 +72,9 @@ static void wait_until(struct fftnd__pool *pool, condition *holds, unsigned seen
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Messages of errors are per thread: the member keeps its own for the caller. */
 static void do_work(struct member *member) {
-    member->code = member->pool->work(member->pool->data, member->number);
-    if (member->code != REDIST_OK)
-        snprintf(member->message, sizeof member->message, "%s", redist_error_message());
+    member->failure.code = REDIST_OK;
+    fftnd__failure_note(&member->failure, member->pool->work(member->pool->data, member->number));
 }
 
 static void report_done(struct fftnd__pool *pool) {
@@ -106,10 +116,7 @@ int fftnd__pool_run(struct fftnd__pool *pool, fftnd__work *work, void *data) {
     do_work(&pool->members[0]);
     wait_until(pool, is_ended, 0, &pool->ends);
     for (int i = 0; i < pool->size; i++)
-        if (pool->members[i].code != REDIST_OK) {
-            redist_set_message(pool->members[i].message);
-            return pool->members[i].code;
-        }
+        REDIST_TRY(fftnd__failure_report(&pool->members[i].failure));
     return REDIST_OK;
 }
 

@@ -6,13 +6,13 @@
 #ifndef TESTS_COLLECTIVES_H
 #define TESTS_COLLECTIVES_H
 
-/** Collective calls so far: barriers, broadcasts, reductions, all-to-alls, new communicators, windows. */
+/** Collective calls so far: barriers, broadcasts, reductions, all-to-alls, new communicators. */
 extern long collectives;
 
 /** The n-th call of MPI_Alltoallw from now on fails, and does nothing; 0 = none, -1 = all of them. */
 extern int collectives_until_error;
 
 /** Nonzero: there is no shared memory; set it on all ranks. */
-extern int collectives_no_windows;
+extern int collectives_no_memory;
 
 #endif

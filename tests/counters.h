@@ -11,11 +11,15 @@
 
 /** What is taken and not yet given back on this rank, and the most communicators at any time. */
 struct counters {
-    long memory, comms, types, windows;
+    long memory, comms, types;
+    long mappings; /* of shared memory: only in what counters_taken returns */
     long most_comms;
 };
 
 extern struct counters counters;
+
+/** The counters now, with the mappings that the system knows of. */
+struct counters counters_taken(void);
 
 /** Puts the counting allocator in place; call it before anything else of the libraries. */
 void counters_begin(void);
@@ -36,7 +40,7 @@ long counters_memory_asked(void);
 void counters_fail_type(int n);
 int counters_type_failed(void);
 
-/** The same for the n-th call of those that make communicators or windows, or bring ranks together
+/** The same for the n-th call of those that make communicators or shared memory, or bring ranks together
  * (MPI_Allreduce, MPI_Reduce, MPI_Bcast, MPI_Allgather): it returns an error and does nothing. */
 void counters_fail_call(int n);
 int counters_call_failed(void);

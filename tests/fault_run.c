@@ -118,7 +118,6 @@ static void check_inventory(const struct inventory *before, const fault_subject 
     note_loss("blocks of memory", before->counters.memory, counters.memory);
     note_loss("communicators", before->counters.comms, counters.comms);
     note_loss("datatypes", before->counters.types, counters.types);
-    note_loss("windows", before->counters.windows, counters.windows);
     note_loss("mappings", before->mappings, faults_mappings());
     note_loss("things of the device", before->on_device, faults_device_taken());
     note_loss("requests", before->requests, faults_active_requests());

@@ -17,7 +17,7 @@ static int execute(void *plan, void *in, void *out) {
     return fftnd__serial_fftw.execute(plan, in, out);
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     if (faults_serial_fails())
         return redist_fail(REDIST_ERR_SERIAL, "this scaling was made to fail");

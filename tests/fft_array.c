@@ -151,22 +151,32 @@ fft_place fft_walk_place(const fft_walk *walk, size_t which) {
     return place;
 }
 
-double fft_number_get(const fft_case *given, const void *address) {
-    double value;
-    float narrow;
-    if (given->precision == FFTND_DOUBLE) {
-        memcpy(&value, address, sizeof(value));
-        return value;
+/* How numbers of each precision are read and written. */
+#define NUMBER(name, T)                                                                            \
+    static long double get_##name(const void *address) {                                           \
+        T value;                                                                                   \
+        memcpy(&value, address, sizeof(value));                                                    \
+        return (long double)value;                                                                 \
+    }                                                                                              \
+    static void set_##name(void *address, long double value) {                                     \
+        const T rounded = (T)value;                                                                \
+        memcpy(address, &rounded, sizeof(rounded));                                                \
     }
-    memcpy(&narrow, address, sizeof(narrow));
-    return (double)narrow;
+NUMBER(double, double)
+NUMBER(float, float)
+NUMBER(long_double, long double)
+
+static const struct {
+    long double (*get)(const void *address);
+    void (*set)(void *address, long double value);
+} numbers[] = {[FFTND_DOUBLE] = {get_double, set_double},
+               [FFTND_FLOAT] = {get_float, set_float},
+               [FFTND_LONG_DOUBLE] = {get_long_double, set_long_double}};
+
+long double fft_number_get(const fft_case *given, const void *address) {
+    return numbers[given->precision].get(address);
 }
 
-void fft_number_set(const fft_case *given, void *address, double value) {
-    const float narrow = (float)value;
-    if (given->precision == FFTND_DOUBLE) {
-        memcpy(address, &value, sizeof(value));
-    } else {
-        memcpy(address, &narrow, sizeof(narrow));
-    }
+void fft_number_set(const fft_case *given, void *address, long double value) {
+    numbers[given->precision].set(address, value);
 }

@@ -68,7 +68,7 @@ typedef struct fft_place {
 fft_place fft_walk_place(const fft_walk *walk, size_t which);
 
 /** Reads and writes numbers of a case's precision at any address. */
-double fft_number_get(const fft_case *given, const void *address);
-void fft_number_set(const fft_case *given, void *address, double value);
+long double fft_number_get(const fft_case *given, const void *address);
+void fft_number_set(const fft_case *given, void *address, long double value);
 
 #endif

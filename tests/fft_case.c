@@ -3,11 +3,21 @@
 #include "fft_case.h"
 #include "fft_sides.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* By precision; `tolerance` is what results of two elements may be off. */
+static const struct {
+    const char *name;
+    size_t bytes;
+    double tolerance;
+} precisions[] = {[FFTND_DOUBLE] = {"double", sizeof(double), 1e-14},
+                  [FFTND_FLOAT] = {"float", sizeof(float), 1e-6},
+                  [FFTND_LONG_DOUBLE] = {"long double", sizeof(long double), 50 * LDBL_EPSILON}};
 
 fft_case fft_case_make(int ndims, const int sizes[], enum fftnd_kind kind) {
     const fftnd_options defaults = FFTND_OPTIONS_DEFAULT;
@@ -73,7 +83,7 @@ const char *fft_case_text(const fft_case *given) {
     static const char *const memories[] = {"heap", "unaligned", "shared", "local"};
     text[0] = '\0';
     say_numbers("", given->ndims, given->sizes);
-    say(" %s %s", kinds[given->kind], given->precision == FFTND_DOUBLE ? "double" : "float");
+    say(" %s %s", kinds[given->kind], precisions[given->precision].name);
     if (given->kind == FFTND_R2C) {
         say(" halved %d", given->options.halved_axis);
     }
@@ -195,11 +205,11 @@ int fft_case_components(const fft_case *given, enum fftnd_side side) {
 }
 
 size_t fft_case_number_bytes(const fft_case *given) {
-    return given->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+    return precisions[given->precision].bytes;
 }
 
-static double logical_extent(const fft_case *given, int axis) {
-    const double n = given->sizes[axis];
+static long double logical_extent(const fft_case *given, int axis) {
+    const long double n = given->sizes[axis];
     const int r2r = fft_case_r2r(given, axis);
     if (given->kind == FFTND_MIXED && given->axes[axis] == FFTND_AXIS_NONE) {
         return 1;
@@ -210,16 +220,16 @@ static double logical_extent(const fft_case *given, int axis) {
     return 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
 }
 
-double fft_case_logical_size(const fft_case *given) {
-    double product = 1;
+long double fft_case_logical_size(const fft_case *given) {
+    long double product = 1;
     for (int axis = 0; axis < given->ndims; axis++) {
         product *= logical_extent(given, axis);
     }
     return product;
 }
 
-double fft_case_scale(const fft_case *given, enum fftnd_side side) {
-    const double all = 1 / fft_case_logical_size(given);
+long double fft_case_scale(const fft_case *given, enum fftnd_side side) {
+    const long double all = 1 / fft_case_logical_size(given);
     switch (given->options.scaling) {
     case FFTND_SCALE_NONE:
         return 1;
@@ -228,7 +238,7 @@ double fft_case_scale(const fft_case *given, enum fftnd_side side) {
     case FFTND_SCALE_FORWARD:
         return side == FFTND_PHYSICAL ? all : 1;
     case FFTND_SCALE_UNITARY:
-        return sqrt(all);
+        return sqrtl(all);
     }
     return NAN;
 }
@@ -238,7 +248,7 @@ double fft_case_tolerance(const fft_case *given) {
     for (int axis = 0; axis < given->ndims; axis++) {
         total *= given->sizes[axis];
     }
-    return (given->precision == FFTND_DOUBLE ? 1e-14 : 1e-6) * fmax(1, log2(total));
+    return precisions[given->precision].tolerance * fmax(1, log2(total));
 }
 
 /* ---------------------------------------------------------------- who owns what */

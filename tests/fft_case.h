@@ -96,10 +96,10 @@ int fft_case_components(const fft_case *given, enum fftnd_side side);
 size_t fft_case_number_bytes(const fft_case *given);
 
 /** The product of the logical sizes. */
-double fft_case_logical_size(const fft_case *given);
+long double fft_case_logical_size(const fft_case *given);
 
 /** The factor that the transform from `side` to the other one applies. */
-double fft_case_scale(const fft_case *given, enum fftnd_side side);
+long double fft_case_scale(const fft_case *given, enum fftnd_side side);
 
 /** How far results may be off, relative to the largest value of the result. */
 double fft_case_tolerance(const fft_case *given);

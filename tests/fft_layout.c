@@ -134,11 +134,11 @@ static const char *scale_fault(const char *name, double value, double expected) 
 }
 
 static const char *scales_fault(const fft_case *given, const fftnd_plan_info *info) {
-    const char *found =
-        scale_fault("scale_forward", info->scale_forward, fft_case_scale(given, FFTND_PHYSICAL));
+    const char *found = scale_fault("scale_forward", info->scale_forward,
+                                    (double)fft_case_scale(given, FFTND_PHYSICAL));
     return found != NULL ? found
                          : scale_fault("scale_backward", info->scale_backward,
-                                       fft_case_scale(given, FFTND_SPECTRAL));
+                                       (double)fft_case_scale(given, FFTND_SPECTRAL));
 }
 
 const char *fft_info_fault(const fft_case *given, MPI_Comm comm, const fftnd_plan_info *info,

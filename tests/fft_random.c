@@ -118,6 +118,9 @@ static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
     fft_case given;
     choose_shape(&given, nranks == 1 ? 1 : 2);
     given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+    if (is_mixed && random_chance(20)) {
+        given.precision = FFTND_LONG_DOUBLE;
+    }
     choose_r2r(&given);
     choose_options(&given, has_nodes);
     choose_grid(&given, nranks);

@@ -3,6 +3,7 @@
 #include "fft_reference.h"
 
 #include <fftw3.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@
 /* ---------------------------------------------------------------- one field */
 
 /* Adds a factor times one index of an axis to one index of another array. */
-static void add_index(const double *from, int from_size, int from_index, double *to, int to_size,
-                      int to_index, size_t before, size_t after, double factor) {
+static void add_index(const long double *from, int from_size, int from_index, long double *to,
+                      int to_size, int to_index, size_t before, size_t after, long double factor) {
     for (size_t i = 0; i < before; i++) {
-        const double *source = from + (i * (size_t)from_size + (size_t)from_index) * after;
-        double *target = to + (i * (size_t)to_size + (size_t)to_index) * after;
+        const long double *source = from + (i * (size_t)from_size + (size_t)from_index) * after;
+        long double *target = to + (i * (size_t)to_size + (size_t)to_index) * after;
         for (size_t j = 0; j < after; j++) {
             target[j] += factor * source[j];
         }
@@ -38,7 +39,8 @@ static int index_of(const fft_case *given, int axis, int mode, int nmodes, int s
 
 /* Makes an axis as long as `to`: drops the highest frequencies or puts zeros there. Of an even number
  * of modes, the one half-way stands for both signs of its frequency in the longer array. */
-static double *resize_axis(const fft_case *given, double *values, int sizes[], int axis, int to) {
+static long double *resize_axis(const fft_case *given, long double *values, int sizes[], int axis,
+                                int to) {
     const int from = sizes[axis];
     const int nmodes = from < to ? from : to;
     const int is_shared = from != to && has_signs(given, axis) && nmodes % 2 == 0;
@@ -47,10 +49,10 @@ static double *resize_axis(const fft_case *given, double *values, int sizes[], i
     for (int i = 0; i < given->ndims; i++) {
         *(i < axis ? &before : &after) *= i == axis ? 1 : (size_t)sizes[i];
     }
-    double *made = calloc(before * (size_t)to * after, sizeof(double));
+    long double *made = calloc(before * (size_t)to * after, sizeof(long double));
     for (int mode = 0; mode < nmodes; mode++) {
         const int is_half = is_shared && 2 * mode == nmodes;
-        const double factor = is_half && from < to ? 0.5 : 1;
+        const long double factor = is_half && from < to ? 0.5 : 1;
         add_index(values, from, index_of(given, axis, mode, nmodes, from), made, to,
                   index_of(given, axis, mode, nmodes, to), before, after, factor);
         const int has_two = fft_case_r2r(given, axis) != FFTND_R2HC || from > to;
@@ -64,7 +66,8 @@ static double *resize_axis(const fft_case *given, double *values, int sizes[], i
 }
 
 /* Between as many modes as points and those that are retained. */
-static double *resize(const fft_case *given, double *values, int sizes[], enum fftnd_side side) {
+static long double *resize(const fft_case *given, long double *values, int sizes[],
+                           enum fftnd_side side) {
     for (int axis = 0; axis < given->ndims; axis++) {
         const int retained = fft_case_retained(given, axis);
         values = resize_axis(given, values, sizes, axis,
@@ -74,7 +77,7 @@ static double *resize(const fft_case *given, double *values, int sizes[], enum f
 }
 
 /* The elements of a complex array that remain when an axis keeps only its first half. */
-static void copy_half(const fft_case *given, const double *whole, double *half) {
+static void copy_half(const fft_case *given, const long double *whole, long double *half) {
     int sizes[REDIST_MAX_NDIMS];
     size_t before = 1;
     size_t after = 1;
@@ -86,14 +89,14 @@ static void copy_half(const fft_case *given, const double *whole, double *half) 
     const size_t kept = (size_t)sizes[halved] * after;
     const size_t had = (size_t)fft_case_retained(given, halved) * after;
     for (size_t i = 0; i < before; i++) {
-        memcpy(half + 2 * i * kept, whole + 2 * i * had, kept * sizeof(fftw_complex));
+        memcpy(half + 2 * i * kept, whole + 2 * i * had, kept * sizeof(fftwl_complex));
     }
 }
 
 /* Along one axis of complex numbers; from real to real both parts. */
-static void run_axis(const fft_case *given, double *values, const int sizes[], int axis,
+static void run_axis(const fft_case *given, long double *values, const int sizes[], int axis,
                      int backward) {
-    static const fftw_r2r_kind kinds[][2] = {
+    static const fftwl_r2r_kind kinds[][2] = {
         [FFTND_DCT1] = {FFTW_REDFT00, FFTW_REDFT00}, [FFTND_DCT2] = {FFTW_REDFT10, FFTW_REDFT01},
         [FFTND_DCT3] = {FFTW_REDFT01, FFTW_REDFT10}, [FFTND_DCT4] = {FFTW_REDFT11, FFTW_REDFT11},
         [FFTND_DST1] = {FFTW_RODFT00, FFTW_RODFT00}, [FFTND_DST2] = {FFTW_RODFT10, FFTW_RODFT01},
@@ -105,20 +108,20 @@ static void run_axis(const fft_case *given, double *values, const int sizes[], i
     for (int i = 0; i < given->ndims; i++) {
         *(i < axis ? &before : &after) *= i == axis ? 1 : sizes[i];
     }
-    const fftw_iodim line = {sizes[axis], after * unit, after * unit};
-    const fftw_iodim rest[] = {{before, after * sizes[axis] * unit, after * sizes[axis] * unit},
-                               {after * unit, 1, 1}};
-    fftw_plan plan =
-        r2r >= 0
-            ? fftw_plan_guru_r2r(1, &line, 2, rest, values, values, &kinds[r2r][backward],
-                                 FFTW_ESTIMATE | FFTW_UNALIGNED)
-            : fftw_plan_guru_dft(1, &line, 2, rest, (fftw_complex *)values, (fftw_complex *)values,
-                                 backward ? 1 : -1, FFTW_ESTIMATE | FFTW_UNALIGNED);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
+    const fftwl_iodim line = {sizes[axis], after * unit, after * unit};
+    const fftwl_iodim rest[] = {{before, after * sizes[axis] * unit, after * sizes[axis] * unit},
+                                {after * unit, 1, 1}};
+    fftwl_plan plan =
+        r2r >= 0 ? fftwl_plan_guru_r2r(1, &line, 2, rest, values, values, &kinds[r2r][backward],
+                                       FFTW_ESTIMATE | FFTW_UNALIGNED)
+                 : fftwl_plan_guru_dft(1, &line, 2, rest, (fftwl_complex *)values,
+                                       (fftwl_complex *)values, backward ? 1 : -1,
+                                       FFTW_ESTIMATE | FFTW_UNALIGNED);
+    fftwl_execute(plan);
+    fftwl_destroy_plan(plan);
 }
 
-static void run_axes(const fft_case *given, double *values, const int sizes[], int backward) {
+static void run_axes(const fft_case *given, long double *values, const int sizes[], int backward) {
     for (int axis = 0; axis < given->ndims; axis++) {
         if (given->kind != FFTND_MIXED || given->axes[axis] != FFTND_AXIS_NONE) {
             run_axis(given, values, sizes, axis, backward);
@@ -135,8 +138,8 @@ static size_t product(int ndims, const int sizes[]) {
 }
 
 /* Between numbers of a side and complex ones. */
-static void copy_numbers(size_t n, int from_components, const double *from, int to_components,
-                         double *to, double factor) {
+static void copy_numbers(size_t n, int from_components, const long double *from, int to_components,
+                         long double *to, long double factor) {
     const int both = from_components < to_components ? from_components : to_components;
     for (size_t i = 0; i < n; i++) {
         for (int j = 0; j < both; j++) {
@@ -147,11 +150,11 @@ static void copy_numbers(size_t n, int from_components, const double *from, int 
 }
 
 /* In complex numbers, whatever the kinds. */
-static void transform_field(const fft_case *given, size_t n, const double *physical,
-                            double *spectral, double *returned) {
+static void transform_field(const fft_case *given, size_t n, const long double *physical,
+                            long double *spectral, long double *returned) {
     const int ncomponents = fft_case_components(given, FFTND_PHYSICAL);
     int sizes[REDIST_MAX_NDIMS];
-    double *whole = calloc(2 * n, sizeof(double));
+    long double *whole = calloc(2 * n, sizeof(long double));
     fft_case_sizes(given, FFTND_PHYSICAL, sizes);
     copy_numbers(n, ncomponents, physical, 2, whole, 1);
     run_axes(given, whole, sizes, 0);
@@ -171,18 +174,21 @@ static void transform_field(const fft_case *given, size_t n, const double *physi
 /* ---------------------------------------------------------------- all fields */
 
 /* Noise between -1 and 1 that the case's precision can hold exactly. */
-static void make_noise(const fft_case *given, uint64_t seed, size_t n, double *values) {
-    const int bits = given->precision == FFTND_DOUBLE ? 50 : 22;
+static void make_noise(const fft_case *given, uint64_t seed, size_t n, long double *values) {
+    static const int precisions[] = {[FFTND_DOUBLE] = 50,
+                                     [FFTND_FLOAT] = 22,
+                                     [FFTND_LONG_DOUBLE] = LDBL_MANT_DIG > 62 ? 60 : 50};
+    const int bits = precisions[given->precision];
     for (size_t i = 0; i < n; i++) {
         const uint64_t random = random_hash(random_hash(seed) + i) >> (64 - bits);
-        values[i] = ldexp((double)random, 1 - bits) - 1;
+        values[i] = ldexpl((long double)random, 1 - bits) - 1;
     }
 }
 
-static double find_largest(size_t n, const double *values) {
-    double largest = 0;
+static long double find_largest(size_t n, const long double *values) {
+    long double largest = 0;
     for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(values[i]));
+        largest = fmaxl(largest, fabsl(values[i]));
     }
     return largest > 0 ? largest : 1;
 }
@@ -198,9 +204,9 @@ static void transform_fields(const fft_case *given, const fft_reference *made) {
     const size_t step[] = {n * (size_t)made->ncomponents[0],
                            made->nelements[1] * (size_t)made->ncomponents[1]};
     for (size_t field = 0; field < (size_t)given->options.batch; field++) {
-        const double *physical = made->values[0] + field * step[0];
-        double *spectral = made->values[1] + field * step[1];
-        double *returned = made->returned + field * step[0];
+        const long double *physical = made->values[0] + field * step[0];
+        long double *spectral = made->values[1] + field * step[1];
+        long double *returned = made->returned + field * step[0];
         transform_field(given, n, physical, spectral, returned);
     }
 }
@@ -215,15 +221,15 @@ void fft_reference_create(MPI_Comm comm, const fft_case *given, uint64_t seed,
         reference->nelements[side] = count_elements(given, side);
         n[side] = (size_t)given->options.batch * reference->nelements[side] *
                   (size_t)reference->ncomponents[side];
-        reference->values[side] = malloc(n[side] * sizeof(double));
+        reference->values[side] = malloc(n[side] * sizeof(long double));
     }
-    reference->returned = malloc(n[0] * sizeof(double));
+    reference->returned = malloc(n[0] * sizeof(long double));
     make_noise(given, seed, n[0], reference->values[0]);
     if (rank == 0) {
         transform_fields(given, reference);
     }
-    MPI_Bcast(reference->values[1], (int)n[1], MPI_DOUBLE, 0, comm);
-    MPI_Bcast(reference->returned, (int)n[0], MPI_DOUBLE, 0, comm);
+    MPI_Bcast(reference->values[1], (int)n[1], MPI_LONG_DOUBLE, 0, comm);
+    MPI_Bcast(reference->returned, (int)n[0], MPI_LONG_DOUBLE, 0, comm);
     for (int side = 0; side < 2; side++) {
         reference->largest[side] = find_largest(n[side], reference->values[side]);
     }
@@ -231,7 +237,7 @@ void fft_reference_create(MPI_Comm comm, const fft_case *given, uint64_t seed,
 }
 
 void fft_reference_use_returned(fft_reference *reference) {
-    double *noise = reference->values[0];
+    long double *noise = reference->values[0];
     reference->values[0] = reference->returned;
     reference->largest[0] = reference->largest_returned;
     reference->returned = noise;

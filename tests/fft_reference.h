@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * The oracle of the transforms: the whole global array of both sides on every rank, in double
+ * The oracle of the transforms: the whole global array of both sides on every rank, in long double
  * precision. The physical side is noise, the spectral side its transform by serial FFTW, not
  * scaled; where modes are dropped, what comes back from the spectral side is less than the noise.
  */
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 typedef struct fft_reference {
-    int ncomponents[2];  /**< numbers per element, by side */
-    size_t nelements[2]; /**< elements of one field */
-    double *values[2];   /**< [field][element][component], elements in C order */
-    double *returned;    /**< the backward transform of values[1] over the logical size */
-    double largest[2];   /**< the largest absolute value, or 1 if all are 0 */
-    double largest_returned;
+    int ncomponents[2];     /**< numbers per element, by side */
+    size_t nelements[2];    /**< elements of one field */
+    long double *values[2]; /**< [field][element][component], elements in C order */
+    long double *returned;  /**< the backward transform of values[1] over the logical size */
+    long double largest[2]; /**< the largest absolute value, or 1 if all are 0 */
+    long double largest_returned;
 } fft_reference;
 
 /**

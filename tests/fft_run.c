@@ -75,20 +75,20 @@ void fft_run_free(fft_run *run) {
 
 /* ---------------------------------------------------------------- values */
 
-static const double *oracle_value(const fft_reference *reference, enum fftnd_side side,
-                                  const fft_place *place) {
+static const long double *oracle_value(const fft_reference *reference, enum fftnd_side side,
+                                       const fft_place *place) {
     const size_t element = (size_t)place->field * reference->nelements[side] + place->global;
     return reference->values[side] + element * (size_t)reference->ncomponents[side];
 }
 
-void fft_run_load(fft_run *run, enum fftnd_side side, double factor) {
+void fft_run_load(fft_run *run, enum fftnd_side side, long double factor) {
     const fft_walk walk = fft_walk_make(&run->layout[side], run->given->options.batch);
     const size_t number_bytes = fft_case_number_bytes(run->given);
     unsigned char *data = run->array[side]->data;
     fft_array_poison(run->array[side]);
     for (size_t which = 0; which < walk.nelements * (size_t)walk.nfields; which++) {
         const fft_place place = fft_walk_place(&walk, which);
-        const double *value = oracle_value(&run->reference, side, &place);
+        const long double *value = oracle_value(&run->reference, side, &place);
         for (int i = 0; i < run->reference.ncomponents[side]; i++) {
             fft_number_set(run->given, data + place.offset + (size_t)i * number_bytes,
                            value[i] * factor);
@@ -96,22 +96,22 @@ void fft_run_load(fft_run *run, enum fftnd_side side, double factor) {
     }
 }
 
-double fft_run_error(const fft_run *run, enum fftnd_side side, double factor) {
+double fft_run_error(const fft_run *run, enum fftnd_side side, long double factor) {
     const fft_walk walk = fft_walk_make(&run->layout[side], run->given->options.batch);
     const size_t number_bytes = fft_case_number_bytes(run->given);
     const unsigned char *data = run->array[side]->data;
-    double largest = 0;
+    long double largest = 0;
     for (size_t which = 0; which < walk.nelements * (size_t)walk.nfields; which++) {
         const fft_place place = fft_walk_place(&walk, which);
-        const double *value = oracle_value(&run->reference, side, &place);
+        const long double *value = oracle_value(&run->reference, side, &place);
         for (int i = 0; i < run->reference.ncomponents[side]; i++) {
-            const double got =
+            const long double got =
                 fft_number_get(run->given, data + place.offset + (size_t)i * number_bytes);
-            const double error = fabs(got - value[i] * factor);
-            largest = isnan(error) ? INFINITY : fmax(largest, error);
+            const long double error = fabsl(got - value[i] * factor);
+            largest = isnan(error) ? INFINITY : fmaxl(largest, error);
         }
     }
-    return largest / (run->reference.largest[side] * factor);
+    return (double)(largest / (run->reference.largest[side] * factor));
 }
 
 /* ---------------------------------------------------------------- executing */
@@ -156,7 +156,7 @@ static void check_bytes(const fft_run *run, enum fftnd_side side) {
               "%s wrote outside the work space", direction_name(side));
 }
 
-static void check_result(const fft_run *run, enum fftnd_side side, double factor,
+static void check_result(const fft_run *run, enum fftnd_side side, long double factor,
                          const char *what) {
     const double tolerance = fft_case_tolerance(run->given);
     const double error = fft_run_error(run, side, factor);
@@ -164,14 +164,14 @@ static void check_result(const fft_run *run, enum fftnd_side side, double factor
 }
 
 /* What a forward and a backward transform multiply with. */
-static double round_trip_factor(const fft_case *given) {
+static long double round_trip_factor(const fft_case *given) {
     return given->options.scaling == FFTND_SCALE_NONE ? fft_case_logical_size(given) : 1;
 }
 
 void fft_run_transform(fft_run *run, enum fftnd_side side) {
     const enum fftnd_side target = fft_case_opposite(side);
-    const double scale = fft_case_scale(run->given, FFTND_PHYSICAL);
-    const double round_trip = round_trip_factor(run->given);
+    const long double scale = fft_case_scale(run->given, FFTND_PHYSICAL);
+    const long double round_trip = round_trip_factor(run->given);
     harness_case("%s of %s", direction_name(side), fft_case_text(run->given));
     fft_array_poison(run->array[target]);
     if (run->workspace != NULL) {
@@ -185,7 +185,7 @@ void fft_run_transform(fft_run *run, enum fftnd_side side) {
 }
 
 void fft_run_round_trip(fft_run *run) {
-    const double factor = round_trip_factor(run->given);
+    const long double factor = round_trip_factor(run->given);
     harness_case("round trip of %s", fft_case_text(run->given));
     fft_run_load(run, FFTND_PHYSICAL, 1);
     check_ok(fft_run_execute(run, FFTND_PHYSICAL));

@@ -34,10 +34,10 @@ void fft_run_free(fft_run *run);
 void fft_run_set_workspace(fft_run *run, fft_array *workspace);
 
 /** Fills the array of a side with the oracle's values times a factor. */
-void fft_run_load(fft_run *run, enum fftnd_side side, double factor);
+void fft_run_load(fft_run *run, enum fftnd_side side, long double factor);
 
 /** The largest difference to that, relative to the largest value; NaN counts as infinite. */
-double fft_run_error(const fft_run *run, enum fftnd_side side, double factor);
+double fft_run_error(const fft_run *run, enum fftnd_side side, long double factor);
 
 /** The array of a side as the library gets it. */
 void *fft_run_data(const fft_run *run, enum fftnd_side side);

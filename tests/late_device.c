@@ -40,7 +40,7 @@ struct factor {
     void *array;
     size_t bytes;
     enum fftnd_precision precision;
-    double factor;
+    long double factor;
 };
 
 struct plan {
@@ -295,7 +295,7 @@ static int execute(void *plan, void *in, void *out) {
     return REDIST_OK;
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     give(stream, (struct work){.kind = SCALE, .scale = {array, bytes, precision, factor}});
     go_on();

@@ -171,15 +171,15 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     size_t item = fftnd__item_bytes(precision, 1);
     (void)stream;
     for (size_t i = 0; i < bytes / item; i++)
         if (precision == FFTND_DOUBLE)
-            ((double *)array)[i] *= factor;
+            ((double *)array)[i] *= (double)factor;
         else
-            ((float *)array)[i] = (float)(((float *)array)[i] * factor);
+            ((float *)array)[i] = (float)((long double)((float *)array)[i] * factor);
     return REDIST_OK;
 }
 

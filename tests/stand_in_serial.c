@@ -26,7 +26,7 @@ struct factor {
     void *array;
     size_t bytes;
     enum fftnd_precision precision;
-    double factor;
+    long double factor;
 };
 
 static void run_scale(void *data) {
@@ -53,7 +53,7 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     const struct factor given = {array, bytes, precision, factor};
     stand_in_give(stream, run_scale, &given, sizeof(given));

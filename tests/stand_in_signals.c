@@ -54,6 +54,13 @@ int stream_device_share(int shares) {
     return 1;
 }
 
+static atomic_int does_hang;
+
+int stream_device_hang(int hangs) {
+    atomic_store(&does_hang, hangs);
+    return 1;
+}
+
 static int find_device(unsigned long long *identity) {
     *identity = shares_device ? 7 : (unsigned long long)getpid();
     return REDIST_OK;
@@ -88,6 +95,8 @@ static void run_exchange(void *data) {
     const struct redist__signals *signals = &given->signals;
     const uint64_t execution = redist__signal_execution(signals),
                    counted = redist__signal_counted(execution, 1);
+    if (atomic_load(&does_hang))
+        return;
     for (int i = 0; i < signals->size; i++)
         redist__signal_tell_ready(signals, given->direction, execution, i);
     for (int i = 0; i < signals->size; i++) {
@@ -121,6 +130,8 @@ static void run_gate(void *data) {
     const struct gating *given = data;
     const struct redist__signals *signals = &given->signals;
     const uint64_t execution = redist__signal_execution(signals);
+    if (atomic_load(&does_hang))
+        return;
     if (given->gate.actions & REDIST__FAIL)
         redist__signal_fail(signals, REDIST__FAILED, signals->rank);
     for (int i = 0; i < signals->size; i++)

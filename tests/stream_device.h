@@ -32,6 +32,9 @@ void stream_device_free(void *graph);
 /** Whether the ranks act as if they shared a device; returns 0 if they cannot. */
 int stream_device_share(int shares);
 
+/** Whether this rank's device tells its peers nothing; returns 0 if it cannot act so. */
+int stream_device_hang(int hangs);
+
 /** Ends a test where ranks share devices, or have none. */
 #define NEEDS_STREAM_DEVICE()                                                                      \
     do {                                                                                           \

@@ -4,6 +4,7 @@
  * rank, and no array is touched. Each fault is made on all ranks, on the first and on the last only.
  */
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -161,6 +162,14 @@ static void large_options(struct call *call) {
     call->options.size = 1 << 20;
 }
 
+static void negative_wait(struct call *call) {
+    call->options.wait_seconds = -0.5;
+}
+
+static void undefined_wait(struct call *call) {
+    call->options.wait_seconds = NAN;
+}
+
 static void bad_effort(struct call *call) {
     call->options.effort = (enum redist_effort)77;
 }
@@ -195,6 +204,8 @@ static const struct spoiler {
     {small_options, REDIST_ERR_ARGUMENT, {"size", "1"}, 1},
     {large_options, REDIST_ERR_ARGUMENT, {"size", "1048576"}, 1},
     {bad_effort, REDIST_ERR_ARGUMENT, {"effort", "77"}, 1},
+    {negative_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "-0.5"}, 1},
+    {undefined_wait, REDIST_ERR_ARGUMENT, {"wait_seconds", "nan"}, 1},
 };
 
 static const struct spoiler method_spoilers[] = {

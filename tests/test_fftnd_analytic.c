@@ -23,10 +23,10 @@ static void *element_at(const fft_run *run, enum fftnd_side side, const fft_plac
 static void get_element(const fft_run *run, enum fftnd_side side, const fft_place *place,
                         double value[2]) {
     const unsigned char *address = element_at(run, side, place);
-    value[0] = fft_number_get(run->given, address);
+    value[0] = (double)fft_number_get(run->given, address);
     value[1] = 0;
     if (fft_case_components(run->given, side) == 2) {
-        value[1] = fft_number_get(run->given, address + fft_case_number_bytes(run->given));
+        value[1] = (double)fft_number_get(run->given, address + fft_case_number_bytes(run->given));
     }
 }
 

@@ -101,13 +101,15 @@ struct pair {
     void *stream;
 };
 
-static void begin_pair(struct pair *pair, double wait_seconds) {
+static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_seconds) {
     const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
     fft_case own = asynchronous(given);
     *pair = (struct pair){.stream = stream_device_create(),
                           .layout = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT}};
     own.options.stream = pair->stream;
     own.options.wait_seconds = wait_seconds;
+    own.options.effort = effort;
+    own.options.plan_seconds = 0.05;
     own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
@@ -159,7 +161,7 @@ START_TEST(enqueued) {
         struct pair pair;
         int failed = 0;
         configure(pair_cuts[i][0], pair_cuts[i][1], 0);
-        begin_pair(&pair, 0);
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
         for (int again = 0; again < 6; again++)
             failed |= run_pair(&pair);
         check_all(!failed, "%s", redist_error_message());
@@ -175,7 +177,7 @@ START_TEST(replayed) {
     for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
         struct pair pair;
         configure(pair_cuts[i][0], pair_cuts[i][1], 0);
-        begin_pair(&pair, 0);
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
         stream_device_capture(pair.stream);
         int code = run_pair(&pair);
         void *graph = stream_device_captured(pair.stream);
@@ -201,7 +203,7 @@ START_TEST(late) {
     for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
         struct pair pair;
         configure(pair_cuts[i][0], pair_cuts[i][1], 0);
-        begin_pair(&pair, 0.05);
+        begin_pair(&pair, FFTND_ESTIMATE, 0.05);
         if (harness_rank != 0)
             (void)fftnd_forward(pair.plan, pair.array[0], pair.array[1]);
         stream_device_wait(pair.stream);
@@ -214,6 +216,24 @@ START_TEST(late) {
         end_pair(&pair);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* A device that hangs while it is measured costs less than the patience of the plan, which is 600 s. */
+START_TEST(measured_in_vain) {
+    NEEDS_FFT_STREAMS();
+    struct pair pair;
+    if (harness_nranks == 1)
+        skip_test("one rank waits for nobody");
+    if (!stream_device_hang(harness_rank == 0))
+        skip_test("CUDA devices do not hang at will");
+    double begin = MPI_Wtime();
+    begin_pair(&pair, FFTND_MEASURE, 0);
+    check_all(MPI_Wtime() - begin < 60, "planning took %g s", MPI_Wtime() - begin);
+    stream_device_hang(0);
+    check_ok(run_pair(&pair));
+    check_pair(&pair);
+    end_pair(&pair);
 }
 END_TEST
 
@@ -235,6 +255,6 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils, random_cases, enqueued, replayed, late,
-                                  refusals,          NULL};
+                                  measured_in_vain,  refusals,     NULL};
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

@@ -94,7 +94,7 @@ static const mistake mistakes[] = {
     {FFTND_R2C, AT(sizes[2]), -7, REDIST_ERR_SIZE, "sizes[2]", "-7"},
     {FFTND_C2C, AT(kind), 4, REDIST_ERR_ARGUMENT, "kind", "4"},
     {FFTND_C2C, AT(kind), -1, REDIST_ERR_ARGUMENT, "kind", "-1"},
-    {FFTND_C2C, AT(precision), 2, REDIST_ERR_ARGUMENT, "precision", "2"},
+    {FFTND_C2C, AT(precision), 3, REDIST_ERR_ARGUMENT, "precision", "3"},
     {FFTND_C2C, AT(precision), -1, REDIST_ERR_ARGUMENT, "precision", "-1"},
     {FFTND_C2C, AT(options.grid_ndims), 3, REDIST_ERR_GRID, "grid_ndims", "3"},
     {FFTND_C2C, AT(options.grid_ndims), -1, REDIST_ERR_GRID, "grid_ndims", "-1"},

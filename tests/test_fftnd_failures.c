@@ -28,7 +28,7 @@ START_TEST(made_and_freed_with_steady_memory) {
     for (int cycle = 0; cycle < ncycles; cycle++) {
         harness_case("cycle %d", cycle);
         if (cycle == ncycles / 4) {
-            before = counters;
+            before = counters_taken();
             heap_before = mallinfo2().uordblks;
         }
         nfailed += make_and_free(&given[cycle % 4]) != REDIST_OK;
@@ -59,7 +59,7 @@ static void check_plan(const fft_case *given, int guilty) {
     int failures = 0, has_failed = 1;
     fftnd_plan *plan = NULL;
     check_ok(make_and_free(given));
-    const struct counters before = counters;
+    const struct counters before = counters_taken();
     for (int n = 1; has_failed; n++) {
         harness_case("allocation %d of rank %d fails, %s", n, guilty, fft_case_text(given));
         counters_fail_memory(harness_rank == guilty ? n : 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What decides on a device how lines are transformed, without one: the passes of panels, and what is kept of rates. */
 #include <complex.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,37 +23,76 @@ static int has_small_factors(int n) {
     return n == 1;
 }
 
+/* What the compiled kernels have: another radix would do nothing. */
+static int has_radix(const struct fftnd__panels *panels, unsigned pass) {
+    const unsigned radix = panels->passes[pass].radix,
+                   rest = panels->kernel == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1;
+    if (pass == 0)
+        return panels->kernel == 0 ? radix >= FFTND__PANEL_LEAST_0 && radix <= FFTND__PANEL_FIRST_0
+                                   : radix >= FFTND__PANEL_LEAST_1 && radix <= FFTND__PANEL_FIRST_1;
+    return radix >= (pass + 1 < panels->npasses ? FFTND__PANEL_MIDDLE : 1U) && radix <= rest;
+}
+
 /* Every element of a line has a thread in every pass. */
 static void check_shape(const struct fftnd__panels *panels, int n) {
     unsigned done = 1;
     for (unsigned i = 0; i < panels->npasses; i++) {
         const unsigned radix = panels->passes[i].radix;
-        check_all(radix >= 2 && radix <= FFTND__PANEL_MOST_RADIX, "radix %u of %d", radix, n);
+        check_all(has_radix(panels, i), "radix %u of %d", radix, n);
         check_all(panels->passes[i].butterflies * radix == (unsigned)n &&
-                      panels->passes[i].done == done &&
+                      panels->passes[i].done.n == done &&
                       panels->passes[i].step * done * radix == (unsigned)n,
                   "pass %u of %d", i, n);
         check_all(panels->rows * FFTND__PANEL_BUTTERFLIES(radix) >= panels->passes[i].butterflies,
                   "%u rows for radix %u of %d", panels->rows, radix, n);
         done *= radix;
     }
-    check_all(done == (unsigned)n, "the radices of %d make %u", n, done);
-    check_all(panels->width >= 1 && panels->rows * panels->width <= FFTND__PANEL_THREADS_0,
+    check_all(done == (unsigned)n && panels->npasses >= 2, "the radices of %d make %u", n, done);
+    check_all(panels->width >= 1 &&
+                  panels->rows * panels->width <=
+                      (panels->kernel == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1),
               "%u x %u threads for %d", panels->rows, panels->width, n);
     check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %d", panels->shared_bytes, n);
 }
 
 START_TEST(shapes) {
-    for (int n = 2; n <= MOST; n++)
-        for (int kind = 0; kind < 4; kind++) {
+    for (int n = 2; n <= USHRT_MAX; n++)
+        for (int kind = 0; kind < 4 && (n <= MOST || has_small_factors(n)); kind++) {
             struct fftnd__panels panels;
             const int found =
                 fftnd__panels_shape(&panels, n, kind % 2, kind / 2, (size_t)SHARED_BYTES);
             check_all(!found || has_small_factors(n), "panels for %d", n);
-            check_all(found || !has_small_factors(n) || n > 1200, "no panels for %d", n);
+            check_all(found || !has_small_factors(n) || n > 1200 || n < FFTND__PANEL_SHORTEST,
+                      "no panels for %d", n);
             if (found)
                 check_shape(&panels, n);
         }
+}
+END_TEST
+
+static unsigned divide(unsigned i, const struct fftnd__panel_divisor *by) {
+    return (unsigned)((unsigned long long)i * by->factor >> by->shift);
+}
+
+/* Of the largest numbers too; a loop of panels has all divisors from 1. */
+START_TEST(divisors) {
+    struct fftnd__panels panels;
+    check_all(fftnd__panels_shape(&panels, 60, 1, 0, (size_t)SHARED_BYTES), "60");
+    for (int i = 0; i < 3000; i++) {
+        const unsigned n = i < 1000 ? (unsigned)i + 1 : (unsigned)random_between(1, INT_MAX);
+        const struct fftnd__panel_loop axis = {60, 1, 1}, side = {1, 60, 60}, outer = {n, 1, 1};
+        check_all(fftnd__panels_repeat(&panels, &axis, &side, 1, &outer), "%u", n);
+        const unsigned most = INT_MAX / n * n, numbers[] = {0,
+                                                            n - 1,
+                                                            n,
+                                                            most - 1,
+                                                            most,
+                                                            INT_MAX,
+                                                            (unsigned)random_between(0, INT_MAX)};
+        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++)
+            check_all(divide(numbers[j], &panels.counts[0]) == numbers[j] / n, "%u / %u",
+                      numbers[j], n);
+    }
 }
 END_TEST
 
@@ -71,19 +111,30 @@ START_TEST(what_does_not_fit) {
 }
 END_TEST
 
-/* What the kernels do with a line, one butterfly after the other. */
+/* Where an element is in shared memory between two passes, of the first line. */
+static unsigned place_of(const struct fftnd__panels *panels, unsigned pass, unsigned i) {
+    const unsigned done = panels->passes[pass].done.n;
+    return i / done * panels->passes[pass].group + i % done * panels->pitch;
+}
+
+/* What the kernels do with a line, one butterfly after the other; roots of unity instead of butterflies. The first pass
+ * reads the line in order, the last one writes it so. */
 static void do_pass(const struct fftnd__panels *panels, unsigned pass, const double complex *roots,
                     const double complex *from, double complex *to) {
     const unsigned radix = panels->passes[pass].radix, apart = panels->passes[pass].butterflies,
-                   done = panels->passes[pass].done, step = panels->passes[pass].step;
+                   done = panels->passes[pass].done.n, step = panels->passes[pass].step;
+    const int is_last = pass + 1 == panels->npasses;
     for (unsigned butterfly = 0; butterfly < apart; butterfly++) {
-        const unsigned low = butterfly % done;
+        const unsigned low = butterfly % done, out = (butterfly - low) * radix + low;
         for (unsigned k = 0; k < radix; k++) {
             double complex sum = 0;
             for (unsigned i = 0; i < radix; i++)
-                sum += from[butterfly + i * apart] * roots[low * i * step] *
-                       roots[(size_t)i * k % radix * apart];
-            to[(butterfly - low) * radix + low + k * done] = sum;
+                sum += from[pass == 0 ? butterfly + i * apart
+                                      : place_of(panels, pass, butterfly) +
+                                            i * panels->passes[pass].apart] *
+                       roots[low * i * step] * roots[(size_t)i * k % radix * apart];
+            to[is_last ? out + k * done
+                       : place_of(panels, pass + 1, out) + k * done * panels->pitch] = sum;
         }
     }
 }
@@ -101,10 +152,11 @@ static double error_of(const double complex *line, const double complex *result,
 }
 
 START_TEST(passes_transform) {
-    static double complex line[MOST], result[MOST], next[MOST], roots[MOST];
+    static double complex line[MOST], result[SHARED_BYTES / 16], next[SHARED_BYTES / 16],
+        roots[MOST];
     for (int i = 0; i < harness_cases(60); i++) {
         struct fftnd__panels panels;
-        const int n = random_between(2, MOST);
+        const int n = random_between(FFTND__PANEL_SHORTEST, MOST);
         if (!fftnd__panels_shape(&panels, n, 1, random_between(0, 1), (size_t)SHARED_BYTES))
             continue;
         fftnd__panels_roots(&panels, roots);
@@ -210,7 +262,10 @@ START_TEST(kept) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        shapes, what_does_not_fit, passes_transform, roots, pairs, preferences, text, kept, NULL};
+    const TTest *const tests[] = {shapes,      what_does_not_fit,
+                                  divisors,    passes_transform,
+                                  roots,       pairs,
+                                  preferences, text,
+                                  kept,        NULL};
     return harness_run(argc, argv, "test_fftnd_lines", tests);
 }

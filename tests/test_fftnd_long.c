@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One axis over all ranks: any length, in natural order and in the chain's; compared with serial FFTW. */
 #include <fftw3.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fftnd.h"
+#include "../libfftnd/kernels/twiddle.h"
+#include "fft_array.h"
 #include "harness.h"
 #include "random.h"
 
@@ -16,31 +18,30 @@ typedef struct long_case {
 } long_case;
 
 /* The field and its transform, for each field of the batch, on every rank. */
-static void make_reference(const long_case *given, double *field, double *modes) {
+static void make_reference(const long_case *given, long double *field, long double *modes) {
     const int n = given->n;
     for (int i = 0; i < 2 * n * given->options.batch; i++) {
-        field[i] = ldexp((double)(random_bits() >> 44), -19) - 1;
+        field[i] = ldexpl((long double)(random_bits() >> 44), -19) - 1;
     }
     for (int i = 0; i < given->options.batch; i++) {
-        fftw_plan plan =
-            fftw_plan_dft_1d(n, (fftw_complex *)field + i * n, (fftw_complex *)modes + i * n,
-                             FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
-        fftw_execute(plan);
-        fftw_destroy_plan(plan);
+        fftwl_plan plan =
+            fftwl_plan_dft_1d(n, (fftwl_complex *)field + i * n, (fftwl_complex *)modes + i * n,
+                              FFTW_FORWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
+        fftwl_execute(plan);
+        fftwl_destroy_plan(plan);
     }
 }
 
-static double get(const long_case *given, const void *array, ptrdiff_t at) {
-    return given->precision == FFTND_DOUBLE ? ((const double *)array)[at]
-                                            : (double)((const float *)array)[at];
-}
+/* By precision; `unit` is what results of two elements may be off. */
+static const struct {
+    const char *name;
+    double unit;
+} precisions[] = {[FFTND_DOUBLE] = {"double", 1e-14},
+                  [FFTND_FLOAT] = {"float", 1e-6},
+                  [FFTND_LONG_DOUBLE] = {"long double", 50 * LDBL_EPSILON}};
 
-static void set(const long_case *given, void *array, ptrdiff_t at, double value) {
-    if (given->precision == FFTND_DOUBLE) {
-        ((double *)array)[at] = value;
-    } else {
-        ((float *)array)[at] = (float)value;
-    }
+static fft_case numbers_of(const long_case *given) {
+    return (fft_case){.precision = given->precision};
 }
 
 /* The global index of each element of a side: that of a point, or of a mode. */
@@ -56,10 +57,12 @@ static void find_indices(const fftnd_plan *plan, const long_case *given, enum ff
 }
 
 /* Writes a side, or returns its largest difference. */
-static double walk_side(const fftnd_plan *plan, const long_case *given, enum fftnd_side side,
-                        const double *values, void *array, int writes) {
+static long double walk_side(const fftnd_plan *plan, const long_case *given, enum fftnd_side side,
+                             const long double *values, void *array, int writes) {
     fftnd_layout layout = FFTND_LAYOUT_DEFAULT, other = FFTND_LAYOUT_DEFAULT;
-    double worst = 0;
+    const fft_case numbers = numbers_of(given);
+    const size_t bytes = fft_case_number_bytes(&numbers);
+    long double worst = 0;
     check_ok(fftnd_plan_layout(plan, side, &layout));
     check_ok(fftnd_plan_layout(plan, FFTND_SPECTRAL, &other));
     const redist_index most = layout.count[0] > other.count[0] ? layout.count[0] : other.count[0];
@@ -69,12 +72,13 @@ static double walk_side(const fftnd_plan *plan, const long_case *given, enum fft
         index[i] = side == FFTND_PHYSICAL ? (int)layout.start[0] + i : index[i];
         for (int field = 0; field < given->options.batch; field++) {
             const ptrdiff_t at = 2 * (i * layout.stride[0] + field * layout.batch_stride);
-            const double *value = values + 2 * (index[i] + field * given->n);
+            const long double *value = values + 2 * (index[i] + field * given->n);
             for (int part = 0; part < 2; part++) {
+                unsigned char *number = (unsigned char *)array + (size_t)(at + part) * bytes;
                 if (writes) {
-                    set(given, array, at + part, value[part]);
+                    fft_number_set(&numbers, number, value[part]);
                 } else {
-                    worst = fmax(worst, fabs(get(given, array, at + part) - value[part]));
+                    worst = fmaxl(worst, fabsl(fft_number_get(&numbers, number) - value[part]));
                 }
             }
         }
@@ -94,31 +98,31 @@ static void check_cover(const fftnd_plan *plan, const long_case *given, enum fft
 
 static void check_transforms(fftnd_plan *plan, const long_case *given, void *const arrays[2]) {
     const size_t numbers = 2 * (size_t)given->n * (size_t)given->options.batch;
-    const double unit = given->precision == FFTND_DOUBLE ? 1e-14 : 1e-6;
+    const double unit = precisions[given->precision].unit;
     const double tolerance = unit * sqrt(given->n) * fmax(1, log2(given->n));
-    double *field = fftw_malloc(sizeof(double) * numbers);
-    double *modes = fftw_malloc(sizeof(double) * numbers);
+    long double *field = fftwl_malloc(sizeof(long double) * numbers);
+    long double *modes = fftwl_malloc(sizeof(long double) * numbers);
     make_reference(given, field, modes);
     walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 1);
     check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
-    double error = walk_side(plan, given, FFTND_SPECTRAL, modes, arrays[1], 0);
+    double error = (double)walk_side(plan, given, FFTND_SPECTRAL, modes, arrays[1], 0);
     check_all(error <= tolerance, "forward is off by %.3g, more than %.3g", error, tolerance);
     check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
-    error = walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
+    error = (double)walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
     check_all(error <= tolerance, "the round trip is off by %.3g", error);
     walk_side(plan, given, FFTND_SPECTRAL, modes, arrays[1], 1);
     check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
-    error = walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
+    error = (double)walk_side(plan, given, FFTND_PHYSICAL, field, arrays[0], 0);
     check_all(error <= tolerance, "backward is off by %.3g", error);
-    fftw_free(field);
-    fftw_free(modes);
+    fftwl_free(field);
+    fftwl_free(modes);
 }
 
 static void check_case(const long_case *given) {
     fftnd_plan *plan = NULL;
     const redist_index n = given->n;
     harness_case("%d %s%s%s batch %d %s fusion %d tile %zu", given->n,
-                 given->precision == FFTND_DOUBLE ? "double" : "float",
+                 precisions[given->precision].name,
                  given->options.alignment == FFTND_ALIGN_INPUT ? " natural" : " as the chain ends",
                  given->options.in_place ? " in place" : "", given->options.batch,
                  given->options.batch_position == FFTND_BATCH_FIRST ? "first" : "last",
@@ -165,7 +169,7 @@ END_TEST
 START_TEST(random_lengths) {
     for (int i = 0; harness_another(i, 8); i++) {
         long_case given = make_case(random_between(1, 3000));
-        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.precision = (enum fftnd_precision)random_between(0, FFTND_LONG_DOUBLE);
         given.options.alignment = random_chance(50) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
         given.options.batch = random_chance(50) ? 1 : random_between(2, 4);
         given.options.batch_position = (enum fftnd_batch_position)random_between(0, 1);
@@ -201,7 +205,69 @@ START_TEST(what_is_refused) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- beyond 32 bits */
+
+/* Plans that have not got any memory yet. */
+START_TEST(long_layouts) {
+    const redist_index large[] = {(redist_index)3 << 32, 2147483648 + 2, 4294967296 + 4};
+    for (int i = 0; i < 6; i++) {
+        long_case given = make_case(0);
+        fftnd_plan *plan = NULL;
+        harness_case("%lld elements", (long long)large[i % 3]);
+        given.options.alignment = i < 3 ? FFTND_ALIGN_CHAIN : FFTND_ALIGN_INPUT;
+        given.options.user_workspace = given.options.overwrite_input = 1;
+        given.options.tile_bytes = 1 << 20;
+        check_ok(fftnd_plan_create(MPI_COMM_WORLD, 1, &large[i % 3], FFTND_C2C, FFTND_FLOAT,
+                                   &given.options, &plan));
+        for (int side = 0; side < 2; side++) {
+            fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+            check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layout));
+            long long end = layout.start[0] + layout.count[0], before = 0;
+            MPI_Scan(&layout.count[0], &before, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+            check_all(end == before && layout.sizes[0] == large[i % 3] &&
+                          layout.bytes >= 8 * (size_t)layout.count[0],
+                      "side %d ends at %lld instead of %lld", side, end, before);
+        }
+        check_ok(fftnd_plan_free(&plan));
+    }
+}
+END_TEST
+
+/* The last columns of an array of 2^33 elements. */
+START_TEST(large_twiddle_factors) {
+    enum { ROWS = 65536, COLUMNS = 131072, WIDTH = 3 };
+    static double values[ROWS][WIDTH][2];
+    const ptrdiff_t stride[2] = {sizeof(values[0]), sizeof(values[0][0])};
+    const redist_index start[2] = {0, 0}, n = (redist_index)ROWS * COLUMNS;
+    const struct fftnd__transform transform = {
+        .batch = {1, -1, 0}, .chain = {.points = {ROWS, COLUMNS}}, .precision = FFTND_DOUBLE};
+    const struct fftnd__block block = {.ndims = 2,
+                                       .start = start,
+                                       .count = {ROWS, WIDTH},
+                                       .stride = stride,
+                                       .item = 16,
+                                       .memory = (char *)values};
+    struct fftnd__twiddles *twiddles;
+    double worst = 0;
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        values[i / WIDTH][i % WIDTH][0] = 1;
+        values[i / WIDTH][i % WIDTH][1] = 0;
+    }
+    check_ok(fftnd__twiddles_create(&transform, REDIST_FORWARD, COLUMNS - WIDTH, WIDTH, &twiddles));
+    fftnd__twiddles_apply(twiddles, &block);
+    redist_release(twiddles);
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        const redist_index k = (redist_index)(i / WIDTH) * (COLUMNS - WIDTH + i % WIDTH);
+        const long double angle = -8 * atanl(1) * (long double)k / (long double)n;
+        const double *value = values[i / WIDTH][i % WIDTH];
+        worst = fmax(worst, hypot(value[0] - (double)cosl(angle), value[1] - (double)sinl(angle)));
+    }
+    check_all(worst < 1e-15, "a factor is off by %.3g", worst);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {lengths, random_lengths, what_is_refused, NULL};
+    const TTest *const tests[] = {lengths,      random_lengths,        what_is_refused,
+                                  long_layouts, large_twiddle_factors, NULL};
     return harness_run(argc, argv, "test_fftnd_long", tests);
 }

@@ -82,6 +82,26 @@ START_TEST(untransformed_axes_cost_nothing) {
 }
 END_TEST
 
+/* The only axis that is transformed is split on both sides, in natural order; the others are too short to be split for
+ * all ranks. */
+START_TEST(one_axis_split_on_both_sides) {
+    static const int shapes[][3] = {{2, 37, 3}, {41, 1, 2}, {1, 3, 30}};
+    for (int axis = 0; axis < 3; axis++) {
+        const int *shape = shapes[(axis + 2) % 3];
+        fft_case given = FFT_CASE(FFTND_MIXED, shape[0], shape[1], shape[2]);
+        given.axes[axis] = FFTND_AXIS_COMPLEX;
+        given.options.grid_ndims = 1;
+        for (int side = 0; side < 2; side++) {
+            given.has_split[side] = 1;
+            given.split[side][0] = axis;
+        }
+        fft_check(MPI_COMM_WORLD, &given);
+        const int exchanges = count_exchanges(&given);
+        check_all(exchanges <= 2, "%d exchanges", exchanges);
+    }
+}
+END_TEST
+
 /* What drops most modes is transformed first. */
 START_TEST(the_shortest_spectrum_is_sent) {
     fft_case given = FFT_CASE(FFTND_MIXED, 16, 16, 16);
@@ -121,6 +141,7 @@ int main(int argc, char **argv) {
                                   channel,
                                   four_axes,
                                   untransformed_axes_cost_nothing,
+                                  one_axis_split_on_both_sides,
                                   the_shortest_spectrum_is_sent,
                                   blocks_behind_boxes,
                                   NULL};

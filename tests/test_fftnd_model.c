@@ -138,11 +138,10 @@ END_TEST
 
 /* Makes it known what links are like, as if it had been measured, and lists the grids of 24^3. */
 static void find_grids(double start, double latency, double bandwidth, struct fftnd__grids *grids) {
-    static const int order[3] = {0, 1, 2};
+    static const struct fftnd__configuration configuration = {.order = {0, 1, 2}};
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES];
-    MPI_Comm comm;
     struct fftnd__request request = {
-        .comm = MPI_COMM_WORLD,
+        .nranks = harness_nranks,
         .shape = {.ndims = 3,
                   .halved = -1,
                   .points = {24, 24, 24},
@@ -150,13 +149,13 @@ static void find_grids(double start, double latency, double bandwidth, struct ff
                   .axes = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX}},
         .kind = FFTND_C2C,
         .options = FFTND_OPTIONS_DEFAULT};
-    check_ok(redist_private_comm(MPI_COMM_WORLD, &comm));
+    check_ok(redist_private_comm(MPI_COMM_WORLD, &request.comm));
     snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=0/staging=0/method=auto",
              harness_nranks, harness_nranks);
     snprintf(text, sizeof text, "node=%d %g %g %g network 0 0 0", harness_nranks, start, latency,
              bandwidth);
-    check_ok(redist_wisdom_store(comm, NULL, key, text));
-    check_ok(fftnd__grids_find(comm, &request, order, 0, grids));
+    check_ok(redist_wisdom_store(request.comm, NULL, key, text));
+    check_ok(fftnd__grids_find(&request, &configuration, 0, grids));
 }
 
 static int is_slab(const struct fftnd__grid *grid) {

@@ -71,15 +71,37 @@ START_TEST(measured) {
 }
 END_TEST
 
+/* A case that is measured for a moment, and remembered in a new file. */
+static fft_case begin_measured(enum fftnd_kind kind, char name[64]) {
+    fft_case given = FFT_CASE(kind, 12, 10, 9);
+    choose_file(name);
+    redist_forget_wisdom();
+    given.options.effort = FFTND_MEASURE;
+    given.options.plan_seconds = 0.01;
+    given.options.wisdom_file = name;
+    return given;
+}
+
+/* Adds a line with this choice for the key of the transform in the file. */
+static void add_line(const char *name, const char *choice) {
+    char line[1000] = "", key[1000] = "";
+    FILE *stream = harness_rank == 0 ? fopen(name, "r+") : NULL;
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+        if (strncmp(line, "fft/", 4) == 0)
+            sscanf(line, "%999s", key);
+    if (stream != NULL) {
+        fprintf(stream, "%s %s\n", key, choice);
+        fclose(stream);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    redist_forget_wisdom();
+}
+
 START_TEST(remembered_in_a_file) {
     char name[64];
     int count, after;
-    choose_file(name);
-    redist_forget_wisdom();
-    fft_case given = FFT_CASE(FFTND_R2C, 12, 10, 9);
-    given.options.effort = FFTND_MEASURE;
+    fft_case given = begin_measured(FFTND_R2C, name);
     given.options.plan_seconds = 0.2;
-    given.options.wisdom_file = name;
     const fftnd_plan_info first = plan_and_ask(&given);
     redist_forget_wisdom();
     count_lines(name, "fft/", &count);
@@ -99,24 +121,10 @@ END_TEST
 
 /* A choice in the file is taken without another look. */
 START_TEST(read_from_a_file) {
-    char name[64], line[1000] = "", key[1000] = "";
-    choose_file(name);
-    redist_forget_wisdom();
-    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
-    given.options.effort = FFTND_MEASURE;
-    given.options.plan_seconds = 0.01;
-    given.options.wisdom_file = name;
+    char name[64];
+    fft_case given = begin_measured(FFTND_C2C, name);
     plan_and_ask(&given);
-    redist_forget_wisdom();
-    FILE *stream = harness_rank == 0 ? fopen(name, "r+") : NULL;
-    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-        if (strncmp(line, "fft/", 4) == 0)
-            sscanf(line, "%999s", key);
-    if (stream != NULL) {
-        fprintf(stream, "%s fused=0 tiled=1 tile=777 group=555 nontemporal=1\n", key);
-        fclose(stream);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
+    add_line(name, "fused=0 tiled=1 tile=777 group=555 nontemporal=1");
     const fftnd_plan_info info = plan_and_ask(&given);
     check_all(!info.fused && info.tiled && info.tile_bytes == 777, "fused %d tiled %d tile %zu",
               info.fused, info.tiled, info.tile_bytes);
@@ -128,18 +136,13 @@ END_TEST
 START_TEST(guess_is_not_remembered) {
     char name[64];
     int count;
-    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
     if (harness_nranks == 1)
         skip_test("one rank needs no shared memory");
-    choose_file(name);
-    redist_forget_wisdom();
-    given.options.effort = FFTND_MEASURE;
-    given.options.plan_seconds = 0.01;
+    fft_case given = begin_measured(FFTND_C2C, name);
     given.options.mapped_arrays = 1;
-    given.options.wisdom_file = name;
-    collectives_no_windows = 1;
+    collectives_no_memory = 1;
     plan_and_ask(&given);
-    collectives_no_windows = 0;
+    collectives_no_memory = 0;
     count_lines(name, "fft/", &count);
     check_all(count == 0, "%d guesses were remembered", count);
     plan_and_ask(&given);
@@ -158,26 +161,12 @@ START_TEST(unusable_lines) {
         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
         "fused=0 tiled",
         "\x01\xff%s%n"};
-    char name[64], line[1000] = "", key[1000] = "";
+    char name[64];
     int count;
-    fft_case given = FFT_CASE(FFTND_C2C, 12, 10, 9);
-    given.options.effort = FFTND_MEASURE;
-    given.options.plan_seconds = 0.01;
-    given.options.wisdom_file = name;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        choose_file(name);
-        redist_forget_wisdom();
+        fft_case given = begin_measured(FFTND_C2C, name);
         plan_and_ask(&given);
-        redist_forget_wisdom();
-        FILE *stream = harness_rank == 0 ? fopen(name, "r+") : NULL;
-        while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-            if (strncmp(line, "fft/", 4) == 0)
-                sscanf(line, "%999s", key);
-        if (stream != NULL) {
-            fprintf(stream, "%s %s\n", key, values[i]);
-            fclose(stream);
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
+        add_line(name, values[i]);
         const fftnd_plan_info info = plan_and_ask(&given);
         check_all(info.tile_bytes != 777, "line %d was taken", (int)i);
         count_lines(name, "fft/", &count);

@@ -156,12 +156,12 @@ START_TEST(every_kind_of_real_transform) {
 }
 END_TEST
 
-START_TEST(every_scaling_in_both_precisions) {
+START_TEST(every_scaling_in_all_precisions) {
     for (int i = 0; i < NKINDS * 4 * 2; i++) {
         fft_case given = FFT_CASE(kinds[i % NKINDS], 6, 4, 5);
         mix_r2r(&given, i);
         given.options.scaling = (enum fftnd_scaling)(i / NKINDS % 4);
-        given.precision = i < NKINDS * 4 ? FFTND_DOUBLE : FFTND_FLOAT;
+        given.precision = i < NKINDS * 4 ? FFTND_DOUBLE : i % 2 ? FFTND_FLOAT : FFTND_LONG_DOUBLE;
         given.options.batch = 1 + i % 2;
         fft_check(MPI_COMM_WORLD, &given);
     }
@@ -292,7 +292,7 @@ int main(int argc, char **argv) {
                                   every_halved_axis_odd_and_even,
                                   short_real_lengths,
                                   every_kind_of_real_transform,
-                                  every_scaling_in_both_precisions,
+                                  every_scaling_in_all_precisions,
                                   single_precision_on_every_grid,
                                   batches,
                                   aligned_as_the_input,

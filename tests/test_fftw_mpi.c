@@ -3,49 +3,7 @@
  * FFTW's MPI functions of this project against FFTW's own, in one program: the names are those of bindings/fftw3-mpi,
  * and FFTW's functions are looked up in its library. Random plans of all kinds, compared element by element.
  */
-#include <dlfcn.h>
-#include <fftw3-mpi.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "fftnd.h"
-#include "harness.h"
-
-#ifdef FFTND_FFTW_FLOAT
-#define X(name)      fftwf_##name
-#define XM(name)     fftwf_mpi_##name
-#define FFTW_LIBRARY "libfftw3f_mpi.so.3"
-typedef float real;
-static const double tolerance = 2e-5;
-#else
-#define X(name)      fftw_##name
-#define XM(name)     fftw_mpi_##name
-#define FFTW_LIBRARY "libfftw3_mpi.so.3"
-typedef double real;
-static const double tolerance = 1e-12;
-#endif
-
-/* ---------------------------------------------------------------- FFTW's own functions */
-
-static void *fftw_library;
-
-static void *find(const char *name) {
-    if (fftw_library == NULL)
-        fftw_library = dlopen(FFTW_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    void *symbol = fftw_library != NULL ? dlsym(fftw_library, name) : NULL;
-    if (symbol == NULL) {
-        fprintf(stderr, "no %s in " FFTW_LIBRARY "\n", name);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return symbol;
-}
-
-#define TEXT_OF(name)  #name
-#define TEXT(name)     TEXT_OF(name)
-#define FFTW(name)     ((__typeof__(&X(name)))(size_t)find(TEXT(X(name))))
-#define FFTW_MPI(name) ((__typeof__(&XM(name)))(size_t)find(TEXT(XM(name))))
+#include "fftw/both.h"
 
 /* ---------------------------------------------------------------- problems */
 
@@ -94,6 +52,13 @@ static struct sizes find_sizes(const struct problem *problem, int own) {
     struct sizes sizes = {0};
     ptrdiff_t n[MOST_AXES];
     size_extents(problem, n);
+    if (problem->rank == 1) {
+        ptrdiff_t start[2];
+        sizes.all = 2 * (own ? XM(local_size_many_1d) : FFTW_MPI(local_size_many_1d))(
+                            n[0], problem->howmany, MPI_COMM_WORLD, problem->sign, problem->flags,
+                            &sizes.count[0], &start[0], &sizes.count[1], &start[1]);
+        return sizes;
+    }
     __typeof__(&XM(local_size_many_transposed)) query =
         own ? XM(local_size_many_transposed) : FFTW_MPI(local_size_many_transposed);
     for (int side = 0; side < 2; side++) {
@@ -111,8 +76,6 @@ static struct sizes find_sizes(const struct problem *problem, int own) {
 }
 
 /* ---------------------------------------------------------------- plans */
-
-typedef X(complex) complex_number;
 
 #define PLAN(function, ...) (own ? XM(function)(__VA_ARGS__) : FFTW_MPI(function)(__VA_ARGS__))
 
@@ -136,14 +99,6 @@ static X(plan) make(const struct problem *p, int own, real *in, real *out, unsig
         return PLAN(plan_many_r2r, p->rank, p->n, p->howmany, p->blocks[0], p->blocks[1], in, out,
                     comm, p->r2r, flags);
     }
-}
-
-/* Whether a plan was made here: nonzero, or 0 for FFTW's own. */
-static int is_here(X(plan) plan) {
-    char *text = plan != NULL ? X(sprint_plan)(plan) : NULL;
-    int here = text != NULL && strncmp(text, "(fftnd-", 7) == 0;
-    free(text);
-    return here;
 }
 
 /* FFTW's core functions take plans that were made here too. */
@@ -352,6 +307,20 @@ static void choose_flags(struct problem *problem) {
         problem->flags |= FFTW_MPI_TRANSPOSED_IN;
 }
 
+/* FFTW says which blocks there are: of a prime one rank has all. */
+static struct problem random_axis(void) {
+    struct problem problem = {.kind = C2C, .rank = 1, .n = {random_between(1, 3000)}};
+    problem.howmany = random_chance(60) ? 1 : random_between(2, 5);
+    problem.sign = random_chance(50) ? FFTW_FORWARD : FFTW_BACKWARD;
+    choose_flags(&problem);
+    problem.flags &= ~(unsigned)(FFTW_MPI_TRANSPOSED_IN | FFTW_MPI_TRANSPOSED_OUT);
+    problem.in_place = random_chance(50);
+    problem.plain[0] = random_chance(30);
+    problem.plain[1] = random_chance(30);
+    problem.new_array = random_chance(30);
+    return problem;
+}
+
 static struct problem random_problem(enum kind kind) {
     static const X(r2r_kind)
         r2r[] = {FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT10,
@@ -414,6 +383,18 @@ START_TEST(complex_transforms) {
 }
 END_TEST
 
+START_TEST(one_axis) {
+    count[C2C] = here_count[C2C] = 0;
+    for (int i = 0; harness_another(i, 20); i++) {
+        struct problem problem = random_axis();
+        describe(&problem);
+        compare(&problem);
+    }
+    check_all(here_count[C2C] == count[C2C], "FFTW made %d of %d plans",
+              count[C2C] - here_count[C2C], count[C2C]);
+}
+END_TEST
+
 START_TEST(real_transforms) {
     try_kind(R2C);
     try_kind(C2R);
@@ -438,8 +419,9 @@ START_TEST(extents_of_0) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {transpositions,          complex_transforms, real_transforms,
-                                  real_to_real_transforms, extents_of_0,       NULL};
+    const TTest *const tests[] = {
+        transpositions,          complex_transforms, one_axis, real_transforms,
+        real_to_real_transforms, extents_of_0,       NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     int status = harness_run(argc, argv, "test_fftw_mpi", tests);

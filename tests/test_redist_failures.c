@@ -103,7 +103,7 @@ static int any(int here) {
 static void starve(const struct job *job, enum victims victims) {
     int failures = 0, failed = 1;
     redist_forget_wisdom();
-    struct counters before = counters;
+    struct counters before = counters_taken();
     for (int n = 1; failed && n < MOST_FAILURES; n++) {
         harness_case("%s, allocation %d fails on %s", job->name, n,
                      victims == ALL     ? "all ranks"
@@ -210,7 +210,7 @@ END_TEST
 static void fail_types(const struct job *job, enum victims victims) {
     int failed = 1;
     redist_forget_wisdom();
-    struct counters before = counters;
+    struct counters before = counters_taken();
     for (int n = 1; failed && n < MOST_FAILURES; n++) {
         harness_case("%s, MPI datatype %d cannot be made, victims %d", job->name, n, victims);
         counters_fail_type(is_victim(victims) ? n : 0);

@@ -34,20 +34,21 @@ static void cut(void) {
         int to = random_between(from + 1, all.extent[all.axis]);
         *tile = (struct redist__put){.first = 1, .last = 3};
         for (int i = 0; i < all.ndims; i++) {
-            tile->start[i] = i == all.axis ? from : 5;
-            tile->count[i] = i == all.axis ? to - from : all.extent[i];
-            tile->stride[i] = stride[i];
+            tile->tile.start[i] = i == all.axis ? from : 5;
+            tile->tile.count[i] = i == all.axis ? to - from : all.extent[i];
+            tile->tile.stride[i] = stride[i];
         }
-        tile->data = all.memory + from * stride[all.axis];
+        tile->tile.data = all.memory + from * stride[all.axis];
         from = to;
     }
 }
 
 static int is_whole(const struct redist__put *put) {
-    int whole = put->data == all.memory && put->first == 1 && put->last == 3;
+    int whole = put->tile.data == all.memory && put->first == 1 && put->last == 3;
     for (int i = 0; i < all.ndims; i++)
-        whole &= put->start[i] == (i == all.axis ? 0 : 5) && put->count[i] == all.extent[i] &&
-                 put->stride[i] == all.tiles[0].stride[i];
+        whole &= put->tile.start[i] == (i == all.axis ? 0 : 5) &&
+                 put->tile.count[i] == all.extent[i] &&
+                 put->tile.stride[i] == all.tiles[0].tile.stride[i];
     return whole;
 }
 
@@ -69,13 +70,13 @@ static void spoil(struct redist__put *tile, int how) {
     int axis = random_between(0, all.ndims - 1);
     switch (how) {
     case 0:
-        tile->start[axis]++;
+        tile->tile.start[axis]++;
         break;
     case 1:
-        tile->data++;
+        tile->tile.data++;
         break;
     case 2:
-        tile->stride[axis]++;
+        tile->tile.stride[axis]++;
         break;
     case 3:
         tile->first++;
@@ -84,7 +85,7 @@ static void spoil(struct redist__put *tile, int how) {
         tile->last--;
         break;
     default:
-        tile->count[(all.axis + 1) % all.ndims]++;
+        tile->tile.count[(all.axis + 1) % all.ndims]++;
     }
 }
 

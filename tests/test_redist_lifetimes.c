@@ -261,7 +261,7 @@ static int try_nodes(MPI_Comm comm) {
 static void fail_each_call(const char *name, attempt *run) {
     int reached = 1;
     for (int k = 1; reached; k++) {
-        struct counters before = counters;
+        struct counters before = counters_taken();
         int victim = k % harness_nranks, code, codes[2], both[2];
         MPI_Comm comm;
         PMPI_Comm_dup(MPI_COMM_WORLD, &comm);

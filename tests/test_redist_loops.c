@@ -120,6 +120,51 @@ START_TEST(together) {
 }
 END_TEST
 
+/* A plain copy of elements whose rows and columns change places */
+static void transpose_plainly(const struct redist__copy *copy, size_t from, size_t to) {
+    for (size_t row = 0; row < copy->count[0]; row++)
+        for (size_t column = 0; column < copy->count[1]; column++)
+            memcpy(expected + to + row * (size_t)copy->destination[0] +
+                       column * (size_t)copy->destination[1],
+                   source + from + row * (size_t)copy->source[0] + column * (size_t)copy->source[1],
+                   copy->run);
+}
+
+/* Columns of one matrix, each copy to a matrix of its own with rows and columns exchanged */
+START_TEST(transposed) {
+    for (int i = 0; harness_another(i, 10); i++) {
+        enum { MOST = 3 };
+        struct redist__copy copies[MOST];
+        const char *from[MOST];
+        char *to[MOST];
+        int n = random_between(1, MOST);
+        size_t item = (size_t)4 << random_between(0, 3), end = GUARD;
+        size_t rows = (size_t)random_between(1, 90), columns = (size_t)random_between(1, 25);
+        fill();
+        for (int j = 0; j < n; j++) {
+            copies[j] = (struct redist__copy){
+                .ndims = 2,
+                .run = item,
+                .count = {rows, columns},
+                .source = {(ptrdiff_t)(columns * item) * n, (ptrdiff_t)item},
+                .destination = {(ptrdiff_t)item, (ptrdiff_t)((rows + 1) * item)}};
+            size_t begin = (size_t)j * columns * item;
+            from[j] = (const char *)source + begin;
+            to[j] = (char *)destination + end;
+            transpose_plainly(&copies[j], begin, end);
+            end += columns * (rows + 1) * item;
+        }
+        harness_case("%d copies of %zu x %zu elements of %zu bytes", n, rows, columns, item);
+        check_all(end <= SPACE, "the test has too little space");
+        redist__copy_run_together(n, copies, from, to,
+                                  (enum redist__copy_use)random_between(
+                                      REDIST__COPY_CACHED, REDIST__COPY_STORE_NONTEMPORAL));
+        redist__copy_fence();
+        check_same();
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- text */
 
 START_TEST(texts) {
@@ -214,6 +259,6 @@ START_TEST(remembered) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_loop, together, texts, remembered, NULL};
+    const TTest *const tests[] = {every_loop, together, transposed, texts, remembered, NULL};
     return harness_run(argc, argv, "test_redist_loops", tests);
 }

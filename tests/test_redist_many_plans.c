@@ -66,7 +66,7 @@ START_TEST(many_plans) {
         exchange_way way = way_of(i);
         exchange_arrays(&given, way.memory, arrays[i]);
     }
-    struct counters before = counters;
+    struct counters before = counters_taken();
     do_all("made", make, count);
     do_all("used", use, count);
     for (int i = 0; i < count; i += count / 20 + 1) { /* each with its own messages and flags */

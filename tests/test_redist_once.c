@@ -99,12 +99,12 @@ START_TEST(no_shared_memory) {
     MPI_Comm comm;
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     begin_setup(&setup, comm, 2, 2, 1, MEMORY_PLAIN, MEMORY_PLAIN);
-    collectives_no_windows = 1;
+    collectives_no_memory = 1;
     for (int direction = 0; direction < 2; direction++)
         check_call(&setup.given, setup.arrays, direction);
     for (int call = 0; call < 4; call++)
         check_kept(&setup.given, setup.arrays, call % 2, 1);
-    collectives_no_windows = 0;
+    collectives_no_memory = 0;
     end_setup(&setup);
     PMPI_Comm_free(&comm);
 }

@@ -86,18 +86,24 @@ static void try_directions(const exchange *given, const char *method) {
     end_job(&job);
 }
 
-START_TEST(between_axes) {
-    NEEDS_STREAM_DEVICE();
+/* Random exchanges between axes, with every method. */
+static void try_random(int most_ndims, int least, int most,
+                       void (*try)(const exchange *given, const char *method)) {
     for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
-        int ndims = random_between(2, 5), axis = random_between(0, ndims - 1);
-        redist_index sizes[5];
+        int ndims = random_between(2, most_ndims), axis = random_between(0, ndims - 1);
+        redist_index sizes[REDIST_MAX_NDIMS];
         test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        random_sizes(ndims, 0, 14, 1500, sizes);
+        random_sizes(ndims, least, most, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
                                                (axis + random_between(1, ndims - 1)) % ndims);
-        try_directions(&given, methods[i % NMETHODS]);
+        try(&given, methods[i % NMETHODS]);
         element_free(&element);
     }
+}
+
+START_TEST(between_axes) {
+    NEEDS_STREAM_DEVICE();
+    try_random(5, 0, 14, try_directions);
 }
 END_TEST
 
@@ -289,6 +295,8 @@ static void try_tiles(const exchange *given, const char *method) {
         int failed = redist_plan_put_begin(job.plan, address(&job, 1));
         if (job.options.partitions > 1 && job.arrays[0].bytes > 0) /* too early, which is no harm */
             failed |= redist_plan_put_wait(job.plan, 1) != REDIST_ERR_STATE;
+        if (job.options.partitions > 1) /* none need not be waited for */
+            failed |= redist_plan_put_wait(job.plan, 0);
         failed |= put_all(&job, &sequence);
         if (job.options.partitions > 1)
             failed |= take_partitions(&job, taken);
@@ -310,16 +318,7 @@ static void try_tiles(const exchange *given, const char *method) {
 
 START_TEST(tiles) {
     NEEDS_STREAM_DEVICE();
-    for (int i = 0; harness_another(i, 2 * NMETHODS); i++) {
-        int ndims = random_between(2, 4), axis = random_between(0, ndims - 1);
-        redist_index sizes[4];
-        test_element element = element_create(random_between(0, copyable_element_count() - 1));
-        random_sizes(ndims, 1, 12, 1500, sizes);
-        exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
-                                               (axis + random_between(1, ndims - 1)) % ndims);
-        try_tiles(&given, methods[i % NMETHODS]);
-        element_free(&element);
-    }
+    try_random(4, 1, 12, try_tiles);
 }
 END_TEST
 
@@ -378,8 +377,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- refusals */
 
-static void check_refused(struct job *job, const char *words) {
-    check_code(plan_job(job), REDIST_ERR_METHOD);
+static void check_refused(struct job *job, int code, const char *words) {
+    check_code(plan_job(job), code);
     check_all(strstr(redist_error_message(), words) != NULL, "%s", redist_error_message());
 }
 
@@ -389,16 +388,21 @@ START_TEST(refusals) {
     const redist_index sizes[] = {5, 6, 7};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
     struct job job = begin_job(&given, "direct");
-    check_refused(&job, "needs the host");
+    check_refused(&job, REDIST_ERR_METHOD, "needs the host");
     job.options.method = "signals";
     job.options.asynchronous = 0;
-    check_refused(&job, "options.asynchronous");
+    check_refused(&job, REDIST_ERR_METHOD, "options.asynchronous");
     job.options.asynchronous = 1;
     job.options.bind_b = REDIST_BIND_AT_EXECUTION;
-    check_refused(&job, "array b");
+    check_refused(&job, REDIST_ERR_METHOD, "array b");
     job.options.bind_b = REDIST_BIND_AT_PLAN;
+    job.options.tiles = REDIST_PUT;
+    job.options.partitions = 1 << 20;
+    check_refused(&job, REDIST_ERR_LIMIT, "partitions");
+    job.options.tiles = REDIST_WHOLE;
+    job.options.partitions = 0;
     if (harness_nranks > 1 && stream_device_share(1)) {
-        check_refused(&job, "share one");
+        check_refused(&job, REDIST_ERR_METHOD, "share one");
         (void)stream_device_share(0);
     }
     job.options.asynchronous = harness_rank > 0;

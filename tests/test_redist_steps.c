@@ -15,7 +15,8 @@ enum { MOST_RANKS = 8, MOST_SWEEPS = 6 };
 static struct {
     int nranks, sweeps[MOST_RANKS], numbers[MOST_RANKS];
     struct redist__context contexts[MOST_RANKS];
-    struct redist__flag_block memory[MOST_RANKS], *blocks[MOST_RANKS];
+    struct redist__flag_block memory[MOST_RANKS];
+    void *blocks[MOST_RANKS];
     struct redist__flags flags[MOST_RANKS];
     struct redist__steps steps[MOST_RANKS];
 } all;

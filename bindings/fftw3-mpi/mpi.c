@@ -3,11 +3,12 @@
  * FFTW's MPI functions. What FFTW has several functions for (two, three and any number of axes) is one here; a plan
  * that cannot be made here is FFTW's own.
  */
+#include "axis.h"
 #include "names.h"
 #include "report.h"
-#include "request.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- what concerns the whole program */
 
@@ -81,8 +82,10 @@ EXPORT ptrdiff_t XM(local_size_many_1d)(ptrdiff_t n0, ptrdiff_t howmany, MPI_Com
                                         unsigned flags, ptrdiff_t *local_ni,
                                         ptrdiff_t *local_i_start, ptrdiff_t *local_no,
                                         ptrdiff_t *local_o_start) {
-    return FFTW_MPI(local_size_many_1d)(n0, howmany, comm, sign, flags, local_ni, local_i_start,
-                                        local_no, local_o_start);
+    ptrdiff_t all = FFTW_MPI(local_size_many_1d)(n0, howmany, comm, sign, flags, local_ni,
+                                                 local_i_start, local_no, local_o_start);
+    ptrdiff_t rows = fftnd_fftw__axis_elements(n0, comm) * howmany;
+    return all > rows ? all : rows;
 }
 
 EXPORT ptrdiff_t XM(local_size_transposed)(int rank, const ptrdiff_t *n, MPI_Comm comm,
@@ -137,14 +140,14 @@ EXPORT ptrdiff_t XM(local_size_3d_transposed)(ptrdiff_t n0, ptrdiff_t n1, ptrdif
 /* Without a word of it complex to real destroys its input, as in FFTW. */
 static struct fftnd_fftw__flags read_flags(unsigned flags, int destroys) {
     struct fftnd_fftw__flags read = {
-        .transposed_in = (flags & FFTW_MPI_TRANSPOSED_IN) != 0,
-        .transposed_out = (flags & FFTW_MPI_TRANSPOSED_OUT) != 0,
-        .scrambled = (flags & (FFTW_MPI_SCRAMBLED_IN | FFTW_MPI_SCRAMBLED_OUT)) != 0,
+        .transposed = {(flags & FFTW_MPI_TRANSPOSED_IN) != 0,
+                       (flags & FFTW_MPI_TRANSPOSED_OUT) != 0},
+        .scrambled = {(flags & FFTW_MPI_SCRAMBLED_IN) != 0, (flags & FFTW_MPI_SCRAMBLED_OUT) != 0},
         .may_destroy_input =
             (flags & FFTW_DESTROY_INPUT) != 0 || (destroys && (flags & FFTW_PRESERVE_INPUT) == 0),
         .wisdom_only = (flags & FFTW_WISDOM_ONLY) != 0,
         .effort = FFTND_MEASURE};
-    if (flags & FFTW_ESTIMATE)
+    if (flags & FFTW_ESTIMATE || time_limit == 0)
         read.effort = FFTND_ESTIMATE;
     else if (flags & (FFTW_PATIENT | FFTW_EXHAUSTIVE))
         read.effort = FFTND_PATIENT;
@@ -165,21 +168,32 @@ static int agree_in_place(MPI_Comm comm, const void *in, const void *out) {
     return !differ;
 }
 
-/* Bytes that the program has allocated for each array, if it has asked local_size. */
-static size_t find_room(const struct fftnd_fftw__request *request) {
-    ptrdiff_t n[REDIST_MAX_NDIMS], count[2], start[2], most = 0;
-    size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
-    if (request->rank < 2 || request->rank >= REDIST_MAX_NDIMS)
-        return SIZE_MAX;
-    for (int axis = 0; axis < request->rank; axis++) {
-        n[axis] = request->n[axis];
-        if (n[axis] < 1) /* refused later; FFTW's local_size divides by it */
-            return SIZE_MAX;
+/* Of one axis: what this rank has of it, and the elements to allocate. */
+static ptrdiff_t find_parts(struct fftnd_fftw__request *request, unsigned flags) {
+    ptrdiff_t count[2], start[2];
+    int nranks, rank, sign = request->backward ? FFTW_BACKWARD : FFTW_FORWARD;
+    MPI_Comm_size(request->comm, &nranks);
+    MPI_Comm_rank(request->comm, &rank);
+    ptrdiff_t all = XM(local_size_many_1d)(request->n[0], request->howmany, request->comm, sign,
+                                           flags, &count[0], &start[0], &count[1], &start[1]);
+    for (int array = 0; array < 2; array++) {
+        request->start[array] = start[array];
+        request->count[array] = count[array];
+        if (request->blocks[array] > 0)
+            fftnd_fftw__block(request->n[0], request->blocks[array], nranks, rank,
+                              &request->start[array], &request->count[array]);
     }
+    return all;
+}
+
+/* Of more axes: the elements to allocate. */
+static ptrdiff_t find_elements(const struct fftnd_fftw__request *request) {
+    ptrdiff_t n[REDIST_MAX_NDIMS], count[2], start[2], most = 0;
+    const int *split = request->flags.transposed;
+    memcpy(n, request->n, (size_t)request->rank * sizeof *n);
     if (request->kind == FFTND_R2C)
         n[request->rank - 1] = n[request->rank - 1] / 2 + 1;
     for (int array = 0; array < 2; array++) {
-        const int split[2] = {request->flags.transposed_in, request->flags.transposed_out};
         ptrdiff_t blocks[2] = {0, 0};
         blocks[split[!array]] = request->blocks[!array];
         blocks[split[array]] = request->blocks[array];
@@ -188,55 +202,68 @@ static size_t find_room(const struct fftnd_fftw__request *request) {
                                                        &count[0], &start[0], &count[1], &start[1]);
         most = all > most ? all : most;
     }
-    return (size_t)most * number;
+    return most;
 }
 
-static struct fftnd_fftw__request begin(const char *function, int rank, const ptrdiff_t *n,
-                                        ptrdiff_t howmany, ptrdiff_t block_in, ptrdiff_t block_out,
-                                        void *in, void *out, MPI_Comm comm, unsigned flags,
-                                        int destroys) {
-    return (struct fftnd_fftw__request){.function = function,
-                                        .comm = comm,
-                                        .precision = PRECISION,
-                                        .rank = rank,
-                                        .n = n,
-                                        .howmany = howmany,
-                                        .blocks = {block_in, block_out},
-                                        .in = in,
-                                        .out = out,
-                                        .in_place = agree_in_place(comm, in, out),
-                                        .flags = read_flags(flags, destroys),
-                                        .threads = find_threads(),
-                                        .time_limit = time_limit};
+/* What a program has that has asked local_size. Extents without elements are refused later; FFTW's local_size divides
+ * by them. */
+static void find_sizes(struct fftnd_fftw__request *request, unsigned flags) {
+    size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
+    request->room = SIZE_MAX;
+    if (request->rank < 1 || request->rank >= REDIST_MAX_NDIMS || request->howmany < 1)
+        return;
+    for (int axis = 0; axis < request->rank; axis++)
+        if (request->n[axis] < 1)
+            return;
+    if (request->rank > 1)
+        request->room = (size_t)find_elements(request) * number;
+    else if (request->kind == FFTND_C2C)
+        request->room = (size_t)find_parts(request, flags) * number;
 }
 
-/* NULL where FFTW has to make the plan. */
-static X(plan)
-    make(const struct fftnd_fftw__request *request,
-         int create(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan)) {
+/* Makes a plan here. Returns 0 where FFTW has to make it. The order of scrambled modes is this library's, so that
+ * FFTW must make none of these plans. */
+static int make(struct fftnd_fftw__request request, unsigned flags, X(plan) * result) {
     struct fftnd_fftw__plan *plan = NULL;
     double begun = MPI_Wtime();
+    request.precision = PRECISION;
+    request.in_place = agree_in_place(request.comm, request.in, request.out);
+    request.flags = read_flags(flags, request.kind == FFTND_R2C && request.backward);
+    request.threads = find_threads();
+    request.time_limit = time_limit;
+    find_sizes(&request, flags);
     fftnd_fftw__is_inside = 1;
-    int code = create(request, &plan);
+    int code = fftnd_fftw__plan_create(&request, &plan);
     fftnd_fftw__is_inside = 0;
     FFTW(set_timelimit)(time_limit);
     if (code == REDIST_OK)
-        fftnd_fftw__report_plan(request->function, MPI_Wtime() - begun);
+        fftnd_fftw__report_plan(request.function, MPI_Wtime() - begun);
     else
-        fftnd_fftw__report_passed(request->function, redist_error_message());
-    return (X(plan))(void *)plan;
+        fftnd_fftw__report_passed(request.function, redist_error_message());
+    *result = (X(plan))(void *)plan;
+    return plan != NULL || request.flags.scrambled[0] || request.flags.scrambled[1];
 }
+
+/* What most of FFTW's functions for plans call alike. */
+#define REQUEST(name, ...)                                                                         \
+    (struct fftnd_fftw__request) {                                                                 \
+        .function = #name, .comm = comm, .howmany = howmany, .in = in, .out = out, __VA_ARGS__     \
+    }
+#define TRANSFORM(name, type, ...)                                                                 \
+    REQUEST(name, .create = fftnd_fftw__transform_create, .rank = rank, .n = n,                    \
+            .blocks = {iblock, oblock}, .kind = type, __VA_ARGS__)
 
 EXPORT X(plan)
     XM(plan_many_transpose)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t howmany, ptrdiff_t block0,
                             ptrdiff_t block1, real *in, real *out, MPI_Comm comm, unsigned flags) {
     const ptrdiff_t n[] = {n0, n1};
-    struct fftnd_fftw__request request =
-        begin("plan_many_transpose", 2, n, howmany, block0, block1, in, out, comm, flags, 0);
-    X(plan) plan = make(&request, fftnd_fftw__transpose_create);
-    return plan != NULL ? plan
-                        : FFTW_MPI(plan_many_transpose)(n0, n1, howmany, block0, block1, in, out,
-                                                        comm, flags);
+    X(plan) plan;
+    return make(REQUEST(plan_many_transpose, .create = fftnd_fftw__transpose_create, .rank = 2,
+                        .n = n, .blocks = {block0, block1}),
+                flags, &plan)
+               ? plan
+               : FFTW_MPI(plan_many_transpose)(n0, n1, howmany, block0, block1, in, out, comm,
+                                               flags);
 }
 
 EXPORT X(plan) XM(plan_transpose)(ptrdiff_t n0, ptrdiff_t n1, real *in, real *out, MPI_Comm comm,
@@ -245,18 +272,15 @@ EXPORT X(plan) XM(plan_transpose)(ptrdiff_t n0, ptrdiff_t n1, real *in, real *ou
                                    out, comm, flags);
 }
 
-EXPORT X(plan) XM(plan_many_dft)(int rank, const ptrdiff_t *n, ptrdiff_t howmany, ptrdiff_t block,
-                                 ptrdiff_t tblock, complex_number *in, complex_number *out,
+EXPORT X(plan) XM(plan_many_dft)(int rank, const ptrdiff_t *n, ptrdiff_t howmany, ptrdiff_t iblock,
+                                 ptrdiff_t oblock, complex_number *in, complex_number *out,
                                  MPI_Comm comm, int sign, unsigned flags) {
-    struct fftnd_fftw__request request =
-        begin("plan_many_dft", rank, n, howmany, block, tblock, in, out, comm, flags, 0);
-    request.kind = FFTND_C2C;
-    request.backward = sign == FFTW_BACKWARD;
-    request.room = find_room(&request);
-    X(plan) plan = make(&request, fftnd_fftw__transform_create);
-    return plan != NULL ? plan
-                        : FFTW_MPI(plan_many_dft)(rank, n, howmany, block, tblock, in, out, comm,
-                                                  sign, flags);
+    X(plan) plan;
+    return make(TRANSFORM(plan_many_dft, FFTND_C2C, .backward = sign == FFTW_BACKWARD), flags,
+                &plan)
+               ? plan
+               : FFTW_MPI(plan_many_dft)(rank, n, howmany, iblock, oblock, in, out, comm, sign,
+                                         flags);
 }
 
 EXPORT X(plan) XM(plan_dft)(int rank, const ptrdiff_t *n, complex_number *in, complex_number *out,
@@ -285,14 +309,11 @@ EXPORT X(plan) XM(plan_dft_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex
 EXPORT X(plan) XM(plan_many_dft_r2c)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
                                      ptrdiff_t iblock, ptrdiff_t oblock, real *in,
                                      complex_number *out, MPI_Comm comm, unsigned flags) {
-    struct fftnd_fftw__request request =
-        begin("plan_many_dft_r2c", rank, n, howmany, iblock, oblock, in, out, comm, flags, 0);
-    request.kind = FFTND_R2C;
-    request.room = find_room(&request);
-    X(plan) plan = make(&request, fftnd_fftw__transform_create);
-    return plan != NULL ? plan
-                        : FFTW_MPI(plan_many_dft_r2c)(rank, n, howmany, iblock, oblock, in, out,
-                                                      comm, flags);
+    X(plan) plan;
+    return make(TRANSFORM(plan_many_dft_r2c, FFTND_R2C, .backward = 0), flags, &plan)
+               ? plan
+               : FFTW_MPI(plan_many_dft_r2c)(rank, n, howmany, iblock, oblock, in, out, comm,
+                                             flags);
 }
 
 EXPORT X(plan) XM(plan_dft_r2c)(int rank, const ptrdiff_t *n, real *in, complex_number *out,
@@ -316,15 +337,11 @@ EXPORT X(plan) XM(plan_dft_r2c_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, rea
 EXPORT X(plan) XM(plan_many_dft_c2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
                                      ptrdiff_t iblock, ptrdiff_t oblock, complex_number *in,
                                      real *out, MPI_Comm comm, unsigned flags) {
-    struct fftnd_fftw__request request =
-        begin("plan_many_dft_c2r", rank, n, howmany, iblock, oblock, in, out, comm, flags, 1);
-    request.kind = FFTND_R2C;
-    request.backward = 1;
-    request.room = find_room(&request);
-    X(plan) plan = make(&request, fftnd_fftw__transform_create);
-    return plan != NULL ? plan
-                        : FFTW_MPI(plan_many_dft_c2r)(rank, n, howmany, iblock, oblock, in, out,
-                                                      comm, flags);
+    X(plan) plan;
+    return make(TRANSFORM(plan_many_dft_c2r, FFTND_R2C, .backward = 1), flags, &plan)
+               ? plan
+               : FFTW_MPI(plan_many_dft_c2r)(rank, n, howmany, iblock, oblock, in, out, comm,
+                                             flags);
 }
 
 EXPORT X(plan) XM(plan_dft_c2r)(int rank, const ptrdiff_t *n, complex_number *in, real *out,
@@ -349,17 +366,13 @@ EXPORT X(plan) XM(plan_many_r2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany
                                  ptrdiff_t oblock, real *in, real *out, MPI_Comm comm,
                                  const X(r2r_kind) * kind, unsigned flags) {
     int kinds[REDIST_MAX_NDIMS];
-    struct fftnd_fftw__request request =
-        begin("plan_many_r2r", rank, n, howmany, iblock, oblock, in, out, comm, flags, 0);
+    X(plan) plan;
     for (int axis = 0; axis < rank && axis < REDIST_MAX_NDIMS; axis++)
         kinds[axis] = (int)kind[axis];
-    request.kind = FFTND_R2R;
-    request.r2r = kinds;
-    request.room = find_room(&request);
-    X(plan) plan = make(&request, fftnd_fftw__transform_create);
-    return plan != NULL ? plan
-                        : FFTW_MPI(plan_many_r2r)(rank, n, howmany, iblock, oblock, in, out, comm,
-                                                  kind, flags);
+    return make(TRANSFORM(plan_many_r2r, FFTND_R2R, .r2r = kinds), flags, &plan)
+               ? plan
+               : FFTW_MPI(plan_many_r2r)(rank, n, howmany, iblock, oblock, in, out, comm, kind,
+                                         flags);
 }
 
 EXPORT X(plan) XM(plan_r2r)(int rank, const ptrdiff_t *n, real *in, real *out, MPI_Comm comm,

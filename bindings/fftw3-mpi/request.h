@@ -9,9 +9,9 @@
 
 /* FFTW's flags, apart from those of efforts. */
 struct fftnd_fftw__flags {
-    int transposed_in,
-        transposed_out; /* axes 0 and 1 change places in memory, and axis 1 is split */
-    int scrambled;      /* one axis in an order that FFTW likes */
+    int transposed
+        [2]; /* input and output: axes 0 and 1 change places in memory, and axis 1 is split */
+    int scrambled[2]; /* one axis in an order of the library's own */
     int may_destroy_input;
     int wisdom_only;
     enum fftnd_effort effort;
@@ -20,6 +20,7 @@ struct fftnd_fftw__flags {
 /* A matrix of n[0] x n[1] tuples, or a transform. */
 struct fftnd_fftw__request {
     const char *function; /* of FFTW */
+    int (*create)(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan);
     MPI_Comm comm;
     enum fftnd_precision precision;
     int rank; /* axes */
@@ -28,7 +29,8 @@ struct fftnd_fftw__request {
     ptrdiff_t blocks[2]; /* of the split axis of the input and of the output; 0 = FFTW's own */
     void *in, *out;
     int in_place;
-    size_t room; /* bytes of each array, as local_size says */
+    size_t room;                     /* bytes of each array, as local_size says */
+    redist_index start[2], count[2]; /* of one axis: what this rank has of input and output */
     struct fftnd_fftw__flags flags;
 
     /* Of a transform */
@@ -39,12 +41,16 @@ struct fftnd_fftw__request {
     double time_limit; /* of planning, in seconds; < 0 = none */
 };
 
-/* Both make a plan, or leave *plan NULL and say why not in redist_error_message. Collective, with the same result on
- * all ranks. */
+/* What `create` is: makes a plan, or leaves *plan NULL and says why not in redist_error_message. Collective, with the
+ * same result on all ranks. */
 int fftnd_fftw__transpose_create(const struct fftnd_fftw__request *request,
                                  struct fftnd_fftw__plan **plan);
 int fftnd_fftw__transform_create(const struct fftnd_fftw__request *request,
                                  struct fftnd_fftw__plan **plan);
+
+/* Calls `create`; with FFTW_WISDOM_ONLY only if such a plan was made before. Collective. */
+int fftnd_fftw__plan_create(const struct fftnd_fftw__request *request,
+                            struct fftnd_fftw__plan **plan);
 
 /* The part of an axis of n that a rank has in blocks of this size (0 = ceil(n / nranks)). */
 void fftnd_fftw__block(ptrdiff_t n, ptrdiff_t block, int nranks, int rank, redist_index *start,

@@ -7,8 +7,8 @@
  * of its own order; where both sides split the same axis, it is carried back. libfftnd's forward transform has
  * FFTW's sign -1. A plan of sign +1 is a backward one, whose input is the spectral side.
  */
+#include "axis.h"
 #include "redist_support.h"
-#include "request.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ struct transform {
     struct fftnd_fftw__plan plan;
     struct settings settings;
     int direction;
-    size_t bytes[2]; /* of input and output */
+    struct fftnd_fftw__axis axis; /* of one axis over several ranks */
+    size_t bytes[2];              /* of input and output */
     fftnd_plan
         *plans[2]; /* for arrays of any memory, for arrays that peers map; NULL until needed */
     int planned;   /* which of them is for the arrays of planning */
@@ -69,16 +70,24 @@ static int provide(struct transform *transform, int mapped) {
                              settings->precision, &settings->options, &transform->plans[mapped]);
 }
 
+static int run(const struct transform *transform, fftnd_plan *plan, void *const arrays[2]) {
+    return (transform->direction == REDIST_FORWARD ? fftnd_forward
+                                                   : fftnd_backward)(plan, arrays[0], arrays[1]);
+}
+
 /* With other arrays the ranks find out together which plan is for them. */
 static int execute(struct fftnd_fftw__plan *plan, void *in, void *out, int new_arrays) {
     struct transform *transform = (struct transform *)plan;
-    int mapped = new_arrays ? agree_mapped(transform, in, out) : transform->planned;
+    const struct fftnd_fftw__axis *axis = &transform->axis;
+    void *const arrays[2] = {fftnd_fftw__axis_array(axis, 0, in),
+                             fftnd_fftw__axis_array(axis, 1, out)};
+    int mapped = new_arrays ? agree_mapped(transform, arrays[0], arrays[1]) : transform->planned;
     int code = provide(transform, mapped);
-    if (code != REDIST_OK)
-        return code;
-    if (transform->direction == REDIST_FORWARD)
-        return fftnd_forward(transform->plans[mapped], in, out);
-    return fftnd_backward(transform->plans[mapped], in, out);
+    if (code == REDIST_OK)
+        code = fftnd_fftw__axis_move(axis, 0, in);
+    if (code == REDIST_OK)
+        code = run(transform, transform->plans[mapped], arrays);
+    return code == REDIST_OK ? fftnd_fftw__axis_move(axis, 1, out) : code;
 }
 
 static void destroy(struct fftnd_fftw__plan *plan) {
@@ -87,6 +96,7 @@ static void destroy(struct fftnd_fftw__plan *plan) {
         (void)fftnd_plan_free(&transform->plans[i]);
         free(transform->settings.bounds[i]);
     }
+    fftnd_fftw__axis_destroy(&transform->axis);
     free(transform);
 }
 
@@ -101,8 +111,8 @@ static void describe(const struct fftnd_fftw__plan *plan, size_t bytes, char tex
     for (int axis = 0; axis < settings->ndims; axis++)
         length += snprintf(text + length, bytes - (size_t)length, "%s%lld", axis > 0 ? "x" : "",
                            (long long)settings->sizes[axis]);
-    snprintf(text + length, bytes - (size_t)length, "x%d %s%s)", settings->options.batch,
-             info.method, info.fused ? " fused" : "");
+    snprintf(text + length, bytes - (size_t)length, "x%d %s%s %d threads)", settings->options.batch,
+             info.method, info.fused ? " fused" : "", info.threads);
 }
 
 static const struct fftnd_fftw__kind kind = {"transform", execute, destroy, describe};
@@ -115,7 +125,12 @@ static int side_of(const struct transform *transform, int array) {
 }
 
 static int split_axis(const struct fftnd_fftw__request *request, int array) {
-    return array == 0 ? request->flags.transposed_in : request->flags.transposed_out;
+    return request->flags.transposed[array];
+}
+
+/* One axis over several ranks. */
+static int is_long(const struct settings *settings) {
+    return settings->ndims == 1 && settings->nranks > 1;
 }
 
 static int is_real(const struct transform *transform, int side) {
@@ -193,12 +208,13 @@ static double count_flops(const struct settings *settings) {
     return (settings->kind == FFTND_C2C ? 5 : 2.5) * points * (all > 1 ? log2(all) : 0);
 }
 
-/* FFTW plans small transforms in less time than libfftnd would take by itself: some hundred executions. */
+/* FFTW plans in the time of some hundred executions, of large transforms in that of a dozen. */
 static double limit_planning(const struct settings *settings, double time_limit) {
-    double seconds = 300 * count_flops(settings) * 1e-9 + 1e-3;
+    double executed = 1e-9 * count_flops(settings), small = 300 * executed;
+    double seconds = 1e-3 + 2 * executed + (small < 0.05 ? small : 0.05);
     if (time_limit > 0)
         return time_limit;
-    return settings->options.effort == FFTND_MEASURE && seconds < 3 ? seconds : 0;
+    return settings->options.effort == FFTND_MEASURE ? seconds : 0;
 }
 
 static int set_options(const struct fftnd_fftw__request *request, struct transform *transform) {
@@ -247,43 +263,72 @@ static int check_blocks(const struct fftnd_fftw__request *request,
     return REDIST_OK;
 }
 
+/* FFTW has no such plans either, but of real numbers. */
+static int check_axis(const struct fftnd_fftw__request *request, int nranks) {
+    const struct fftnd_fftw__flags *flags = &request->flags;
+    if (request->kind != FFTND_C2C && nranks > 1)
+        return redist_fail(REDIST_ERR_METHOD, "one axis of real numbers over several ranks");
+    if (flags->transposed[0] || flags->transposed[1])
+        return redist_fail(REDIST_ERR_METHOD, "FFTW_MPI_TRANSPOSED of one axis");
+    if (flags->scrambled[0] && flags->scrambled[1])
+        return redist_fail(REDIST_ERR_METHOD, "FFTW_MPI_SCRAMBLED on both sides");
+    for (int array = 0; array < 2; array++)
+        if (!fftnd_fftw__blocks_fit(request->n[0], request->blocks[array], nranks))
+            return redist_fail(REDIST_ERR_SIZE, "blocks of %td elements on %d ranks",
+                               request->blocks[array], nranks);
+    return REDIST_OK;
+}
+
 static int check(const struct fftnd_fftw__request *request, const struct transform *transform) {
-    const struct settings *settings = &transform->settings;
-    if (request->flags.wisdom_only)
-        return redist_fail(REDIST_ERR_METHOD, "FFTW_WISDOM_ONLY");
-    if (settings->ndims == 1 && settings->nranks > 1)
-        return redist_fail(REDIST_ERR_METHOD, "one axis over several ranks");
-    if (request->flags.scrambled)
-        return redist_fail(REDIST_ERR_METHOD, "FFTW_MPI_SCRAMBLED");
+    const struct fftnd_fftw__flags *flags = &request->flags;
     if (request->howmany < 1 || request->howmany > INT32_MAX)
         return redist_fail(REDIST_ERR_SIZE, "howmany = %td", request->howmany);
-    return settings->ndims > 1 ? check_blocks(request, transform) : REDIST_OK;
+    if (request->rank == 1)
+        return check_axis(request, transform->settings.nranks);
+    if (flags->scrambled[0] || flags->scrambled[1])
+        return redist_fail(REDIST_ERR_METHOD, "FFTW_MPI_SCRAMBLED of several axes");
+    return check_blocks(request, transform);
 }
 
 /* ---------------------------------------------------------------- making */
 
-static enum fftnd_r2r r2r_of(int fftw) {
+static int set_r2r(const struct fftnd_fftw__request *request, struct settings *settings) {
     static const enum fftnd_r2r kinds[] = {FFTND_R2HC, FFTND_HC2R, FFTND_DHT,  FFTND_DCT1,
                                            FFTND_DCT3, FFTND_DCT2, FFTND_DCT4, FFTND_DST1,
                                            FFTND_DST3, FFTND_DST2, FFTND_DST4};
-    return kinds[fftw];
+    for (int axis = 0; axis < request->rank; axis++) {
+        int fftw = request->r2r[axis];
+        if (fftw < 0 || fftw >= (int)(sizeof kinds / sizeof *kinds))
+            return redist_fail(REDIST_ERR_ARGUMENT, "kind[%d] = %d", axis, fftw);
+        settings->r2r[axis] = kinds[fftw];
+    }
+    return REDIST_OK;
+}
+
+/* What is scrambled is libfftnd's spectral side, whatever the sign: the transform of the other sign has the same modes
+ * in another order. */
+static int direction_of(const struct fftnd_fftw__request *request, int nranks) {
+    const int *scrambled = request->flags.scrambled;
+    int backward = nranks > 1 && (scrambled[0] || scrambled[1]) ? scrambled[0] : request->backward;
+    return backward ? REDIST_BACKWARD : REDIST_FORWARD;
 }
 
 static int begin(const struct fftnd_fftw__request *request, struct transform *transform) {
     struct settings *settings = &transform->settings;
+    int code = REDIST_OK;
     if (request->rank < 1 || request->rank >= REDIST_MAX_NDIMS)
         return redist_fail(REDIST_ERR_SIZE, "%d axes", request->rank);
     settings->ndims = request->rank;
     settings->kind = request->kind;
     settings->precision = request->precision;
     MPI_Comm_size(request->comm, &settings->nranks);
-    transform->direction = request->backward ? REDIST_BACKWARD : REDIST_FORWARD;
-    for (int axis = 0; axis < request->rank; axis++) {
+    transform->direction = direction_of(request, settings->nranks);
+    for (int axis = 0; axis < request->rank; axis++)
         settings->sizes[axis] = request->n[axis];
-        if (request->kind == FFTND_R2R)
-            settings->r2r[axis] = r2r_of(request->r2r[axis]);
-    }
-    int code = check(request, transform);
+    if (request->kind == FFTND_R2R)
+        code = set_r2r(request, settings);
+    if (code == REDIST_OK)
+        code = check(request, transform);
     return code == REDIST_OK ? set_options(request, transform) : code;
 }
 
@@ -300,7 +345,9 @@ static void find_bytes(const struct fftnd_fftw__request *request, struct transfo
             if (axis == settings->ndims - 1 && settings->kind == FFTND_R2C &&
                 side == FFTND_PHYSICAL)
                 count += settings->padding[axis];
-            if (settings->ndims > 1 && axis == split_axis(request, array))
+            if (is_long(settings))
+                count = transform->axis.count[array];
+            else if (settings->ndims > 1 && axis == split_axis(request, array))
                 fftnd_fftw__block(extent_of(transform, side, axis), request->blocks[array],
                                   settings->nranks, rank, &start, &count);
             bytes *= (size_t)count;
@@ -310,35 +357,59 @@ static void find_bytes(const struct fftnd_fftw__request *request, struct transfo
 }
 
 /* The program has allocated what FFTW's local_size says. */
-static int check_room(const struct fftnd_fftw__request *request,
-                      const struct transform *transform) {
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
-        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
-        code =
-            fftnd_plan_layout(transform->plans[transform->planned], (enum fftnd_side)side, &layout);
-        if (code == REDIST_OK && layout.bytes > request->room)
-            code = redist_fail(REDIST_ERR_SIZE, "arrays of %zu bytes are too small for %zu",
-                               request->room, layout.bytes);
-    }
-    return redist_agree(request->comm, code);
+static int check_array(const struct fftnd_fftw__request *request, const struct transform *transform,
+                       int array) {
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    int code = fftnd_plan_layout(transform->plans[transform->planned],
+                                 (enum fftnd_side)side_of(transform, array), &layout);
+    if (code == REDIST_OK && layout.bytes > request->room)
+        return redist_fail(REDIST_ERR_SIZE, "arrays of %zu bytes are too small for %zu",
+                           request->room, layout.bytes);
+    if (code == REDIST_OK && is_long(&transform->settings) &&
+        (layout.start[0] != transform->axis.start[array] ||
+         layout.count[0] != transform->axis.count[array]))
+        return redist_fail(REDIST_ERR_STATE, "the axis has other rows than expected");
+    return code;
+}
+
+static int check_arrays(const struct fftnd_fftw__request *request,
+                        const struct transform *transform) {
+    int code = check_array(request, transform, 0);
+    return redist_agree(request->comm,
+                        code == REDIST_OK ? check_array(request, transform, 1) : code);
+}
+
+/* The array of the plan, where there is one, may take the place of either. */
+static int plan_axis(const struct fftnd_fftw__request *request, struct transform *transform) {
+    struct fftnd_fftw__axis *axis = &transform->axis;
+    fftnd_options *options = &transform->settings.options;
+    int code = fftnd_fftw__axis_create(request, transform->direction == REDIST_FORWARD, axis);
+    int from_work = axis->moves[0] != NULL, to_work = axis->moves[1] != NULL;
+    options->alignment = axis->scrambled ? FFTND_ALIGN_CHAIN : FFTND_ALIGN_INPUT;
+    options->in_place = from_work == to_work && (from_work || request->in_place);
+    options->overwrite_input =
+        !options->in_place && (from_work || options->overwrite_input || request->in_place);
+    return code;
 }
 
 static int plan_arrays(const struct fftnd_fftw__request *request, struct transform *transform) {
     int code = redist_private_comm(request->comm, &transform->settings.comm);
+    if (code == REDIST_OK && is_long(&transform->settings))
+        code = plan_axis(request, transform);
     if (code != REDIST_OK)
         return code;
+    void *in = fftnd_fftw__axis_array(&transform->axis, 0, request->in);
+    void *out = fftnd_fftw__axis_array(&transform->axis, 1, request->out);
     find_bytes(request, transform);
-    transform->planned = agree_mapped(transform, request->in, request->out);
+    transform->planned = agree_mapped(transform, in, out);
     code = provide(transform, transform->planned);
     /* now it is known whether the ranks reach each other's memory */
-    if (code == REDIST_OK && transform->planned &&
-        !agree_mapped(transform, request->in, request->out)) {
+    if (code == REDIST_OK && transform->planned && !agree_mapped(transform, in, out)) {
         transform->planned = 0;
         code = provide(transform, 0);
     }
     if (code == REDIST_OK)
-        code = check_room(request, transform);
+        code = check_arrays(request, transform);
     transform->plan.flops = count_flops(&transform->settings);
     return code;
 }

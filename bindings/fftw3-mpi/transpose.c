@@ -87,7 +87,7 @@ static const struct fftnd_fftw__kind kind = {"transpose", execute, destroy, desc
 
 /* Which axis of the exchange axis 0 of the matrix is. */
 static int first_axis(const struct fftnd_fftw__request *request) {
-    return request->flags.transposed_in;
+    return request->flags.transposed[0];
 }
 
 static redist_box part_of(const struct fftnd_fftw__request *request, int split) {
@@ -106,7 +106,7 @@ static redist_box part_of(const struct fftnd_fftw__request *request, int split) 
 /* The output has axis 1 of the matrix first, unless it is to be transposed. */
 static void describe_output(const struct fftnd_fftw__request *request, size_t item,
                             struct transpose *transpose) {
-    int slow = !request->flags.transposed_out ^ first_axis(request);
+    int slow = !request->flags.transposed[1] ^ first_axis(request);
     transpose->stride[TUPLES] = (ptrdiff_t)item;
     transpose->stride[!slow] = (ptrdiff_t)item * request->howmany;
     transpose->stride[slow] = transpose->stride[!slow] * transpose->count[!slow];
@@ -151,8 +151,6 @@ static int plan_reachable(const struct fftnd_fftw__request *request, const redis
 static int check(const struct fftnd_fftw__request *request) {
     int size;
     MPI_Comm_size(request->comm, &size);
-    if (request->flags.wisdom_only)
-        return redist_fail(REDIST_ERR_METHOD, "FFTW_WISDOM_ONLY");
     for (int axis = 0; axis < 2; axis++)
         if (request->n[axis] < 1 ||
             !fftnd_fftw__blocks_fit(request->n[axis], request->blocks[axis], size))

@@ -205,26 +205,24 @@ static int make_handle(const struct plan *plan, const struct task *task,
         out[i] = i > 0 ? axes[i - 1].out / axes[i].out : axes[i].n;
     }
     cudaDataType types[2] = {data_type(plan, task->is_real[0]), data_type(plan, task->is_real[1])};
-    int code = check_cufft(cufftSetAutoAllocation(handle, 0), "cufftSetAutoAllocation");
-    if (code == REDIST_OK)
-        code = check_cufft(cufftXtMakePlanMany(handle, task->rank, n, in, last->in, batch->in,
-                                               types[0], out, last->out, batch->out, types[1],
-                                               batch->n, bytes, data_type(plan, 0)),
-                           "cufftXtMakePlanMany");
-    return code;
+    REDIST_TRY(check_cufft(cufftSetAutoAllocation(handle, 0), "cufftSetAutoAllocation"));
+    return check_cufft(cufftXtMakePlanMany(handle, task->rank, n, in, last->in, batch->in, types[0],
+                                           out, last->out, batch->out, types[1], batch->n, bytes,
+                                           data_type(plan, 0)),
+                       "cufftXtMakePlanMany");
 }
 
 /* Streams beside the user's, for launches that need not wait for each other. */
 static int create_streams(struct plan *plan) {
     const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    int code = space->event_create(&plan->forked);
+    REDIST_TRY(space->event_create(&plan->forked));
     plan->streams[0] = plan->problem.stream;
-    for (plan->nstreams = 1; plan->nstreams < MOST_STREAMS && code == REDIST_OK; plan->nstreams++) {
-        code = space->stream_create(&plan->streams[plan->nstreams]);
-        if (code == REDIST_OK)
-            code = space->event_create(&plan->ended[plan->nstreams]);
+    for (int i = 1; i < MOST_STREAMS; i++) {
+        plan->nstreams = i + 1; /* what is there of the last one goes with the plan too */
+        REDIST_TRY(space->stream_create(&plan->streams[i]));
+        REDIST_TRY(space->event_create(&plan->ended[i]));
     }
-    return code;
+    return REDIST_OK;
 }
 
 static void destroy_streams(struct plan *plan) {
@@ -239,10 +237,10 @@ static void destroy_streams(struct plan *plan) {
 /* From here on the streams go on from where the user's is. */
 static int fork_streams(const struct plan *plan) {
     const redist__space *space = redist_space_at(REDIST_SPACE_CUDA);
-    int code = space->event_record(plan->forked, plan->streams[0]);
-    for (int i = 1; i < plan->nstreams && code == REDIST_OK; i++)
-        code = space->stream_follow(plan->streams[i], plan->forked);
-    return code;
+    REDIST_TRY(space->event_record(plan->forked, plan->streams[0]));
+    for (int i = 1; i < plan->nstreams; i++)
+        REDIST_TRY(space->stream_follow(plan->streams[i], plan->forked));
+    return REDIST_OK;
 }
 
 /* From there on the user's stream waits for all of them; where it cannot, the host does. */
@@ -262,14 +260,10 @@ static int add_handle(const struct plan *plan, struct pass *pass, const struct t
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
     cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
-    int code = check_cufft(cufftCreate(handle), "cufftCreate");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
     pass->nhandles++;
-    code = make_handle(plan, task, batch, *handle, &pass->area_bytes);
-    if (code == REDIST_OK)
-        code = check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
-    return code;
+    REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
 }
 
 /* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
@@ -287,15 +281,15 @@ static int count_streams(const struct plan *plan, const struct pass *pass, const
 
 static int make_handles(struct plan *plan, struct pass *pass, const struct task *task,
                         const struct fftnd__loop *batch) {
-    int code = add_handle(plan, pass, task, batch);
-    int n = code == REDIST_OK ? count_streams(plan, pass, task, batch) : 1;
+    REDIST_TRY(add_handle(plan, pass, task, batch));
+    int n = count_streams(plan, pass, task, batch);
     if (n > 1 && plan->nstreams == 0)
-        code = create_streams(plan);
-    while (pass->nhandles < n && code == REDIST_OK)
-        code = add_handle(plan, pass, task, batch);
+        REDIST_TRY(create_streams(plan));
+    while (pass->nhandles < n)
+        REDIST_TRY(add_handle(plan, pass, task, batch));
     size_t bytes = round_up(pass->area_bytes) * (size_t)pass->nhandles;
     plan->area_bytes = bytes > plan->area_bytes ? bytes : plan->area_bytes;
-    return code;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- panels */
@@ -354,9 +348,9 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
-    int code = use_panels(plan, pass, task);
-    if (code != REDIST_OK || pass->panels != NULL)
-        return code;
+    REDIST_TRY(use_panels(plan, pass, task));
+    if (pass->panels != NULL)
+        return REDIST_OK;
     for (int i = 0; i < task->nloops; i++)
         if (i != chosen)
             add_outer(plan, pass, task, i);
@@ -387,23 +381,22 @@ static int make_passes(struct plan *plan) {
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     int n = list_axes(problem, axes),
         left = n - fftnd__cufft_group_size(n, axes, halved, count_neighbours(problem),
-                                           is_double(plan), problem->stream),
-        code = REDIST_OK;
+                                           is_double(plan), problem->stream);
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
         left = n - 1;
         main_task = make_task(problem, n, axes, left, n, -1);
     }
     if (!to_real)
-        code = add_pass(plan, &main_task, 0, 1);
-    while (left > 0 && code == REDIST_OK) {
+        REDIST_TRY(add_pass(plan, &main_task, 0, 1));
+    while (left > 0) {
         int size = fftnd__cufft_group_size(left, axes, whole, axes[left].n, is_double(plan),
                                            problem->stream);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
-        code = add_pass(plan, &task, !to_real, !to_real);
+        REDIST_TRY(add_pass(plan, &task, !to_real, !to_real));
         left -= size;
     }
-    return to_real && code == REDIST_OK ? add_pass(plan, &main_task, 0, 1) : code;
+    return to_real ? add_pass(plan, &main_task, 0, 1) : REDIST_OK;
 }
 
 /* A problem without axes: the array as it is. */
@@ -458,44 +451,41 @@ static size_t area_bytes(const void *data) {
 
 static int set_area(void *data, void *area) {
     struct plan *plan = data;
-    int code = REDIST_OK;
     plan->area = area;
     for (int i = 0; i < plan->npasses; i++) {
         const struct pass *pass = &plan->passes[i];
-        for (int j = 0; j < pass->nhandles && code == REDIST_OK; j++)
-            code =
+        for (int j = 0; j < pass->nhandles; j++)
+            REDIST_TRY(
                 check_cufft(cufftSetWorkArea(pass->handles[j],
                                              plan->area + (size_t)j * round_up(pass->area_bytes)),
-                            "cufftSetWorkArea");
+                            "cufftSetWorkArea"));
     }
-    return code;
+    return REDIST_OK;
 }
 
 static int launch(const struct plan *plan, const struct pass *pass, size_t number, char *from,
                   char *to) {
     char *list = plan->area + plan->area_bytes;
     cudaStream_t stream = plan->problem.stream;
-    int code = REDIST_OK;
     if (pass->panels != NULL)
         return fftnd__lines_execute(pass->panels, from, to, stream);
     if (pass->gathers)
-        code = check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel");
-    if (code == REDIST_OK)
-        code = check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
+        REDIST_TRY(check_cuda(fftnd__cuda_gather(&pass->lines, from, list, stream), "a kernel"));
+    REDIST_TRY(check_cufft(cufftXtExec(pass->handles[number % (size_t)pass->nhandles],
                                        pass->gathers ? list : from, pass->scatters ? list : to,
                                        pass->direction),
-                           "cufftXtExec");
-    if (code == REDIST_OK && pass->scatters)
-        code = check_cuda(fftnd__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
-    return code;
+                           "cufftXtExec"));
+    if (pass->scatters)
+        return check_cuda(fftnd__cuda_scatter(&pass->lines, list, to, stream), "a kernel");
+    return REDIST_OK;
 }
 
 static int launch_all(const struct plan *plan, const struct pass *pass, char *from, char *to) {
     redist_index index[REDIST_MAX_NDIMS] = {0};
     size_t number = 0;
-    int loop, code;
+    int loop;
     do {
-        code = launch(plan, pass, number++, from, to);
+        REDIST_TRY(launch(plan, pass, number++, from, to));
         for (loop = pass->nouter - 1; loop >= 0; loop--) { /* an odometer */
             const struct fftnd__loop *outer = &pass->outer[loop];
             int wraps = ++index[loop] == outer->n;
@@ -506,8 +496,8 @@ static int launch_all(const struct plan *plan, const struct pass *pass, char *fr
                 break;
             index[loop] = 0;
         }
-    } while (loop >= 0 && code == REDIST_OK);
-    return code;
+    } while (loop >= 0);
+    return REDIST_OK;
 }
 
 /* After a failure too, the user's stream waits for what was launched. */
@@ -542,12 +532,12 @@ static int execute(void *data, void *in, void *out) {
     return settle(code);
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     int is_double = precision == FFTND_DOUBLE;
     size_t count = bytes / (is_double ? sizeof(double) : sizeof(float));
     return settle(
-        check_cuda(fftnd__cuda_scale(array, count, is_double, factor, stream), "a kernel"));
+        check_cuda(fftnd__cuda_scale(array, count, is_double, (double)factor, stream), "a kernel"));
 }
 
 const struct fftnd__serial fftnd__serial_cufft = {

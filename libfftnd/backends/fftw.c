@@ -27,7 +27,7 @@ struct precision {
                   const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in, void *out,
                   unsigned flags);
     void (*run)(const struct fftnd__serial_problem *problem, void *plan, void *in, void *out);
-    void (*scale)(void *array, size_t bytes, double factor);
+    void (*scale)(void *array, size_t bytes, long double factor);
     void (*destroy)(void *plan);
     int (*alignment)(void *array);
     void (*limit_time)(double seconds); /* of planning */
@@ -38,7 +38,7 @@ struct precision {
     void (*set_loop)(run_loop *loop, void *data);
 };
 
-/* fftw_iodim64, fftwf_iodim64 and the r2r kinds are the same types in both. */
+/* fftw_iodim64, fftwf_iodim64, fftwl_iodim64 and the r2r kinds are the same types. */
 #define PRECISION(X, number)                                                                       \
     static void *X##_make(const struct fftnd__serial_problem *p, const fftw_iodim64 axes[],        \
                           const fftw_iodim64 loops[], const fftw_r2r_kind r2r[], void *in,         \
@@ -62,7 +62,7 @@ struct precision {
         else                                                                                       \
             X##_execute_dft_r2c(plan, in, out);                                                    \
     }                                                                                              \
-    static void X##_scale(void *array, size_t bytes, double factor) {                              \
+    static void X##_scale(void *array, size_t bytes, long double factor) {                         \
         number *values = array, rounded = (number)factor;                                          \
         for (size_t i = 0; i < bytes / sizeof *values; i++)                                        \
             values[i] *= rounded;                                                                  \
@@ -86,10 +86,11 @@ struct precision {
                                                .set_loop = X##_threads_set_callback};
 PRECISION(fftw, double)
 PRECISION(fftwf, float)
+PRECISION(fftwl, long double)
 
-static const struct precision *precision_of(enum fftnd_precision precision) {
-    return precision == FFTND_DOUBLE ? &fftw_table : &fftwf_table;
-}
+enum { PRECISIONS = FFTND_LONG_DOUBLE + 1 };
+static const struct precision *const precisions[PRECISIONS] = {
+    [FFTND_DOUBLE] = &fftw_table, [FFTND_FLOAT] = &fftwf_table, [FFTND_LONG_DOUBLE] = &fftwl_table};
 
 struct plan {
     struct fftnd__serial_problem problem;
@@ -104,7 +105,7 @@ struct plan {
  * The lock is for the library's own plans; FFTW's lock, which fftw_make_planner_thread_safe puts in place,
  * is for those of the program too. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-static int users[2]; /* executions of plans with a pool, by precision */
+static int users[PRECISIONS]; /* executions of plans with a pool, by precision */
 
 /* The pool of the transform that this thread executes; NULL = none, or FFTW is in a loop of it. */
 static _Thread_local struct fftnd__pool *pool_here;
@@ -137,7 +138,7 @@ static void run_jobs(void *(*work)(char *), char *first, size_t bytes, int njobs
 static void use_pool(const struct plan *plan, int begins) {
     if (plan->problem.pool == NULL)
         return;
-    int *n = &users[plan->problem.precision == FFTND_FLOAT];
+    int *n = &users[plan->problem.precision];
     pthread_mutex_lock(&planner);
     *n += begins ? 1 : -1;
     if (*n == begins) /* the first to begin, the last to end */
@@ -167,8 +168,8 @@ static void *make(const struct plan *plan, void *in, void *out, unsigned flags) 
 }
 
 static void make_planners_safe(void) {
-    fftw_table.make_safe();
-    fftwf_table.make_safe();
+    for (int i = 0; i < PRECISIONS; i++)
+        precisions[i]->make_safe();
 }
 
 /* Plans for the problem's threads, whatever the program has FFTW plan for. */
@@ -202,7 +203,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
-    plan->precision = precision_of(problem->precision);
+    plan->precision = precisions[problem->precision];
     plan->aligned = make_locked(plan, in, out, efforts[problem->effort]);
     if (plan->aligned == NULL) {
         redist_release(plan);
@@ -256,10 +257,10 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-static int scale(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     (void)stream;
-    precision_of(precision)->scale(array, bytes, factor);
+    precisions[precision]->scale(array, bytes, factor);
     return REDIST_OK;
 }
 

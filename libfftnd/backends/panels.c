@@ -10,10 +10,10 @@
 enum { MOST_STRIDED = 512, MOST_ALONG = 128, LEAST_WIDTH = 4, MOST_WIDTH = 16, ELEMENT = 16 };
 
 static const struct {
-    unsigned first, rest, threads;
+    unsigned least, first, rest, threads;
 } kernels[FFTND__PANEL_KERNELS] = {
-    {FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_THREADS_0},
-    {FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_THREADS_1},
+    {FFTND__PANEL_LEAST_0, FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_THREADS_0},
+    {FFTND__PANEL_LEAST_1, FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_THREADS_1},
 };
 
 /* ---------------------------------------------------------------- radices */
@@ -41,10 +41,16 @@ static int is_better(const struct factors *a, const struct factors *b) {
     return a->rows < b->rows;
 }
 
+/* The smallest radix of the next pass. */
+static unsigned least_radix(const struct factors *now, unsigned left, int kernel) {
+    unsigned least = now->npasses == 0 ? kernels[kernel].least : FFTND__PANEL_MIDDLE;
+    return now->npasses > 0 && left < least ? left : least;
+}
+
 /* Tries all radices for what is left of n, the later ones not larger than those before. */
-static void factorize(unsigned n, unsigned left, unsigned most, unsigned rest, struct factors *now,
+static void factorize(unsigned n, unsigned left, unsigned most, int kernel, struct factors *now,
                       struct factors *best) {
-    if (left == 1) {
+    if (left == 1 && now->npasses > 1) {
         now->rows = count_rows(now, n);
         if (is_better(now, best))
             *best = *now;
@@ -52,15 +58,25 @@ static void factorize(unsigned n, unsigned left, unsigned most, unsigned rest, s
     }
     if (now->npasses == FFTND__PANEL_PASSES)
         return;
-    for (unsigned radix = most; radix > 1; radix--)
+    const unsigned rest = kernels[kernel].rest;
+    for (unsigned radix = most, least = least_radix(now, left, kernel); radix >= least; radix--)
         if (left % radix == 0) {
             now->radix[now->npasses++] = radix;
-            factorize(n, left / radix, radix < rest ? radix : rest, rest, now, best);
+            factorize(n, left / radix, radix < rest ? radix : rest, kernel, now, best);
             now->npasses--;
         }
 }
 
 /* ---------------------------------------------------------------- shapes */
+
+/* Rounds the factor up, which is exact: below 2^31 its error adds less than one n-th to the quotient. */
+static struct fftnd__panel_divisor divisor_of(unsigned n) {
+    unsigned bits = 0;
+    while ((1ULL << bits) < n)
+        bits++;
+    const unsigned long long one = 1ULL << (31 + bits);
+    return (struct fftnd__panel_divisor){n, n == 0 ? 0 : (unsigned)((one + n - 1) / n), 31 + bits};
+}
 
 /* The most lines, as a power of two, with which a block has no more than `most` threads. */
 static unsigned choose_width(unsigned rows, unsigned most, unsigned least) {
@@ -77,25 +93,32 @@ static void set_passes(struct fftnd__panels *panels, const struct factors *facto
         unsigned radix = factors->radix[i];
         panels->passes[i].radix = radix;
         panels->passes[i].butterflies = panels->n / radix;
-        panels->passes[i].done = done;
+        panels->passes[i].done = divisor_of(done);
         panels->passes[i].step = panels->n / radix / done;
         done *= radix;
     }
 }
 
+/* Groups that begin an odd number of elements apart are written at once by threads of narrow panels. */
 static int set_memory(struct fftnd__panels *panels, size_t most) {
-    int along = panels->along;
-    panels->pitch = along ? 1 : panels->width;
-    panels->apart = along ? panels->n + panels->n / 8 + 1 : 1;
-    panels->shared_bytes =
-        panels->npasses < 2 ? 0
-                            : (size_t)ELEMENT * panels->width * (along ? panels->apart : panels->n);
+    unsigned pitch = panels->along ? 1 : panels->width, line = 0;
+    for (unsigned i = 1; i < panels->npasses; i++) {
+        unsigned done = panels->passes[i].done.n, groups = panels->n / done;
+        unsigned group = done + (pitch % 8 != 0 && done % 2 == 0);
+        panels->passes[i].group = group * pitch;
+        panels->passes[i].apart = panels->passes[i].butterflies / done * group * pitch;
+        line = groups * group > line ? groups * group : line;
+    }
+    panels->pitch = pitch;
+    panels->next = panels->along ? line | 1 : 1;
+    panels->shared_bytes = (size_t)ELEMENT * panels->width * (panels->along ? line | 1 : line);
+    panels->threads = divisor_of(panels->along ? panels->rows : panels->width);
     return panels->shared_bytes <= most;
 }
 
 static int set_kernel(struct fftnd__panels *panels, int kernel, size_t shared_bytes) {
     struct factors now = {0, {0}, 0}, best = {0, {0}, 0};
-    factorize(panels->n, panels->n, kernels[kernel].first, kernels[kernel].rest, &now, &best);
+    factorize(panels->n, panels->n, kernels[kernel].first, kernel, &now, &best);
     if (best.npasses == 0)
         return 0;
     panels->kernel = kernel;
@@ -112,7 +135,7 @@ static int set_kernel(struct fftnd__panels *panels, int kernel, size_t shared_by
 int fftnd__panels_shape(struct fftnd__panels *panels, long long n, int is_double, int along,
                         size_t shared_bytes) {
     struct fftnd__panels first = {.is_double = is_double, .along = along}, second;
-    if (n < 2 || n > USHRT_MAX)
+    if (n < FFTND__PANEL_SHORTEST || n > USHRT_MAX)
         return 0;
     first.n = (unsigned)n;
     second = first;
@@ -138,10 +161,11 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
     static const struct fftnd__panel_loop once = {1, 0, 0};
     panels->axis = *axis;
     panels->side = *side;
-    panels->panels = (side->n + panels->lines - 1) / panels->lines;
-    unsigned long long npanels = panels->panels;
+    panels->panels = divisor_of((side->n + panels->lines - 1) / panels->lines);
+    unsigned long long npanels = panels->panels.n;
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++) {
         panels->outer[i] = i < nouter ? outer[i] : once;
+        panels->counts[i] = divisor_of(panels->outer[i].n);
         if (__builtin_mul_overflow(npanels, panels->outer[i].n, &npanels))
             return 0;
     }

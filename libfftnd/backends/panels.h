@@ -14,15 +14,17 @@
 extern "C" {
 #endif
 
-enum { FFTND__PANEL_PASSES = 4, FFTND__PANEL_LOOPS = 3 };
+enum { FFTND__PANEL_PASSES = 4, FFTND__PANEL_LOOPS = 3, FFTND__PANEL_SHORTEST = 5 };
 
-/* The kernels of each precision: which radices they have in registers, in the first and in later passes. Smaller ones
- * leave room for more threads. */
-enum { FFTND__PANEL_KERNELS = 2, FFTND__PANEL_MOST_RADIX = 16 };
+/* The kernels of each precision: which radices they have, in the first pass, in those between (from MIDDLE), and in the
+ * last one (from 1, which only writes what the first pass has made). Smaller ones leave room for more threads. */
+enum { FFTND__PANEL_KERNELS = 2, FFTND__PANEL_MOST_RADIX = 16, FFTND__PANEL_MIDDLE = 5 };
 enum {
+    FFTND__PANEL_LEAST_0 = 5,
     FFTND__PANEL_FIRST_0 = 12,
     FFTND__PANEL_REST_0 = 10,
     FFTND__PANEL_THREADS_0 = 1024,
+    FFTND__PANEL_LEAST_1 = 11,
     FFTND__PANEL_FIRST_1 = 16,
     FFTND__PANEL_REST_1 = 16,
     FFTND__PANEL_THREADS_1 = 512
@@ -31,35 +33,45 @@ enum {
 /* Butterflies of a thread in one pass, so that small radices keep it as busy as large ones. */
 #define FFTND__PANEL_BUTTERFLIES(radix) ((radix) > 5 ? 1U : 10U / (radix))
 
+/* i / n = i * factor >> shift, for i < 2^31: devices have no instruction that divides. */
+struct fftnd__panel_divisor {
+    unsigned n, factor, shift;
+};
+
 struct fftnd__panel_loop {
     unsigned n;
     long long in, out; /* complex elements */
 };
 
+/* Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of the
+ * second one: all places of a butterfly are equally far apart. */
 struct fftnd__panels {
     int is_double, backward;
     int kernel;
     int along; /* lines are contiguous: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
     struct {
-        unsigned radix, butterflies; /* their product is n */
-        unsigned done;               /* product of the radices before */
-        unsigned step;               /* from one root to the next, in the table */
+        unsigned radix, butterflies;      /* their product is n */
+        struct fftnd__panel_divisor done; /* product of the radices before */
+        unsigned step;                    /* from one root to the next, in the table */
+        unsigned group, apart; /* between groups of `done` elements, between those of a butterfly */
     } passes[FFTND__PANEL_PASSES];
     unsigned rows;  /* threads of a line */
     unsigned width; /* lines of a panel that have threads of their own: pairs of lines of floats */
     unsigned lines; /* of a panel */
-    unsigned pitch,
-        apart; /* between elements and lines in shared memory, in elements of 16 bytes */
+    unsigned pitch; /* between elements in shared memory, in elements of 16 bytes */
+    unsigned next;  /* line */
     size_t shared_bytes;
+    struct fftnd__panel_divisor threads; /* those that are neighbours: rows or lines */
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
     int adjacent; /* the two lines of a pair of floats are neighbours, and aligned to be read at once */
-    long long second;         /* from the first line of a pair to the second, in lines */
-    unsigned panels, npanels; /* along the side, in all */
+    long long second; /* from the first line of a pair to the second, in lines */
+    struct fftnd__panel_divisor panels, counts[FFTND__PANEL_LOOPS]; /* along the side; of `outer` */
+    unsigned npanels;
 };
 
-/* How lines of `n` elements are transformed; 0 = not at all: n has a prime factor larger than 13, or is too long for
- * `shared_bytes` of a block. Loops are not set. */
+/* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
+ * 13, or is too long for `shared_bytes` of a block. Loops are not set. */
 int fftnd__panels_shape(struct fftnd__panels *panels, long long n, int is_double, int along,
                         size_t shared_bytes);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of panels.h: Stockham's transform, in place in shared memory, and its butterflies. */
+/* One kernel of panels.h: Stockham's transform, in place in shared memory, and its butterflies. The build compiles this
+ * file for each kernel of each precision, since the compiler works on them one after the other: VALUE is double, or two
+ * for pairs of floats, KERNEL a number of panels.h and LAUNCH the function that launches it. */
 #include "panels.h"
 
 #include <cuda_runtime_api.h>
@@ -9,25 +11,24 @@ namespace {
 /* ---------------------------------------------------------------- numbers */
 
 /* Of two lines of floats: a thread has the same to do for both. */
-struct two {
-    float a, b;
+template <class number> struct both {
+    number a, b;
+
+    __device__ __forceinline__ both operator+(both v) const {
+        return {a + v.a, b + v.b};
+    }
+    __device__ __forceinline__ both operator-(both v) const {
+        return {a - v.a, b - v.b};
+    }
+    __device__ __forceinline__ both operator-() const {
+        return {-a, -b};
+    }
+    __device__ __forceinline__ both operator*(number v) const {
+        return {a * v, b * v};
+    }
 };
 
-__device__ __forceinline__ two operator+(two u, two v) {
-    return {u.a + v.a, u.b + v.b};
-}
-
-__device__ __forceinline__ two operator-(two u, two v) {
-    return {u.a - v.a, u.b - v.b};
-}
-
-__device__ __forceinline__ two operator-(two u) {
-    return {-u.a, -u.b};
-}
-
-__device__ __forceinline__ two operator*(two u, float v) {
-    return {u.a * v, u.b * v};
-}
+typedef both<float> two;
 
 template <class value> struct scalar_of { typedef value type; };
 template <> struct scalar_of<two> { typedef float type; };
@@ -145,7 +146,8 @@ __device__ __forceinline__ void transform_prime(complex<value> (&x)[radix]) {
 template <class value, int radix>
 __device__ __forceinline__ void transform(complex<value> (&x)[radix]) {
     constexpr int a = factor_of(radix), b = radix / a;
-    if constexpr (radix == 2) {
+    if constexpr (radix == 1) {
+    } else if constexpr (radix == 2) {
         complex<value> difference = x[0] - x[1];
         x[0] = x[0] + x[1];
         x[1] = difference;
@@ -196,6 +198,10 @@ __device__ __forceinline__ void twiddle(complex<value> (&x)[radix],
 
 /* ---------------------------------------------------------------- memory */
 
+__device__ __forceinline__ unsigned divide(unsigned i, const fftnd__panel_divisor &by) {
+    return static_cast<unsigned>(static_cast<unsigned long long>(i) * by.factor >> by.shift);
+}
+
 /* What a thread works on. */
 template <class value> struct place {
     const complex<scalar<value>> *in;
@@ -206,57 +212,23 @@ template <class value> struct place {
 };
 
 template <class value>
-__device__ __forceinline__ complex<value> load(const fftnd__panels &p, const place<value> &at,
-                                               long long distance) {
-    const complex<scalar<value>> *from = at.in + distance;
-    if constexpr (!is_pair<value>)
-        return *from;
-    else if (p.adjacent && at.has_second) {
-        const float4 both = *reinterpret_cast<const float4 *>(from);
-        return {{both.x, both.z}, {both.y, both.w}};
-    } else {
-        const complex<float> one = *from, other = at.has_second ? from[p.second * p.side.in] : one;
-        return {{one.x, other.x}, {one.y, other.y}};
-    }
-}
-
-template <class value>
-__device__ __forceinline__ void store(const fftnd__panels &p, const place<value> &at,
-                                      long long distance, complex<value> z) {
-    complex<scalar<value>> *to = at.out + distance;
-    if constexpr (!is_pair<value>)
-        *to = z;
-    else if (p.adjacent && at.has_second)
-        *reinterpret_cast<float4 *>(to) = {z.x.a, z.y.a, z.x.b, z.y.b};
-    else {
-        *to = {z.x.a, z.y.a};
-        if (at.has_second)
-            to[p.second * p.side.out] = {z.x.b, z.y.b};
-    }
-}
-
-/* Of an element in shared memory; contiguous lines have gaps, or a radix of 8 would use few banks. */
-__device__ __forceinline__ unsigned position(const fftnd__panels &p, unsigned i) {
-    return i * p.pitch + (p.along ? i >> 3 : 0);
-}
-
-template <class value>
 __device__ __forceinline__ place<value>
 find_place(const fftnd__panels &p, const complex<scalar<value>> *in, complex<scalar<value>> *out,
            complex<value> *shared) {
     place<value> at;
-    unsigned line = p.along ? threadIdx.x / p.rows : threadIdx.x % p.width;
-    unsigned rest = blockIdx.x / p.panels, panel = blockIdx.x - rest * p.panels;
+    unsigned far = divide(threadIdx.x, p.threads), near = threadIdx.x - far * p.threads.n;
+    unsigned line = p.along ? far : near;
+    unsigned rest = divide(blockIdx.x, p.panels), panel = blockIdx.x - rest * p.panels.n;
     unsigned side = panel * p.lines + (p.adjacent ? 2 * line : line);
-    at.row = p.along ? threadIdx.x - line * p.rows : threadIdx.x / p.width;
+    at.row = p.along ? near : far;
     at.is_line = side < p.side.n;
     at.has_second = side + p.second < p.side.n;
-    at.shared = shared + line * p.apart;
+    at.shared = shared + line * p.next;
     at.in = in + side * p.side.in;
     at.out = out + side * p.side.out;
 #pragma unroll
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++) {
-        unsigned next = rest / p.outer[i].n, index = rest - next * p.outer[i].n;
+        unsigned next = divide(rest, p.counts[i]), index = rest - next * p.counts[i].n;
         at.in += index * p.outer[i].in;
         at.out += index * p.outer[i].out;
         rest = next;
@@ -264,75 +236,187 @@ find_place(const fftnd__panels &p, const complex<scalar<value>> *in, complex<sca
     return at;
 }
 
+template <class value> __device__ __forceinline__ complex<value> pair_of(const float4 &z) {
+    return {{z.x, z.z}, {z.y, z.w}};
+}
+
+/* Elements that are `step` apart; of a pair of lines both are read, or one of them twice. */
+template <class value, int radix>
+__device__ __forceinline__ void load(const fftnd__panels &p, const place<value> &at,
+                                     const complex<scalar<value>> *from, long long step,
+                                     complex<value> (&x)[radix]) {
+    if constexpr (!is_pair<value>) {
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step)
+            x[k] = *from;
+    } else if (p.adjacent && at.has_second) {
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step)
+            x[k] = pair_of<value>(*reinterpret_cast<const float4 *>(from));
+    } else {
+        const complex<float> *second = from + (at.has_second ? p.second * p.side.in : 0);
+#pragma unroll
+        for (int k = 0; k < radix; k++, from += step, second += step)
+            x[k] = {{from->x, second->x}, {from->y, second->y}};
+    }
+}
+
+/* The first element goes to a place of its own. */
+template <class value, int radix>
+__device__ __forceinline__ void store(const fftnd__panels &p, const place<value> &at,
+                                      complex<scalar<value>> *first, complex<scalar<value>> *to,
+                                      long long step, const complex<value> (&x)[radix]) {
+    if constexpr (!is_pair<value>) {
+        *first = x[0];
+#pragma unroll
+        for (int k = 1; k < radix; k++)
+            *(to += step) = x[k];
+    } else if (p.adjacent && at.has_second) {
+        *reinterpret_cast<float4 *>(first) = {x[0].x.a, x[0].y.a, x[0].x.b, x[0].y.b};
+#pragma unroll
+        for (int k = 1; k < radix; k++)
+            *reinterpret_cast<float4 *>(to += step) = {x[k].x.a, x[k].y.a, x[k].x.b, x[k].y.b};
+    } else {
+        const long long second = p.second * p.side.out;
+#pragma unroll
+        for (int k = 0; k < radix; k++) {
+            complex<float> *here = k == 0 ? first : to += step;
+            *here = {x[k].x.a, x[k].y.a};
+            if (at.has_second)
+                here[second] = {x[k].x.b, x[k].y.b};
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- passes */
 
-enum kind { FIRST, MIDDLE, LAST, ONLY };
+enum kind { FIRST, MIDDLE, LAST };
+
+template <class value, int radix>
+__device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
+#pragma unroll
+    for (int k = 0; k < radix; k++)
+        x[k] = {};
+}
+
+/* Of a butterfly, and the element in it: butterflies of the first pass are groups of one, and the last pass has one group. */
+struct position {
+    unsigned group, element;
+};
+
+template <kind which>
+__device__ __forceinline__ position find_position(const fftnd__panels &p, unsigned pass,
+                                                  unsigned butterfly) {
+    if constexpr (which == FIRST)
+        return {butterfly, 0};
+    else if constexpr (which == LAST)
+        return {0, butterfly};
+    const fftnd__panel_divisor &done = p.passes[pass].done;
+    unsigned group = divide(butterfly, done);
+    return {group, butterfly - group * done.n};
+}
+
+template <class value, int radix>
+__device__ __forceinline__ void read_array(const fftnd__panels &p, unsigned pass,
+                                           const place<value> &at, unsigned butterfly,
+                                           complex<value> (&x)[radix]) {
+    load(p, at, at.in + butterfly * p.axis.in, p.passes[pass].butterflies * p.axis.in, x);
+}
+
+template <class value, int radix, kind which>
+__device__ __forceinline__ void
+read_shared(const fftnd__panels &p, unsigned pass, const place<value> &at,
+            const complex<scalar<value>> *roots, unsigned butterfly, complex<value> (&x)[radix]) {
+    position i = find_position<which>(p, pass, butterfly);
+    const complex<value> *from = at.shared + i.group * p.passes[pass].group + i.element * p.pitch;
+#pragma unroll
+    for (int k = 0; k < radix; k++)
+        x[k] = from[k * p.passes[pass].apart];
+    twiddle<value, radix>(x, roots, i.element * (which == LAST ? 1 : p.passes[pass].step));
+}
+
+template <class value, int radix, kind which>
+__device__ __forceinline__ void write_shared(const fftnd__panels &p, unsigned pass,
+                                             const place<value> &at, unsigned butterfly,
+                                             const complex<value> (&x)[radix]) {
+    position i = find_position<which>(p, pass, butterfly);
+    complex<value> *to = at.shared + i.group * p.passes[pass + 1].group + i.element * p.pitch;
+    unsigned step = which == FIRST ? p.pitch : p.passes[pass].done.n * p.pitch;
+#pragma unroll
+    for (int k = 0; k < radix; k++)
+        to[k * step] = x[k];
+}
+
+/* The backward transform is the forward one with its elements in the opposite order, but for the first one. */
+template <class value, int radix>
+__device__ __forceinline__ void write_array(const fftnd__panels &p, unsigned pass,
+                                            const place<value> &at, unsigned butterfly,
+                                            const complex<value> (&x)[radix]) {
+    long long step = p.passes[pass].butterflies * p.axis.out;
+    unsigned i = p.backward ? p.n - butterfly : butterfly;
+    complex<scalar<value>> *to = at.out + i * p.axis.out;
+    store(p, at, butterfly == 0 ? at.out : to, to, p.backward ? -step : step, x);
+}
 
 template <class value, int radix, kind which>
 __device__ __forceinline__ void get(const fftnd__panels &p, unsigned pass, const place<value> &at,
                                     const complex<scalar<value>> *roots, unsigned butterfly,
                                     complex<value> (&x)[radix]) {
-    unsigned apart = p.passes[pass].butterflies;
-    if constexpr (which == FIRST || which == ONLY) {
-        long long from = butterfly * p.axis.in, step = apart * p.axis.in;
-#pragma unroll
-        for (int k = 0; k < radix; k++, from += step)
-            x[k] = load(p, at, from);
-    } else {
-        unsigned done = p.passes[pass].done, low = butterfly % done;
-#pragma unroll
-        for (int k = 0; k < radix; k++)
-            x[k] = at.shared[position(p, butterfly + k * apart)];
-        twiddle<value, radix>(x, roots, low * p.passes[pass].step);
-    }
+    if constexpr (which == FIRST)
+        read_array<value, radix>(p, pass, at, butterfly, x);
+    else
+        read_shared<value, radix, which>(p, pass, at, roots, butterfly, x);
     transform<value, radix>(x);
 }
 
-/* The backward transform is the forward one with its elements in the opposite order. */
 template <class value, int radix, kind which>
 __device__ __forceinline__ void put(const fftnd__panels &p, unsigned pass, const place<value> &at,
                                     unsigned butterfly, const complex<value> (&x)[radix]) {
-    unsigned done = p.passes[pass].done, low = butterfly % done;
-    unsigned to = (butterfly - low) * radix + low;
-#pragma unroll
-    for (int k = 0; k < radix; k++, to += done)
-        if constexpr (which == LAST || which == ONLY)
-            store(p, at, (p.backward && to != 0 ? p.n - to : to) * p.axis.out, x[k]);
-        else
-            at.shared[position(p, to)] = x[k];
+    if constexpr (which == LAST)
+        write_array<value, radix>(p, pass, at, butterfly, x);
+    else
+        write_shared<value, radix, which>(p, pass, at, butterfly, x);
 }
 
-/* All threads of a block read before any of them writes. Registers that are not set on all ways take room all the
- * time, hence the zeros. */
+/* Where shared memory is read and written, all threads of a block read before any of them writes. Registers that are not
+ * set on all ways take room all the time, hence the zeros. */
 template <class value, int radix, kind which>
 __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
                                         const place<value> &at,
                                         const complex<scalar<value>> *roots) {
     constexpr unsigned each = FFTND__PANEL_BUTTERFLIES(radix);
-    complex<value> x[each][radix] = {};
     unsigned end = at.is_line ? p.passes[pass].butterflies : 0;
+    complex<value> x[each][radix];
 #pragma unroll
-    for (unsigned i = 0; i < each; i++)
-        if (at.row + i * p.rows < end)
-            get<value, radix, which>(p, pass, at, roots, at.row + i * p.rows, x[i]);
-    if constexpr (which == MIDDLE)
+    for (unsigned i = 0; i < each; i++) {
+        unsigned butterfly = at.row + i * p.rows;
+        if (butterfly < end) {
+            get<value, radix, which>(p, pass, at, roots, butterfly, x[i]);
+            if constexpr (which != MIDDLE)
+                put<value, radix, which>(p, pass, at, butterfly, x[i]);
+        } else if constexpr (which == MIDDLE)
+            clear<value, radix>(x[i]);
+    }
+    if constexpr (which == MIDDLE) {
         __syncthreads();
 #pragma unroll
-    for (unsigned i = 0; i < each; i++)
-        if (at.row + i * p.rows < end)
-            put<value, radix, which>(p, pass, at, at.row + i * p.rows, x[i]);
+        for (unsigned i = 0; i < each; i++)
+            if (at.row + i * p.rows < end)
+                put<value, radix, which>(p, pass, at, at.row + i * p.rows, x[i]);
+    }
 }
 
-template <class value, int most, kind which>
+template <class value, int least, int most, kind which>
 __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pass,
                                             const place<value> &at,
                                             const complex<scalar<value>> *roots) {
     switch (p.passes[pass].radix) {
 #define RADIX(radix)                                                                               \
     case radix:                                                                                    \
-        if constexpr (radix <= most)                                                               \
+        if constexpr (least <= radix && radix <= most)                                             \
             do_pass<value, radix, which>(p, pass, at, roots);                                      \
         break;
+        RADIX(1)
         RADIX(2)
         RADIX(3)
         RADIX(4)
@@ -352,63 +436,39 @@ __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pas
     }
 }
 
-template <class value, int first, int rest, int threads>
+template <class value, int least, int first, int rest, int threads>
 __global__ void __launch_bounds__(threads)
     transform_panels(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                      const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
     extern __shared__ double2 memory[];
     const place<value> at =
         find_place<value>(p, in, out, reinterpret_cast<complex<value> *>(memory));
-    if (p.npasses == 1) {
-        choose_pass<value, first, ONLY>(p, 0, at, roots);
-        return;
-    }
-    choose_pass<value, first, FIRST>(p, 0, at, roots);
+    choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
     for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
-        choose_pass<value, rest, MIDDLE>(p, pass, at, roots);
+        choose_pass<value, FFTND__PANEL_MIDDLE, rest, MIDDLE>(p, pass, at, roots);
         __syncthreads();
     }
-    choose_pass<value, rest, LAST>(p, p.npasses - 1, at, roots);
-}
-
-/* ---------------------------------------------------------------- launching */
-
-template <class value, int first, int rest, int threads>
-cudaError_t launch(const fftnd__panels *p, const void *in, void *out, const void *roots,
-                   cudaStream_t stream) {
-    auto kernel = transform_panels<value, first, rest, threads>;
-    typedef complex<scalar<value>> element;
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(p->shared_bytes));
-    if (error != cudaSuccess)
-        return error;
-    kernel<<<p->npanels, p->width * p->rows, p->shared_bytes, stream>>>(
-        static_cast<const element *>(in), static_cast<element *>(out),
-        static_cast<const element *>(roots), *p);
-    return cudaGetLastError();
+    choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
 }
 
 } // namespace
 
-/* Addresses of floats may be between those that two complex numbers can be read from. */
-static bool is_aligned(const void *in, const void *out) {
-    return reinterpret_cast<size_t>(in) % sizeof(float4) == 0 &&
-           reinterpret_cast<size_t>(out) % sizeof(float4) == 0;
-}
-
-int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
-                         const void *roots, void *stream) {
-    static cudaError_t (*const launches[2][FFTND__PANEL_KERNELS])(
-        const fftnd__panels *, const void *, void *, const void *, cudaStream_t) = {
-        {launch<two, FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_THREADS_0>,
-         launch<two, FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_THREADS_1>},
-        {launch<double, FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_THREADS_0>,
-         launch<double, FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_THREADS_1>}};
-    fftnd__panels p = *panels;
-    if (p.adjacent && !is_aligned(in, out)) {
-        p.adjacent = 0;
-        p.second = p.width;
-    }
-    return launches[p.is_double][p.kernel](&p, in, out, roots, static_cast<cudaStream_t>(stream));
+extern "C" int LAUNCH(const fftnd__panels *panels, const void *in, void *out, const void *roots,
+                      void *stream) {
+    constexpr bool is_small = KERNEL == 0;
+    auto kernel = transform_panels < VALUE, is_small ? FFTND__PANEL_LEAST_0 : FFTND__PANEL_LEAST_1,
+         is_small ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
+         is_small ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
+         is_small ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1 > ;
+    typedef complex<scalar<VALUE>> element;
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(panels->shared_bytes));
+    if (error != cudaSuccess)
+        return error;
+    kernel<<<panels->npanels, panels->width * panels->rows, panels->shared_bytes,
+             static_cast<cudaStream_t>(stream)>>>(static_cast<const element *>(in),
+                                                  static_cast<element *>(out),
+                                                  static_cast<const element *>(roots), *panels);
+    return cudaGetLastError();
 }

@@ -23,8 +23,3 @@ const char *fftnd__serial_unavailable(enum redist_space space) {
         return "this build has none (for CUDA devices: build with -Dcuda=enabled)";
     return redist_space_at(library->space)->absent();
 }
-
-size_t fftnd__item_bytes(enum fftnd_precision precision, int real) {
-    size_t bytes = precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
-    return real ? bytes : 2 * bytes;
-}

@@ -59,14 +59,19 @@ struct fftnd__serial {
     int (*execute)(void *plan, void *in, void *out);
 
     /* Multiplies all real numbers in `bytes` bytes. The same. */
-    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, double factor,
+    int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream);
 
     void (*destroy)(void *plan);
 };
 
 /* Bytes of a real or complex element. */
-size_t fftnd__item_bytes(enum fftnd_precision precision, int real);
+static inline size_t fftnd__item_bytes(enum fftnd_precision precision, int real) {
+    static const size_t bytes[] = {[FFTND_DOUBLE] = sizeof(double),
+                                   [FFTND_FLOAT] = sizeof(float),
+                                   [FFTND_LONG_DOUBLE] = sizeof(long double)};
+    return bytes[precision] * (real ? 1 : 2);
+}
 
 /* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);

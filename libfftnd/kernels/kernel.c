@@ -44,8 +44,8 @@ static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_
     kernel->plans[kernel->nplans].to_in = part->out == problem->in;
     kernel->nplans++;
     fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
-    int code = create_variant(kernel, problem, part, 0);
-    return code == REDIST_OK && last.shorter ? create_variant(kernel, problem, part, 1) : code;
+    REDIST_TRY(create_variant(kernel, problem, part, 0));
+    return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
 }
 
 /* The halved axis by itself, and the others only for the modes of it that the array retains. */
@@ -59,8 +59,8 @@ static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel
     others.in = others.out = forward ? together->out : together->in;
     others.before.real = others.step.real = 0;
     others.narrow_axis = halved + problem->transform->batch.shift;
-    int code = create_both(kernel, problem, forward ? &alone : &others);
-    return code == REDIST_OK ? create_both(kernel, problem, forward ? &others : &alone) : code;
+    REDIST_TRY(create_both(kernel, problem, forward ? &alone : &others));
+    return create_both(kernel, problem, forward ? &others : &alone);
 }
 
 /* The axes of one sort out of those of a part. */
@@ -78,15 +78,14 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
                         const struct part *all) {
     const struct fftnd__chain *chain = &problem->transform->chain;
     struct part fourier = *all, r2r = *all;
-    int code = REDIST_OK;
     select_axes(problem->transform, 0, &fourier);
     select_axes(problem->transform, 1, &r2r);
     int apart = all->before.real != all->step.real && fourier.step.naxes > 1 &&
                 chain->modes[chain->halved] < chain->points[chain->halved];
     if (fourier.step.naxes > 0 || r2r.step.naxes == 0)
-        code = (apart ? create_apart : create_both)(kernel, problem, &fourier);
-    if (r2r.step.naxes == 0 || code != REDIST_OK)
-        return code;
+        REDIST_TRY((apart ? create_apart : create_both)(kernel, problem, &fourier));
+    if (r2r.step.naxes == 0)
+        return REDIST_OK;
     if (fourier.step.naxes > 0) {
         r2r.in = r2r.out;
         r2r.before.real = r2r.step.real;
@@ -101,9 +100,9 @@ int fftnd__kernel_create(struct fftnd__kernel *kernel,
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
                                      .is_forward = problem->direction == REDIST_FORWARD};
-    int code = create_mixed(kernel, problem, &part);
-    if (code != REDIST_OK || !step->twiddles)
-        return code;
+    REDIST_TRY(create_mixed(kernel, problem, &part));
+    if (!step->twiddles)
+        return REDIST_OK;
     int columns = problem->transform->batch.shift + 1;
     return fftnd__twiddles_create(problem->transform, problem->direction, step->alignment.start[1],
                                   problem->partition->count[columns], &kernel->twiddles);
@@ -135,12 +134,11 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out) {
-    int code = REDIST_OK;
     fftnd__pad_modes(truncation_in, in);
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
-    for (int i = 0; i < kernel->nplans && code == REDIST_OK; i++) {
-        code = run_plan(kernel, i, is_shorter, in, out);
+    for (int i = 0; i < kernel->nplans; i++) {
+        REDIST_TRY(run_plan(kernel, i, is_shorter, in, out));
         if (i == 0)
             fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out);
     }
@@ -148,7 +146,7 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
         fftnd__twiddles_apply(kernel->twiddles, out);
     fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out);
     fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
-    return code;
+    return REDIST_OK;
 }
 
 /* Scratch of a plan is that of all others of the kernel. */
@@ -163,11 +161,10 @@ size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
 }
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
-    int code = REDIST_OK;
     for (int i = 0; i < 2 * kernel->nplans && kernel->library->set_area != NULL; i++) {
         void *plan = kernel->plans[i / 2].serial[i % 2];
-        if (plan != NULL && code == REDIST_OK)
-            code = kernel->library->set_area(plan, area);
+        if (plan != NULL)
+            REDIST_TRY(kernel->library->set_area(plan, area));
     }
-    return code;
+    return REDIST_OK;
 }

@@ -5,6 +5,7 @@
  * axes are then transformed where the results are, in the caches.
  */
 #include "prefetch.h"
+#include "redist_support.h"
 
 /* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
 enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
@@ -77,9 +78,9 @@ int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *lib
     row.naxes = 1;
     row.axes[0] = problem->axes[last];
     row.nloops = 0;
-    int code = library->create(&row, in, out, &rows->row);
-    if (code != REDIST_OK || last == 0)
-        return code;
+    REDIST_TRY(library->create(&row, in, out, &rows->row));
+    if (last == 0)
+        return REDIST_OK;
     describe_rest(problem, &rest);
     return library->create(&rest, out, out, &rows->rest);
 }
@@ -121,18 +122,15 @@ static void fetch(const char *row, size_t bytes) {
 int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
                     char *out) {
     struct position position = {{0}, 0, 0}, ahead = position;
-    int code = REDIST_OK;
-    for (long long i = -AHEAD; i < rows->count && code == REDIST_OK; i++) {
+    for (long long i = -AHEAD; i < rows->count; i++) {
         if (i + AHEAD < rows->count) {
             fetch(in + ahead.in, rows->bytes);
             go_on(rows, &ahead);
         }
         if (i < 0)
             continue;
-        code = library->execute(rows->row, in + position.in, out + position.out);
+        REDIST_TRY(library->execute(rows->row, in + position.in, out + position.out));
         go_on(rows, &position);
     }
-    if (code == REDIST_OK && rows->rest != NULL)
-        code = library->execute(rows->rest, out, out);
-    return code;
+    return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
 }

@@ -106,24 +106,24 @@ static void change_range(const struct fftnd__block *block, int axis, redist_inde
                  block->memory + (ptrdiff_t)begin * block->stride[axis], partner, numbers, change);
 }
 
-#define ELEMENTS(T)                                                                                \
-    static void clear_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,           \
-                          int numbers) {                                                           \
+#define ELEMENTS(name, T)                                                                          \
+    static void clear_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,        \
+                             int numbers) {                                                        \
         (void)partner;                                                                             \
         for (redist_index i = 0; i < n; i++, at += stride)                                         \
             for (int j = 0; j < numbers; j++)                                                      \
                 ((T *)(void *)at)[j] = 0;                                                          \
     }                                                                                              \
-    static void add_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,             \
-                        int numbers) {                                                             \
+    static void add_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,          \
+                           int numbers) {                                                          \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at, *other = (void *)(at + partner);                                 \
             for (int j = 0; j < numbers; j++)                                                      \
                 mode[j] += other[j];                                                               \
         }                                                                                          \
     }                                                                                              \
-    static void add_conjugate_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,   \
-                                  int numbers) {                                                   \
+    static void add_conjugate_##name(char *at, ptrdiff_t stride, redist_index n,                   \
+                                     ptrdiff_t partner, int numbers) {                             \
         (void)partner, (void)numbers;                                                              \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at;                                                                  \
@@ -131,16 +131,17 @@ static void change_range(const struct fftnd__block *block, int axis, redist_inde
             mode[1] = 0;                                                                           \
         }                                                                                          \
     }                                                                                              \
-    static void share_##T(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,           \
-                          int numbers) {                                                           \
+    static void share_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,        \
+                             int numbers) {                                                        \
         for (redist_index i = 0; i < n; i++, at += stride) {                                       \
             T *mode = (void *)at, *other = (void *)(at + partner);                                 \
             for (int j = 0; j < numbers; j++)                                                      \
                 other[j] = mode[j] /= 2;                                                           \
         }                                                                                          \
     }
-ELEMENTS(double)
-ELEMENTS(float)
+ELEMENTS(double, double)
+ELEMENTS(float, float)
+ELEMENTS(long_double, long double)
 
 struct changes {
     change_line *clear, *add, *add_conjugate, *share;
@@ -148,7 +149,9 @@ struct changes {
 
 static const struct changes changes[] = {
     [FFTND_DOUBLE] = {clear_double, add_double, add_conjugate_double, share_double},
-    [FFTND_FLOAT] = {clear_float, add_float, add_conjugate_float, share_float}};
+    [FFTND_FLOAT] = {clear_float, add_float, add_conjugate_float, share_float},
+    [FFTND_LONG_DOUBLE] = {clear_long_double, add_long_double, add_conjugate_long_double,
+                           share_long_double}};
 
 /* ---------------------------------------------------------------- modes half-way */
 

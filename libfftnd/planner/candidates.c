@@ -18,7 +18,7 @@ static int is_on_device(const struct fftnd__request *request) {
 static void guess_segments(struct fftnd__candidates *candidates) {
     const fftnd_options *options = &candidates->request->options;
     struct fftnd__configuration *guess = &candidates->guess;
-    int cuts = options->fusion != FFTND_FUSION_NEVER && candidates->nranks > 1;
+    int cuts = options->fusion != FFTND_FUSION_NEVER && candidates->request->nranks > 1;
     guess->fused = guess->tiled = 0;
     guess->segments = cuts ? USUAL_SEGMENTS : 1;
     guess->partitions = options->effort != FFTND_ESTIMATE ? guess->segments : 1;
@@ -26,31 +26,31 @@ static void guess_segments(struct fftnd__candidates *candidates) {
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
-static size_t share_bytes(const struct fftnd__request *request, int nranks) {
+static size_t share_bytes(const struct fftnd__request *request) {
     size_t bytes = fftnd__item_bytes(request->precision, 0);
     for (int i = 0; i < request->shape.ndims; i++)
         bytes *= (size_t)fftnd__request_extent(request, i);
-    return bytes / (size_t)nranks;
+    return bytes / (size_t)request->nranks;
 }
 
 /* Which stores bypass the caches. Collective. */
-static int find_threshold(MPI_Comm comm, const struct fftnd__request *request, int nranks,
-                          size_t *nontemporal_bytes) {
+static int find_threshold(const struct fftnd__request *request, size_t *nontemporal_bytes) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
-    size_t bytes = is_on_device(request) ? 0 : share_bytes(request, nranks);
+    size_t bytes = is_on_device(request) ? 0 : share_bytes(request);
     options.effort = request->options.effort != FFTND_ESTIMATE ? REDIST_MEASURE : REDIST_ESTIMATE;
     options.wisdom_file = request->options.wisdom_file;
-    return redist_choose_loops(comm, &options, bytes, nontemporal_bytes);
+    return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
 /* An array that is not much larger than a cache passes through it in few parts: the library does as well by itself as
  * tiles do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on
  * all of them. Collective. */
-static int find_small(MPI_Comm comm, const struct fftnd__request *request, int nranks, int *small) {
+static int find_small(const struct fftnd__request *request, int *small) {
     enum { PARTS = 4 };
-    *small = share_bytes(request, nranks) <= PARTS * redist_find_caches()->second;
-    return redist_agree(comm, redist_check_mpi(redist_insist(
-                                  MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT, MPI_MIN, comm))));
+    *small = share_bytes(request) <= PARTS * redist_find_caches()->second;
+    return redist_agree(
+        request->comm, redist_check_mpi(redist_insist(MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT,
+                                                                    MPI_MIN, request->comm))));
 }
 
 /* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
@@ -63,38 +63,37 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
-int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+int fftnd__candidates_init(struct fftnd__candidates *candidates,
                            const struct fftnd__request *request, int verbose) {
     const fftnd_options *options = &request->options;
     struct fftnd__configuration *guess = &candidates->guess;
     int transposed = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
-    candidates->comm = comm;
     candidates->request = request;
     candidates->verbose = verbose;
     candidates->stage = candidates->next = 0;
-    MPI_Comm_size(comm, &candidates->nranks);
     *guess = (struct fftnd__configuration){
         .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
-        .tiled = candidates->nranks > 1 && !transposed,
+        .tiled = request->nranks > 1 && !transposed,
         .transposed = transposed,
         .tile_bytes =
             options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
         .group_bytes = SIZE_MAX,
         .segments = 1,
         .partitions = 1};
-    int small, code = find_small(comm, request, candidates->nranks, &small);
+    int small;
+    int code = find_small(request, &small);
     guess->untiled =
         !transposed && small && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
-        code = find_threshold(comm, request, candidates->nranks, &guess->nontemporal_bytes);
+        code = find_threshold(request, &guess->nontemporal_bytes);
     if (is_on_device(request))
         guess_segments(candidates);
-    if (candidates->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
+    if (request->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
         guess->tiled = 1;
         guess->group_bytes = redist_find_caches()->second / 2;
     }
     widen_tiles(request, guess);
-    fftnd__grids_guess(request, candidates->nranks, guess);
+    fftnd__grids_guess(request, guess);
     return code;
 }
 
@@ -140,9 +139,9 @@ static int vary_tiles(struct fftnd__candidates *candidates, int i,
 static int vary_grid(struct fftnd__candidates *candidates, int i,
                      struct fftnd__configuration *candidate) {
     struct fftnd__grids *grids = &candidates->grids;
-    if (candidates->nranks == 1 || candidates->request->options.grid != NULL ||
-        (i == 0 && fftnd__grids_find(candidates->comm, candidates->request, candidate->order,
-                                     candidates->verbose, grids) != REDIST_OK) ||
+    if (candidates->request->nranks == 1 || candidates->request->options.grid != NULL ||
+        (i == 0 && fftnd__grids_find(candidates->request, candidate, candidates->verbose, grids) !=
+                       REDIST_OK) ||
         i == grids->count)
         return 0;
     candidate->grid_ndims = grids->list[i].ndims;
@@ -172,7 +171,7 @@ static int vary_order(struct fftnd__candidates *candidates, int i,
                       struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
     int last = request->shape.ndims - 1, n = candidate->grid_ndims, axis = candidate->order[last];
-    if (i > 0 || candidates->nranks == 1)
+    if (i > 0 || request->nranks == 1)
         return 0;
     if (request->has_order || request->options.grid_ndims != 0 || n >= last ||
         request->kind == FFTND_MIXED)
@@ -186,13 +185,13 @@ static int vary_order(struct fftnd__candidates *candidates, int i,
 static int vary_before_exchange(struct fftnd__candidates *candidates, int i,
                                 struct fftnd__configuration *candidate) {
     candidate->before_exchange = !candidate->before_exchange;
-    return i == 0 && candidates->nranks > 1;
+    return i == 0 && candidates->request->nranks > 1;
 }
 
 static int vary_transposed(struct fftnd__candidates *candidates, int i,
                            struct fftnd__configuration *candidate) {
     candidate->transposed = !candidate->transposed;
-    return i == 0 && candidates->nranks > 1 &&
+    return i == 0 && candidates->request->nranks > 1 &&
            candidates->request->options.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
@@ -203,7 +202,8 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
         int segments, partitions;
     } values[] = {{8, 8}, {16, 16}, {2, 2}, {8, 0}, {4, 0}, {2, 0},
                   {1, 0}, {0, 8},   {0, 4}, {0, 2}, {0, 1}};
-    if (candidates->nranks == 1 || candidates->request->options.fusion == FFTND_FUSION_NEVER ||
+    const struct fftnd__request *request = candidates->request;
+    if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
     if (values[i].segments != 0)

@@ -7,14 +7,14 @@
 
 /* ---------------------------------------------------------------- prediction */
 
-double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
-                      const int order[], int grid_ndims, const int grid[]) {
+double fftnd__predict(const redist_model *model, const struct fftnd__request *request,
+                      const struct fftnd__configuration *configuration) {
+    const int *grid = configuration->grid;
     double seconds = 0;
-    for (int dim = grid_ndims - 1, stride = 1; dim >= 0; stride *= grid[dim--])
-        if (fftnd__exchanges(request, order, grid, dim))
-            seconds +=
-                redist_model_seconds(model, nranks, grid[dim], stride,
-                                     fftnd__local_bytes(request, order, grid_ndims, grid, dim));
+    for (int dim = configuration->grid_ndims - 1, stride = 1; dim >= 0; stride *= grid[dim--])
+        if (fftnd__exchanges(request, configuration, dim))
+            seconds += redist_model_seconds(model, request->nranks, grid[dim], stride,
+                                            fftnd__local_bytes(request, configuration, dim));
     return seconds;
 }
 
@@ -37,7 +37,7 @@ static void add_factors(struct fftnd__grids *grids, struct fftnd__grid *grid, in
         }
 }
 
-static void list_all(const struct fftnd__request *request, const int order[], int nranks,
+static void list_all(const struct fftnd__request *request, const int order[],
                      struct fftnd__grids *grids) {
     int fixed = request->options.grid_ndims, least = fixed != 0 ? fixed : 1;
     int most = fftnd__most_grid_ndims(&request->shape, order);
@@ -45,19 +45,11 @@ static void list_all(const struct fftnd__request *request, const int order[], in
     grids->count = 0;
     for (int n = least; n <= most; n++) {
         struct fftnd__grid grid = {.ndims = n};
-        add_factors(grids, &grid, 0, nranks, fixed != 0);
+        add_factors(grids, &grid, 0, request->nranks, fixed != 0);
     }
 }
 
 /* ---------------------------------------------------------------- the model */
-
-static void describe(const struct fftnd__request *request, int nranks, int node_size,
-                     char key[REDIST_WISDOM_BYTES]) {
-    const fftnd_options *options = &request->options;
-    snprintf(key, REDIST_WISDOM_BYTES, "model/ranks=%d/node=%d/space=%d/staging=%d/method=%s",
-             nranks, node_size, (int)options->space, (int)options->staging,
-             options->method != NULL ? options->method : "auto");
-}
 
 static int scan_model(const char *text, redist_model *model) {
     return sscanf(text, "node=%d %lg %lg %lg network %lg %lg %lg", &model->ranks_per_node,
@@ -65,33 +57,30 @@ static int scan_model(const char *text, redist_model *model) {
                   &model->network.start, &model->network.latency, &model->network.bandwidth) == 7;
 }
 
-static int measure_model(MPI_Comm comm, const struct fftnd__request *request, const char *key,
+static int measure_model(const struct fftnd__request *request, const char *key,
                          redist_model *model) {
     char text[REDIST_WISDOM_BYTES];
     redist_options options = REDIST_OPTIONS_DEFAULT;
     options.method = request->options.method;
     options.space = request->options.space;
     options.staging = request->options.staging;
-    int code = redist_model_fit(comm, &options, model);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_model_fit(request->comm, &options, model));
     snprintf(text, sizeof text, "node=%d %.6g %.6g %.6g network %.6g %.6g %.6g",
              model->ranks_per_node, model->node.start, model->node.latency, model->node.bandwidth,
              model->network.start, model->network.latency, model->network.bandwidth);
-    return redist_wisdom_store(comm, request->options.wisdom_file, key, text);
+    return redist_wisdom_store(request->comm, request->options.wisdom_file, key, text);
 }
 
-static int get_model(MPI_Comm comm, const struct fftnd__request *request, int nranks,
-                     redist_model *model) {
+static int get_model(const struct fftnd__request *request, redist_model *model) {
+    const fftnd_options *options = &request->options;
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
     int node_size;
-    int code = redist_node_size(comm, &node_size);
-    describe(request, nranks, node_size, key);
-    if (code == REDIST_OK)
-        code = redist_wisdom_find(comm, request->options.wisdom_file, key, sizeof text, text);
-    if (code != REDIST_OK || scan_model(text, model))
-        return code;
-    return measure_model(comm, request, key, model);
+    REDIST_TRY(redist_node_size(request->comm, &node_size));
+    snprintf(key, sizeof key, "model/ranks=%d/node=%d/space=%d/staging=%d/method=%s",
+             request->nranks, node_size, (int)options->space, (int)options->staging,
+             options->method != NULL ? options->method : "auto");
+    REDIST_TRY(redist_wisdom_find(request->comm, options->wisdom_file, key, sizeof text, text));
+    return scan_model(text, model) ? REDIST_OK : measure_model(request, key, model);
 }
 
 /* ---------------------------------------------------------------- the promising ones */
@@ -120,12 +109,16 @@ static void report(const struct fftnd__grids *grids, int first, int verbose) {
 }
 
 static void keep_promising(const redist_model *model, const struct fftnd__request *request,
-                           const int order[], int nranks, int verbose, struct fftnd__grids *grids) {
+                           const struct fftnd__configuration *configuration, int verbose,
+                           struct fftnd__grids *grids) {
+    struct fftnd__configuration candidate = *configuration;
     int count = 0, rank;
     MPI_Comm_rank(request->comm, &rank);
-    for (int i = 0; i < grids->count; i++)
-        grids->list[i].seconds = fftnd__predict(model, nranks, request, order, grids->list[i].ndims,
-                                                grids->list[i].dims);
+    for (int i = 0; i < grids->count; i++) {
+        candidate.grid_ndims = grids->list[i].ndims;
+        memcpy(candidate.grid, grids->list[i].dims, sizeof candidate.grid);
+        grids->list[i].seconds = fftnd__predict(model, request, &candidate);
+    }
     sort(grids);
     while (count < grids->count &&
            grids->list[count].seconds <= worst_ratio * grids->list[0].seconds)
@@ -147,17 +140,16 @@ static int any_pencil(const struct fftnd__grids *grids) {
 }
 
 /* A method that cannot be fitted is no reason to give up. */
-int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
-                      int verbose, struct fftnd__grids *grids) {
-    int nranks;
-    MPI_Comm_size(comm, &nranks);
-    list_all(request, order, nranks, grids);
+int fftnd__grids_find(const struct fftnd__request *request,
+                      const struct fftnd__configuration *configuration, int verbose,
+                      struct fftnd__grids *grids) {
+    list_all(request, configuration->order, grids);
     if (!any_pencil(grids))
         return REDIST_OK;
     redist_model model = REDIST_MODEL_DEFAULT;
-    int code = get_model(comm, request, nranks, &model);
+    int code = get_model(request, &model);
     if (code == REDIST_OK)
-        keep_promising(&model, request, order, nranks, verbose, grids);
+        keep_promising(&model, request, configuration, verbose, grids);
     return code == REDIST_ERR_METHOD || code == REDIST_ERR_MEMORY ? REDIST_OK : code;
 }
 
@@ -222,9 +214,9 @@ static void try_factors(struct search *search, int dim, int rest) {
         }
 }
 
-static void align_to_nodes(const struct fftnd__request *request, int nranks, const int node_of[],
-                           int ndims, int dims[]) {
-    struct search search = {.nranks = nranks, .ndims = ndims, .node_of = node_of};
+static void align_to_nodes(const struct fftnd__request *request, const int node_of[], int ndims,
+                           int dims[]) {
+    struct search search = {.nranks = request->nranks, .ndims = ndims, .node_of = node_of};
     search.shortest = fftnd__request_extent(request, 0);
     for (int i = 1; i < request->shape.ndims; i++) {
         redist_index extent = fftnd__request_extent(request, i);
@@ -232,17 +224,16 @@ static void align_to_nodes(const struct fftnd__request *request, int nranks, con
     }
     memcpy(search.best, dims, (size_t)ndims * sizeof *dims);
     search.least = sent_between_nodes(&search, dims);
-    try_factors(&search, 0, nranks);
+    try_factors(&search, 0, request->nranks);
     memcpy(dims, search.best, (size_t)ndims * sizeof *dims);
 }
 
 /* ---------------------------------------------------------------- the guess */
 
 /* Whether balanced grid dimensions leave no rank without modes in any stage. */
-static int has_room(const struct fftnd__request *request, const int order[], int grid_ndims,
-                    int nranks) {
+static int has_room(const struct fftnd__request *request, const int order[], int grid_ndims) {
     int dims[REDIST_MAX_NDIMS] = {0};
-    if (MPI_Dims_create(nranks, grid_ndims, dims) != MPI_SUCCESS)
+    if (MPI_Dims_create(request->nranks, grid_ndims, dims) != MPI_SUCCESS)
         return 0;
     const enum fftnd_axis *axes = request->shape.axes;
     for (int i = 0; i < grid_ndims; i++) {
@@ -255,14 +246,14 @@ static int has_room(const struct fftnd__request *request, const int order[], int
     return 1;
 }
 
-static int choose_ndims(const struct fftnd__request *request, const int order[], int nranks) {
+static int choose_ndims(const struct fftnd__request *request, const int order[]) {
     int n = 1, most = fftnd__most_grid_ndims(&request->shape, order);
-    while (n < most && !has_room(request, order, n, nranks))
+    while (n < most && !has_room(request, order, n))
         n++;
     return n < most ? n : most;
 }
 
-void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
+void fftnd__grids_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration) {
     const fftnd_options *options = &request->options;
     int *order = configuration->order, *grid = configuration->grid;
@@ -277,14 +268,14 @@ void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
         is_open &= grid[i] == 0;
     }
     if (ndims == 0)
-        ndims = choose_ndims(request, order, nranks);
+        ndims = choose_ndims(request, order);
     configuration->grid_ndims = ndims;
-    MPI_Dims_create(nranks, ndims, grid);
+    MPI_Dims_create(request->nranks, ndims, grid);
     int nnodes;
     const int *node_of;
     if (ndims > 1 && is_open &&
-        redist_nodes(request->comm, request->options.by_node, &nnodes, &node_of) == REDIST_OK &&
+        redist_nodes(request->user_comm, options->by_node, &nnodes, &node_of) == REDIST_OK &&
         nnodes > 1)
-        align_to_nodes(request, nranks, node_of, ndims, grid);
+        align_to_nodes(request, node_of, ndims, grid);
     fftnd__order_guess(request, configuration);
 }

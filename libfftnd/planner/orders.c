@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chain sends, and the order of axes whose chain sends least. */
+#include "../backends/serial.h"
 #include "planner.h"
 
 #include <string.h>
@@ -14,14 +15,16 @@ static double largest_part(redist_index n, int nparts) {
 
 /* How many ranks share the axis at a place of the order when grid dimension `dim` exchanges, and dimensions behind it
  * have done so. */
-static int find_sharing(const struct fftnd__request *request, const int order[], int grid_ndims,
-                        const int grid[], int dim, int place) {
+static int find_sharing(const struct fftnd__request *request,
+                        const struct fftnd__configuration *configuration, int dim, int place) {
     const enum fftnd_axis *axes = request->shape.axes;
-    if (place <= dim || (place < grid_ndims && fftnd__stays_split(axes, order[place])))
+    const int *order = configuration->order, *grid = configuration->grid;
+    int n = configuration->grid_ndims;
+    if (place <= dim || (place < n && fftnd__stays_split(axes, order[place])))
         return grid[place];
-    for (int i = dim + 1; i < grid_ndims; i++)
+    for (int i = dim + 1; i < n; i++)
         if (!fftnd__stays_split(axes, order[i]) &&
-            fftnd__place_split_next(axes, order, grid_ndims, i) == place)
+            fftnd__place_split_next(axes, order, n, i) == place)
             return grid[i];
     return 1;
 }
@@ -38,32 +41,34 @@ static int is_real(const struct fftnd__request *request, const int order[], int 
     return 1;
 }
 
-double fftnd__local_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
-                          const int grid[], int dim) {
-    double bytes = (request->precision == FFTND_DOUBLE ? 8.0 : 4.0) *
-                   (is_real(request, order, dim) ? 1 : 2) * request->options.batch;
+double fftnd__local_bytes(const struct fftnd__request *request,
+                          const struct fftnd__configuration *configuration, int dim) {
+    const int *order = configuration->order;
+    double bytes = (double)fftnd__item_bytes(request->precision, is_real(request, order, dim)) *
+                   request->options.batch;
     for (int i = 0; i < request->shape.ndims; i++) {
         redist_index extent =
             i <= dim ? request->shape.points[order[i]] : fftnd__request_extent(request, order[i]);
-        bytes *= largest_part(extent, find_sharing(request, order, grid_ndims, grid, dim, i));
+        bytes *= largest_part(extent, find_sharing(request, configuration, dim, i));
     }
     return bytes;
 }
 
 /* ---------------------------------------------------------------- the least of all orders */
 
-int fftnd__exchanges(const struct fftnd__request *request, const int order[], const int grid[],
-                     int dim) {
-    return grid[dim] > 1 && !fftnd__stays_split(request->shape.axes, order[dim]);
+int fftnd__exchanges(const struct fftnd__request *request,
+                     const struct fftnd__configuration *configuration, int dim) {
+    return configuration->grid[dim] > 1 &&
+           !fftnd__stays_split(request->shape.axes, configuration->order[dim]);
 }
 
-static double sent_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
-                         const int grid[]) {
+static double sent_bytes(const struct fftnd__request *request,
+                         const struct fftnd__configuration *configuration) {
     double sum = 0;
-    for (int dim = 0; dim < grid_ndims; dim++)
-        if (fftnd__exchanges(request, order, grid, dim))
-            sum +=
-                fftnd__local_bytes(request, order, grid_ndims, grid, dim) * (1 - 1.0 / grid[dim]);
+    for (int dim = 0; dim < configuration->grid_ndims; dim++)
+        if (fftnd__exchanges(request, configuration, dim))
+            sum += fftnd__local_bytes(request, configuration, dim) *
+                   (1 - 1.0 / configuration->grid[dim]);
     return sum;
 }
 
@@ -91,20 +96,20 @@ static int permute(int n, int places[]) {
 static void take_least(const struct fftnd__request *request,
                        struct fftnd__configuration *configuration) {
     const struct fftnd__shape *shape = &request->shape;
-    int usual[REDIST_MAX_NDIMS], places[REDIST_MAX_NDIMS], order[REDIST_MAX_NDIMS];
-    int n = configuration->grid_ndims;
-    memcpy(usual, configuration->order, sizeof usual);
+    const struct fftnd__configuration usual = *configuration;
+    struct fftnd__configuration trial = usual;
+    int places[REDIST_MAX_NDIMS];
     for (int i = 0; i < shape->ndims; i++)
         places[i] = i;
-    double least = sent_bytes(request, usual, n, configuration->grid);
+    double least = sent_bytes(request, &usual);
     while (least > 0 && permute(shape->ndims, places)) {
         for (int i = 0; i < shape->ndims; i++)
-            order[i] = usual[places[i]];
-        double bytes = sent_bytes(request, order, n, configuration->grid);
-        if (fftnd__most_grid_ndims(shape, order) < n || bytes >= least)
+            trial.order[i] = usual.order[places[i]];
+        double bytes = sent_bytes(request, &trial);
+        if (fftnd__most_grid_ndims(shape, trial.order) < usual.grid_ndims || bytes >= least)
             continue;
         least = bytes;
-        memcpy(configuration->order, order, sizeof order);
+        *configuration = trial;
     }
 }
 

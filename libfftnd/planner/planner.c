@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 4 };
+enum { SWEEPS = 4, REMARK_BYTES = 600 };
 
 struct search {
     MPI_Comm comm;
@@ -48,8 +48,8 @@ static int out_of_time(const struct search *search) {
 
 /* Waits for what was only enqueued. */
 static int finish(const struct search *search, struct fftnd__engine *engine) {
-    int code = redist_space_at(search->space)->stream_wait(search->request->options.stream);
-    return code == REDIST_OK ? fftnd__engine_query(engine) : code;
+    REDIST_TRY(redist_space_at(search->space)->stream_wait(search->request->options.stream));
+    return fftnd__engine_query(engine);
 }
 
 /* Back even if forth has failed: the peers may not know, and would wait. */
@@ -129,6 +129,14 @@ static int is_faster(const struct search *search, double seconds) {
     return search->best_seconds < 0 || seconds < worthwhile * search->best_seconds;
 }
 
+/* For how long the device waits for a peer, in a candidate: one that hangs is not to take the patience of the plan. */
+static double find_patience(const fftnd_options *options) {
+    double enough = 4 * options->plan_seconds;
+    enough = enough > 1 ? enough : 1;
+    return options->wait_seconds > 0 && options->wait_seconds < enough ? options->wait_seconds
+                                                                       : enough;
+}
+
 /* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
  * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
  * ranks. */
@@ -136,25 +144,29 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
     struct fftnd__request request = *search->request;
     request.options.user_workspace = 0;
     request.options.verbose = 0;
+    request.options.wait_seconds = find_patience(&request.options);
     struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
     if (redist_agree(search->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY) != REDIST_OK) {
         redist_release(engine);
         return;
     }
     double seconds = -1;
-    const char *failure = " could not be set up";
+    const char *failure = " could not be set up: ";
     int code = fftnd__engine_create(engine, &request, candidate);
     if (code == REDIST_OK) {
         code = time_engine(search, engine, &seconds);
-        failure = code == REDIST_OK ? "" : " failed while it was timed";
+        failure = " failed while it was timed: ";
     }
+    char remark[REMARK_BYTES] = "";
+    if (code != REDIST_OK)
+        snprintf(remark, sizeof remark, "%s%s", failure, redist_error_message());
     struct fftnd__configuration taken = *candidate;
     taken.fused = engine->is_fused;
     if (code == REDIST_OK && is_faster(search, seconds)) {
         search->best = taken;
         search->best_seconds = seconds;
     }
-    report(search, &taken, code == REDIST_OK ? seconds : -1, failure);
+    report(search, &taken, code == REDIST_OK ? seconds : -1, remark);
     fftnd__engine_destroy(engine);
     redist_release(engine);
 }
@@ -186,9 +198,7 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
 static int make_key(const struct fftnd__request *request, char key[FFTND__CONFIGURATION_BYTES]) {
     const fftnd_options *options = &request->options;
     int node_size;
-    int code = redist_node_size(request->comm, &node_size);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_node_size(request->user_comm, &node_size));
     key[0] = '\0';
     fftnd__append(key, "fft/ranks=%d/node=%d/kind=%d/precision=%d/sizes=", request->nranks,
                   node_size, (int)request->kind, (int)request->precision);
@@ -228,22 +238,22 @@ static void store(const struct search *search, const char *key) {
 }
 
 static int recall_or_measure(struct search *search, struct fftnd__candidates *candidates,
-                             int *remembered) {
+                             int recalls, int *remembered) {
     char key[FFTND__CONFIGURATION_BYTES], text[FFTND__CONFIGURATION_BYTES] = "";
     struct fftnd__configuration found = search->best;
-    int code = make_key(search->request, key);
-    if (code == REDIST_OK && *remembered)
-        code = redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
-                                  sizeof text, text);
-    *remembered = code == REDIST_OK && fftnd__configuration_scan(text, search->request, &found);
+    REDIST_TRY(make_key(search->request, key));
+    if (recalls)
+        REDIST_TRY(redist_wisdom_find(search->comm, search->request->options.wisdom_file, key,
+                                      sizeof text, text));
+    *remembered = fftnd__configuration_scan(text, search->request, &found);
     if (*remembered) {
         search->best = found;
         report(search, &found, -1, "  <- remembered");
-    } else if (code == REDIST_OK) {
+    } else {
         measure(search, candidates);
         store(search, key);
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- choosing */
@@ -271,25 +281,22 @@ static int take_dictated(struct search *search, int *dictated) {
     return code;
 }
 
-int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+int fftnd__planner_choose(const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered) {
     const fftnd_options *options = &request->options;
-    struct search search = {.comm = comm,
+    struct search search = {.comm = request->comm,
                             .request = request,
                             .space = options->space,
                             .best_seconds = -1,
                             .verbose = is_verbose(options)};
     struct fftnd__candidates candidates;
-    int code = fftnd__candidates_init(&candidates, comm, request, search.verbose);
+    int dictated, recalls = *remembered;
+    *remembered = 0;
+    REDIST_TRY(fftnd__candidates_init(&candidates, request, search.verbose));
     search.best = candidates.guess;
-    int dictated = 0;
-    int measures = options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options);
-    if (code == REDIST_OK)
-        code = take_dictated(&search, &dictated);
-    if (code == REDIST_OK && !dictated && measures)
-        code = recall_or_measure(&search, &candidates, remembered);
-    else
-        *remembered = 0;
+    REDIST_TRY(take_dictated(&search, &dictated));
+    if (!dictated && options->effort != FFTND_ESTIMATE && !fftnd__offload_wanted(options))
+        REDIST_TRY(recall_or_measure(&search, &candidates, recalls, remembered));
     *configuration = search.best;
-    return code;
+    return REDIST_OK;
 }

@@ -6,9 +6,8 @@
 #include "../configuration.h"
 
 /* Chooses by the request's effort, among what its options leave open. *remembered: in: whether what was measured
- * before may decide; out: whether it has. Collective on `comm`, the library's own communicator of the request's
- * ranks. */
-int fftnd__planner_choose(MPI_Comm comm, const struct fftnd__request *request,
+ * before may decide; out: whether it has. Collective. */
+int fftnd__planner_choose(const struct fftnd__request *request,
                           struct fftnd__configuration *configuration, int *remembered);
 
 /* ---------------------------------------------------------------- grids.c: process grids */
@@ -28,24 +27,25 @@ struct fftnd__grids {
 /* Sets order and grid: as the user wants, and what is left open by the smallest number of grid dimensions
  * that leaves no rank without modes. Over several nodes it is the grid with which a rank sends least to other
  * nodes, unless a dimension exceeded the shortest axis. The same on all ranks. */
-void fftnd__grids_guess(const struct fftnd__request *request, int nranks,
+void fftnd__grids_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration);
 
-/* Grids that the user left open, for axes in this order: any number of dimensions, any factors. Where they
+/* Grids that the user left open, for axes in the order of a configuration: any number of dimensions, any factors. Where they
  * differ in more than which axis is split, the communication model sorts them and leaves out those
  * that are predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
-int fftnd__grids_find(MPI_Comm comm, const struct fftnd__request *request, const int order[],
-                      int verbose, struct fftnd__grids *grids);
+int fftnd__grids_find(const struct fftnd__request *request,
+                      const struct fftnd__configuration *configuration, int verbose,
+                      struct fftnd__grids *grids);
 
 /* ---------------------------------------------------------------- orders.c: what a chain sends */
 
 /* Whether grid dimension `dim` exchanges at all. */
-int fftnd__exchanges(const struct fftnd__request *request, const int order[], const int grid[],
-                     int dim);
+int fftnd__exchanges(const struct fftnd__request *request,
+                     const struct fftnd__configuration *configuration, int dim);
 
 /* Bytes of the largest local array before the exchange of grid dimension `dim`. */
-double fftnd__local_bytes(const struct fftnd__request *request, const int order[], int grid_ndims,
-                          const int grid[], int dim);
+double fftnd__local_bytes(const struct fftnd__request *request,
+                          const struct fftnd__configuration *configuration, int dim);
 
 /* Takes the user's order, or, where each axis has a kind of its own, one that sends least on this grid; else the
  * order stays. */
@@ -55,22 +55,21 @@ void fftnd__order_guess(const struct fftnd__request *request,
 /* ---------------------------------------------------------------- predictions */
 
 /* Seconds of the exchanges in one direction, by a communication model (Egger, section 2.5.3). */
-double fftnd__predict(const redist_model *model, int nranks, const struct fftnd__request *request,
-                      const int order[], int grid_ndims, const int grid[]);
+double fftnd__predict(const redist_model *model, const struct fftnd__request *request,
+                      const struct fftnd__configuration *configuration);
 
 /* ---------------------------------------------------------------- candidates.c: what is tried */
 
 struct fftnd__candidates {
-    MPI_Comm comm;
     const struct fftnd__request *request;
-    int nranks, verbose;
+    int verbose;
     struct fftnd__configuration guess;
     int stage, next; /* how far they are: one number of a configuration after the other */
     struct fftnd__grids grids;
 };
 
 /* Makes the guess: what estimating takes, and where measuring starts. Collective. */
-int fftnd__candidates_init(struct fftnd__candidates *candidates, MPI_Comm comm,
+int fftnd__candidates_init(struct fftnd__candidates *candidates,
                            const struct fftnd__request *request, int verbose);
 
 /* The next variation of the best configuration so far, which may be that one again. Returns 0 when there are

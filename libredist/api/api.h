@@ -41,8 +41,8 @@ int redist__check_exchange(const struct redist__request *request, const redist_i
 int redist__check_box(const struct redist__request *request, const redist_index sizes[],
                       const char *name, const redist_box *box);
 
-/* This rank's box against those of later ranks. */
-int redist__check_disjoint(const struct redist__request *request, const char *name,
+/* This rank's box of a side against those of later ranks, in the boxes of both sides of all ranks. */
+int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]);
 
 /* Compares with the other ranks what must agree; `sizes` are the global extents. Collective. */

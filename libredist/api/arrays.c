@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays that peers can map, in any space; where the arrays of a plan live, and which of them peers can map. */
+#include "../copy/copy.h"
 #include "../runtime/local.h"
 #include "api.h"
 
-#include <string.h>
+#include <limits.h>
 
 /* ---------------------------------------------------------------- redist_alloc */
 
@@ -20,19 +21,14 @@ static int check_alloc(const char *function, size_t bytes, void *const *array) {
 
 static int alloc_in(const char *function, MPI_Comm comm, enum redist_space space, size_t bytes,
                     void **array) {
-    int code = redist_check_comm_in(function, comm);
-    if (code != REDIST_OK)
-        return code;
-    code = check_alloc(function, bytes, array);
+    const redist_shared_value shared = {"space", (long long)space};
+    struct redist__context *context;
+    REDIST_TRY(redist_check_comm_in(function, comm));
+    int code = check_alloc(function, bytes, array);
     if (code == REDIST_OK)
         code = redist__space_check(function, space);
-    const redist_shared_value shared = {"space", (long long)space};
-    code = redist_agree_values_in(function, comm, code, 1, &shared);
-    struct redist__context *context;
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist_agree_values_in(function, comm, code, 1, &shared));
+    REDIST_TRY(redist__context_get(comm, &context));
     code = redist_space_at((enum redist_space)space)->create(context, bytes, array);
     if (code != REDIST_OK)
         redist__context_release(context);
@@ -48,16 +44,16 @@ int redist_alloc_in(MPI_Comm comm, enum redist_space space, size_t bytes, void *
 }
 
 int redist_alloc_local(size_t bytes, void **array) {
-    int code = check_alloc(__func__, bytes, array);
-    return code == REDIST_OK ? redist__local_create(bytes, array) : code;
+    REDIST_TRY(check_alloc(__func__, bytes, array));
+    return redist__local_create(bytes, array);
 }
 
 /* The context of the array's allocation; NULL if no space has such an array. */
 static struct redist__context *remove_array(const void *array) {
     struct redist__context *context = NULL;
-    for (int id = REDIST_SPACE_HOST;
-         context == NULL && redist_space_at((enum redist_space)id) != NULL; id++)
-        context = redist_space_at((enum redist_space)id)->remove(array);
+    for (int id = REDIST_SPACE_HOST; context == NULL && id < redist__space_count(); id++)
+        if (redist_space_at((enum redist_space)id) != NULL)
+            context = redist_space_at((enum redist_space)id)->remove(array);
     return context;
 }
 
@@ -121,7 +117,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     const struct redist__context *context = problem->context;
     int own, code = find_own_space(request, problem, &own);
     const int unknown = REDIST_SPACE_AUTO;
-    int vote[3] = {own, own != unknown ? -own : -REDIST_SPACE_CUDA - 1, code != REDIST_OK};
+    int vote[3] = {own, own != unknown ? -own : -redist__space_count(), code != REDIST_OK};
     int voted = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])
@@ -160,7 +156,7 @@ static void export_arrays(const struct redist__request *request,
 }
 
 static int find_reachable(const struct redist__request *request,
-                          const struct redist__problem *problem, int reachable[HANDLES]) {
+                          const struct redist__problem *problem, long long reachable[HANDLES]) {
     const struct redist__context *context = problem->context;
     const struct redist__space *space = problem->space;
     struct redist__memory_handle *handles =
@@ -181,40 +177,56 @@ static int find_reachable(const struct redist__request *request,
     return code;
 }
 
-/* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed. */
-enum { DEVICE = HANDLES, DONE, ANSWERS };
+/* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed; whether the
+ * best loops are known. Then sizes, of which the largest counts, with a minus: of the largest array, and that from which
+ * arrays are stored past the caches. */
+enum { DEVICE = HANDLES, DONE, LOOPS, LARGEST, NONTEMPORAL, ANSWERS };
 
-/* What the methods may assume of the arrays on all ranks, who all take part whatever happens on one. */
-static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
-    const struct redist__context *context = problem->context;
+static long long as_answer(size_t bytes) {
+    return bytes < LLONG_MAX ? -(long long)bytes : -LLONG_MAX;
+}
+
+static void answer(const struct redist__request *request, const struct redist__problem *problem,
+                   long long mine[ANSWERS]) {
     const redist_options *options = &request->options;
     const enum redist_binding later[2] = {options->bind_a, options->bind_b};
-    int mapped[] = {0, 0, 1, 1, 0}, agreed[] = {0, 0, 0, 0, 0};
-    unsigned long long bytes = 0;
+    mine[LOCAL] = mine[DEVICE] = 1;
     for (int side = 0; side < 2; side++) {
         size_t own = problem->transfer->side[side].bytes;
         struct redist__memory_handle handle =
             problem->space->export_memory(request->arrays[side], own);
-        mapped[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
-                       (later[side] == REDIST_BIND_AT_PLAN && (own == 0 || handle.key != 0));
-        mapped[DEVICE] &= later[side] == REDIST_BIND_AT_EXECUTION || mapped[side];
-        bytes = own > bytes ? own : bytes;
+        mine[side] = later[side] == REDIST_BIND_AT_EXECUTION_MAPPED ||
+                     (later[side] == REDIST_BIND_AT_PLAN && (own == 0 || handle.key != 0));
+        mine[DEVICE] &= later[side] == REDIST_BIND_AT_EXECUTION || mine[side];
+        mine[LARGEST] = as_answer(own) < mine[LARGEST] ? as_answer(own) : mine[LARGEST];
     }
-    int code = find_reachable(request, problem, mapped);
-    mapped[DONE] = code == REDIST_OK;
-    redist__note_mpi(&code, redist_insist(MPI_Allreduce(mapped, agreed, ANSWERS, MPI_INT, MPI_MIN,
-                                                        context->comm)));
-    redist__note_mpi(&code,
-                     redist_insist(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG_LONG,
-                                                 MPI_MAX, context->comm)));
+    mine[LOOPS] = redist__copy_is_set();
+    mine[NONTEMPORAL] = as_answer(redist__copy_table()->nontemporal_bytes);
+}
+
+/* What the methods may assume on all ranks, who all take part whatever happens on one. */
+static int find_mapped(const struct redist__request *request, struct redist__problem *problem) {
+    const struct redist__context *context = problem->context;
+    long long mine[ANSWERS] = {0}, agreed[ANSWERS] = {0};
+    answer(request, problem, mine);
+    int code = find_reachable(request, problem, mine);
+    mine[DONE] = code == REDIST_OK;
+    redist__note_mpi(&code, redist_insist(MPI_Allreduce(mine, agreed, ANSWERS, MPI_LONG_LONG,
+                                                        MPI_MIN, context->comm)));
     if (code != REDIST_OK || !agreed[DONE])
         return redist_agree(context->comm, code);
     if (!agreed[LOCAL])
-        redist__local_hide();
-    memcpy(problem->mapped, agreed, sizeof problem->mapped);
-    problem->largest_bytes = bytes;
+        redist__local_note_unreachable();
+    problem->reaches_local = agreed[LOCAL] != 0;
+    for (int side = 0; side < 2; side++)
+        problem->mapped[side] = agreed[side] != 0;
+    problem->largest_bytes = (size_t)-agreed[LARGEST];
+    problem->knows_loops = agreed[LOOPS] != 0;
+    if (problem->nontemporal_bytes == 0)
+        problem->nontemporal_bytes = (size_t)-agreed[NONTEMPORAL];
     /* MPI libraries have the same means to map device memory, and worse ways out */
-    if (problem->space->asynchronous && options->staging == REDIST_STAGING_AUTO && !agreed[DEVICE])
+    if (problem->space->asynchronous && request->options.staging == REDIST_STAGING_AUTO &&
+        !agreed[DEVICE])
         problem->staged = 1;
     return REDIST_OK;
 }

@@ -21,9 +21,8 @@ enum { SUITS_ALL = (1 << KEPT) - 1, NOBODY_FAILED = 1 << KEPT, ALL_FAILED = 2 <<
 struct key {
     int axes[2];
     redist_index sizes[2][REDIST_MAX_NDIMS];
-    uint64_t memory[2]; /* the allocations that peers can map, 0 = they cannot */
-    uint64_t base[2];   /* of these, on devices */
-    uint64_t type;      /* number of a datatype that can be freed; 0 = it cannot */
+    struct redist__memory_handle memory[2]; /* the allocations that peers can map */
+    uint64_t type; /* number of a datatype that can be freed; 0 = it cannot */
     unsigned wisdom;
 };
 
@@ -120,7 +119,7 @@ static int is_same_memory(const struct kept *kept, const struct call *call, int 
         space->check_array("redist_exchange", side == 0 ? "a" : "b", array) != REDIST_OK)
         return 0;
     struct redist__memory_handle handle = space->export_memory(array, bytes);
-    return handle.key == kept->key.memory[side] && handle.base == kept->key.base[side];
+    return handle.key == kept->key.memory[side].key && handle.base == kept->key.memory[side].base;
 }
 
 static int are_separate(const struct kept *kept, const struct call *call) {
@@ -197,11 +196,9 @@ static struct key describe(const redist_plan *plan, const struct call *call) {
                       .type = number_type(call->datatype),
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
-        struct redist__memory_handle handle =
+        key.memory[side] =
             plan->problem.space->export_memory(call->arrays[side], plan->transfer.side[side].bytes);
         memcpy(key.sizes[side], call->sizes[side], (size_t)call->ndims * sizeof(redist_index));
-        key.memory[side] = handle.key;
-        key.base[side] = handle.base;
     }
     return key;
 }

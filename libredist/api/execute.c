@@ -50,10 +50,12 @@ static int check_mapped(const char *function, const redist_plan *plan, const cha
     const struct redist__space *space = plan->problem.space;
     if (bytes == 0 || (space->asynchronous && plan->request.options.skip_agreement))
         return REDIST_OK; /* a question to the driver may fail, on this rank alone */
-    int code = space->check_array(function, name, array);
-    if (code != REDIST_OK || !plan->problem.mapped[side] ||
-        space->export_memory(array, bytes).key != 0)
-        return code;
+    REDIST_TRY(space->check_array(function, name, array));
+    const struct redist__memory_handle handle = space->export_memory(array, bytes);
+    int is_local = !space->asynchronous && handle.owner.number != 0;
+    if (!plan->problem.mapped[side] ||
+        (handle.key != 0 && (!is_local || plan->problem.reaches_local)))
+        return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT,
                           space->asynchronous
                               ? "%s = %p cannot be mapped by peers, as the plan expects"
@@ -169,16 +171,14 @@ int redist_plan_wait(redist_plan *plan) {
 
 static int open_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles,
                       void *array) {
-    int code = check_start(function, plan, REDIST_FORWARD, tiles), side = tiles == REDIST_PUT;
+    int side = tiles == REDIST_PUT;
     const char *name = side ? "destination" : "source";
-    if (code == REDIST_OK && array == NULL && plan->transfer.side[side].bytes != 0)
-        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
-    if (code == REDIST_OK && side == 1)
-        code = check_destination(function, plan, side, array);
-    if (code == REDIST_OK)
-        code = check_mapped(function, plan, name, side, array);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(check_start(function, plan, REDIST_FORWARD, tiles));
+    if (array == NULL && plan->transfer.side[side].bytes != 0)
+        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL", name);
+    if (side == 1)
+        REDIST_TRY(check_destination(function, plan, side, array));
+    REDIST_TRY(check_mapped(function, plan, name, side, array));
     redist__timer_begin(plan->problem.timer, 1);
     plan->transport.candidate.method->open(plan->transport.state, array);
     redist__timer_end(plan->problem.timer);
@@ -194,21 +194,29 @@ static int check_open(const char *function, const redist_plan *plan, enum redist
     return REDIST_OK;
 }
 
-static int check_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
-                      const redist_index start[], const redist_index count[]) {
-    int code = check_open(function, plan, tiles);
-    if (code == REDIST_OK && (start == NULL || count == NULL))
-        code = redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
-                              start == NULL ? "start" : "count");
-    for (int i = 0; code == REDIST_OK && i < plan->transfer.ndims; i++) {
+/* The tile of a call's arguments. */
+static int read_tile(const char *function, const redist_plan *plan, enum redist_tiles tiles,
+                     const redist_index start[], const redist_index count[],
+                     const ptrdiff_t stride[], const void *data, struct redist__tile *tile) {
+    REDIST_TRY(check_open(function, plan, tiles));
+    if (start == NULL || count == NULL || stride == NULL)
+        return redist_fail_in(function, REDIST_ERR_NULL, "%s = NULL",
+                              start == NULL   ? "start"
+                              : count == NULL ? "count"
+                                              : "stride");
+    tile->data = (char *)(size_t)data;
+    for (int i = 0; i < plan->transfer.ndims; i++) {
         redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
-            code = redist_fail_in(
+            return redist_fail_in(
                 function, REDIST_ERR_SIZE,
                 "start[%d] = %lld and count[%d] = %lld do not lie in the extent %lld", i,
                 (long long)start[i], i, (long long)count[i], (long long)extent);
+        tile->start[i] = start[i];
+        tile->count[i] = count[i];
+        tile->stride[i] = stride[i];
     }
-    return code;
+    return REDIST_OK;
 }
 
 int redist__close_tiles(const char *function, redist_plan *plan, enum redist_tiles tiles) {
@@ -255,16 +263,16 @@ static int move(redist_plan *plan, move_tile *move_one, const struct redist__til
 
 int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
                     const void *tile, const ptrdiff_t stride[]) {
-    int code = check_tile(__func__, plan, REDIST_PUT, start, count);
-    const struct redist__tile put = {start, count, (char *)(size_t)tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->put, &put) : code;
+    struct redist__tile put;
+    REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, stride, tile, &put));
+    return move(plan, plan->transport.candidate.method->put, &put);
 }
 
 int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_index count[],
                     void *tile, const ptrdiff_t stride[]) {
-    int code = check_tile(__func__, plan, REDIST_GET, start, count);
-    const struct redist__tile get = {start, count, tile, stride};
-    return code == REDIST_OK ? move(plan, plan->transport.candidate.method->get, &get) : code;
+    struct redist__tile get;
+    REDIST_TRY(read_tile(__func__, plan, REDIST_GET, start, count, stride, tile, &get));
+    return move(plan, plan->transport.candidate.method->get, &get);
 }
 
 /* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
@@ -287,10 +295,16 @@ int redist_plan_put_progress(redist_plan *plan) {
     return poll_tiles(plan, NULL);
 }
 
+static int check_partitions(const char *function, const redist_plan *plan) {
+    REDIST_TRY(check_open(function, plan, REDIST_PUT));
+    if (plan->problem.partitions > 1)
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE,
+                          "the plan was made without options.partitions");
+}
+
 int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
-    REDIST_TRY(check_open(__func__, plan, REDIST_PUT));
-    if (plan->problem.partitions <= 1)
-        return redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
+    REDIST_TRY(check_partitions(__func__, plan));
     if (plan->problem.asynchronous)
         return redist_fail(REDIST_ERR_STATE, "the plan was made with options.asynchronous: call "
                                              "redist_plan_put_wait");
@@ -302,7 +316,7 @@ int redist_plan_put_arrived(redist_plan *plan, int *partitions) {
 /* The host waits where no stream does it. */
 static int wait_for_partitions(redist_plan *plan, int partitions) {
     int arrived = 0, code = REDIST_OK;
-    if (plan->problem.asynchronous)
+    if (plan->problem.asynchronous && partitions > 0)
         REDIST_TRY(plan->transport.candidate.method->await(plan->transport.state, partitions));
     while (!plan->problem.asynchronous && arrived < partitions && code == REDIST_OK)
         code = poll_tiles(plan, &arrived);
@@ -310,20 +324,17 @@ static int wait_for_partitions(redist_plan *plan, int partitions) {
 }
 
 int redist_plan_put_wait(redist_plan *plan, int partitions) {
-    int code = check_open(__func__, plan, REDIST_PUT);
-    if (code == REDIST_OK && plan->problem.partitions <= 1)
-        code = redist_fail(REDIST_ERR_STATE, "the plan was made without options.partitions");
-    if (code == REDIST_OK && (partitions < 0 || partitions > plan->problem.partitions))
-        code = redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
+    REDIST_TRY(check_partitions(__func__, plan));
+    if (partitions < 0 || partitions > plan->problem.partitions)
+        return redist_fail(REDIST_ERR_ARGUMENT, "partitions = %d is not in 0..%d", partitions,
                            plan->problem.partitions);
-    return code == REDIST_OK ? wait_for_partitions(plan, partitions) : code;
+    return wait_for_partitions(plan, partitions);
 }
 
 int redist_plan_break(redist_plan *plan, int code) {
-    int alive = redist__check_plan(__func__, plan);
-    if (alive == REDIST_OK)
-        redist__failure_note(&plan->failure, code);
-    return alive;
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    redist__failure_note(&plan->failure, code);
+    return REDIST_OK;
 }
 
 int redist_plan_put_end(redist_plan *plan) {
@@ -337,9 +348,7 @@ int redist_plan_get_end(redist_plan *plan) {
 /* ---------------------------------------------------------------- questions */
 
 int redist_plan_query(redist_plan *plan) {
-    int code = redist__check_plan(__func__, plan);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
     if (plan->transport.candidate.method->query != NULL)
         plan->transport.candidate.method->query(plan->transport.state);
     return redist__failure_report(&plan->failure);
@@ -373,10 +382,8 @@ int redist_plan_get_method(const redist_plan *plan, const char **method) {
 }
 
 int redist_plan_get_phases(const redist_plan *plan, redist_phases *phases) {
-    int code = redist__check_plan(__func__, plan);
     redist_phases own;
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_plan(__func__, plan));
     redist__timer_read(&plan->timer, &own);
     return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
 }

@@ -10,6 +10,7 @@ enum { KEPT_UNUSED = 2 };
 
 /* The communicators of one grid shape, shared by all grids of this shape. */
 struct redist__grid_entry {
+    struct redist__kept kept;
     int users;                   /* grids */
     unsigned long long released; /* the number of the release that left it unused */
     int ndims, by_node;
@@ -17,14 +18,6 @@ struct redist__grid_entry {
     int coords[REDIST_MAX_NDIMS];
     MPI_Comm comm;
     MPI_Comm subcomms[REDIST_MAX_NDIMS];
-    struct redist__grid_entry *next;
-};
-
-/* What a context keeps of them. */
-struct grids {
-    struct redist__kept kept;
-    struct redist__grid_entry *first;
-    unsigned long long released; /* so far, of entries that became unused */
 };
 
 struct redist_grid {
@@ -62,6 +55,13 @@ static int check_dims(const char *function, int size, int ndims, const int dims[
     return REDIST_OK;
 }
 
+static int check_grid_arguments(const char *function, int size, int ndims, const int dims[],
+                                redist_grid **grid) {
+    REDIST_TRY(check_ndims(function, ndims));
+    REDIST_TRY(check_dims(function, size, ndims, dims));
+    return grid != NULL ? REDIST_OK : redist_fail_in(function, REDIST_ERR_NULL, "grid = NULL");
+}
+
 static int agree_on_grid(const char *function, MPI_Comm comm, int code, int by_node, int ndims,
                          const int dims[]) {
     char names[REDIST_MAX_NDIMS][16];
@@ -86,9 +86,8 @@ static int create_comms(MPI_Comm comm, int ndims, const int dims[], MPI_Comm *ca
     int result = redist_insist(MPI_Cart_create(comm, ndims, dims, periods, 0, cart));
     if (result != MPI_SUCCESS)
         *cart = MPI_COMM_NULL;
-    int code = redist_agree(comm, redist_check_mpi(result));
-    if (code != REDIST_OK)
-        return code;
+    int code = redist_check_mpi(result);
+    REDIST_TRY(redist_agree(comm, code));
     for (int i = 0; i < ndims; i++) {
         remain[i] = 1;
         result = redist_insist(MPI_Cart_sub(*cart, remain, &subcomms[i]));
@@ -119,9 +118,7 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
     if (code == REDIST_OK && subcomms == NULL)
         code = redist_fail(REDIST_ERR_NULL, "subcomms = NULL");
     int dims[REDIST_MAX_NDIMS] = {0}, size;
-    code = agree_on_grid(__func__, comm, code, 0, ndims, dims);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(agree_on_grid(__func__, comm, code, 0, ndims, dims));
     MPI_Comm_size(comm, &size);
     MPI_Comm cart = MPI_COMM_NULL;
     for (int i = 0; i < ndims; i++)
@@ -138,12 +135,27 @@ int redist_subcomm(MPI_Comm comm, int ndims, MPI_Comm subcomms[]) {
 
 /* ---------------------------------------------------------------- remembered grids */
 
-static struct redist__grid_entry *find_entry(const struct grids *grids, int by_node, int ndims,
-                                             const int dims[]) {
-    struct redist__grid_entry *entry = grids->first;
+static void free_entry(struct redist__context *context, struct redist__kept *kept) {
+    struct redist__grid_entry *entry = (struct redist__grid_entry *)kept;
+    (void)context;
+    free_comms(entry->ndims, &entry->comm, entry->subcomms);
+    redist_release(entry);
+}
+
+/* Goes through the entries of a context; NULL behind the last. */
+static struct redist__grid_entry *next_entry(const struct redist__context *context,
+                                             const struct redist__grid_entry *entry) {
+    return (struct redist__grid_entry *)(entry == NULL ? redist__kept(context, REDIST__KEPT_BESIDES,
+                                                                      free_entry)
+                                                       : redist__kept_next(&entry->kept));
+}
+
+static struct redist__grid_entry *find_entry(const struct redist__context *context, int by_node,
+                                             int ndims, const int dims[]) {
+    struct redist__grid_entry *entry = next_entry(context, NULL);
     while (entry != NULL && (entry->ndims != ndims || entry->by_node != by_node ||
                              memcmp(entry->dims, dims, (size_t)ndims * sizeof *dims) != 0))
-        entry = entry->next;
+        entry = next_entry(context, entry);
     return entry;
 }
 
@@ -179,73 +191,43 @@ static int connect_entry(struct redist__context *context, struct redist__grid_en
 }
 
 /* Makes the communicators unless they are there; `spare` becomes the entry then. */
-static int provide_entry(struct redist__context *context, struct grids *grids, int by_node,
-                         int ndims, const int dims[], struct redist__grid_entry **spare,
-                         struct redist__grid_entry **entry) {
-    *entry = find_entry(grids, by_node, ndims, dims);
-    if (*entry != NULL) {
-        (*entry)->users++;
-        return REDIST_OK;
+static int provide_entry(struct redist__context *context, int by_node, int ndims, const int dims[],
+                         struct redist__grid_entry **spare, struct redist__grid_entry **entry) {
+    *entry = find_entry(context, by_node, ndims, dims);
+    if (*entry == NULL) {
+        struct redist__grid_entry *fresh = *spare;
+        *fresh = (struct redist__grid_entry){
+            .kept.free = free_entry, .ndims = ndims, .by_node = by_node, .comm = MPI_COMM_NULL};
+        memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
+        for (int i = 0; i < ndims; i++)
+            fresh->subcomms[i] = MPI_COMM_NULL;
+        REDIST_TRY(connect_entry(context, fresh));
+        redist__keep(context, REDIST__KEPT_BESIDES, &fresh->kept);
+        *entry = fresh;
+        *spare = NULL;
     }
-    struct redist__grid_entry *fresh = *spare;
-    fresh->users = 1;
-    fresh->ndims = ndims;
-    fresh->by_node = by_node;
-    memcpy(fresh->dims, dims, (size_t)ndims * sizeof *dims);
-    fresh->comm = MPI_COMM_NULL;
-    for (int i = 0; i < ndims; i++)
-        fresh->subcomms[i] = MPI_COMM_NULL;
-    REDIST_TRY(connect_entry(context, fresh));
-    fresh->next = grids->first;
-    grids->first = *entry = fresh;
-    *spare = NULL;
+    (*entry)->users++;
     return REDIST_OK;
 }
 
-static void destroy_entry(struct redist__grid_entry *entry) {
-    free_comms(entry->ndims, &entry->comm, entry->subcomms);
-    redist_release(entry);
-}
-
-/* The link to the entry that has been unused for the longest time; NULL if no more are unused than are
- * kept. */
-static struct redist__grid_entry **find_superfluous(struct grids *grids) {
-    struct redist__grid_entry **oldest = NULL;
+/* All ranks free the same communicators, since they release the same grids in the same order: those that have been
+ * unused for the longest time, if there are more than are kept. */
+static void release_entry(struct redist__context *context, struct redist__grid_entry *released) {
+    struct redist__grid_entry *oldest = NULL, *entry = NULL;
+    unsigned long long last = 0;
     int unused = 0;
-    for (struct redist__grid_entry **link = &grids->first; *link != NULL; link = &(*link)->next) {
-        unused += (*link)->users == 0;
-        if ((*link)->users == 0 && (oldest == NULL || (*link)->released < (*oldest)->released))
-            oldest = link;
-    }
-    return unused > KEPT_UNUSED ? oldest : NULL;
-}
-
-/* All ranks free the same communicators, since they release the same grids in the same order. */
-static void release_entry(struct grids *grids, struct redist__grid_entry *entry) {
-    if (--entry->users > 0)
+    if (--released->users > 0)
         return;
-    entry->released = ++grids->released;
-    struct redist__grid_entry **link = find_superfluous(grids);
-    if (link == NULL)
-        return;
-    struct redist__grid_entry *superfluous = *link;
-    *link = superfluous->next;
-    destroy_entry(superfluous);
-}
-
-static void free_grids(struct redist__context *context, struct redist__kept *kept) {
-    struct grids *grids = (struct grids *)kept;
-    (void)context;
-    while (grids->first != NULL) {
-        struct redist__grid_entry *entry = grids->first;
-        grids->first = entry->next;
-        destroy_entry(entry);
-    }
-    redist_release(grids);
-}
-
-static struct grids *find_grids(const struct redist__context *context) {
-    return (struct grids *)redist__kept(context, REDIST__KEPT_BESIDES, free_grids);
+    while ((entry = next_entry(context, entry)) != NULL)
+        last = entry->released > last ? entry->released : last;
+    released->released = last + 1;
+    while ((entry = next_entry(context, entry)) != NULL)
+        if (entry->users == 0) {
+            unused++;
+            oldest = oldest == NULL || entry->released < oldest->released ? entry : oldest;
+        }
+    if (unused > KEPT_UNUSED)
+        redist__discard(context, REDIST__KEPT_BESIDES, &oldest->kept);
 }
 
 /* ---------------------------------------------------------------- the public grid */
@@ -262,16 +244,12 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
                       redist_grid **result) {
     struct redist_grid *grid;
     struct redist__grid_entry *spare, *entry;
-    struct redist__kept *grids;
     int code = allocate_grid(&grid, &spare);
     if (code == REDIST_OK)
         code = choose_dims(context->size, ndims, dims);
     code = redist_agree(context->comm, code);
     if (code == REDIST_OK)
-        code = redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct grids), free_grids,
-                               &grids);
-    if (code == REDIST_OK)
-        code = provide_entry(context, (struct grids *)grids, by_node, ndims, dims, &spare, &entry);
+        code = provide_entry(context, by_node, ndims, dims, &spare, &entry);
     redist_release(spare);
     if (code != REDIST_OK) {
         redist_handle_remove(grid);
@@ -285,22 +263,13 @@ static int build_grid(struct redist__context *context, int by_node, int ndims, i
 
 static int create_grid(const char *function, MPI_Comm comm, int by_node, int ndims,
                        const int dims[], redist_grid **grid) {
-    int code = redist_check_comm_in(function, comm), size;
-    if (code != REDIST_OK)
-        return code;
-    MPI_Comm_size(comm, &size);
-    code = check_ndims(function, ndims);
-    if (code == REDIST_OK)
-        code = check_dims(function, size, ndims, dims);
-    if (code == REDIST_OK && grid == NULL)
-        code = redist_fail_in(function, REDIST_ERR_NULL, "grid = NULL");
-    code = agree_on_grid(function, comm, code, by_node, ndims, dims);
+    REDIST_TRY(redist_check_comm_in(function, comm));
     struct redist__context *context;
-    if (code == REDIST_OK)
-        code = redist__context_get(comm, &context);
-    if (code != REDIST_OK)
-        return code;
-    int chosen[REDIST_MAX_NDIMS];
+    int size, chosen[REDIST_MAX_NDIMS];
+    MPI_Comm_size(comm, &size);
+    int code = check_grid_arguments(function, size, ndims, dims, grid);
+    REDIST_TRY(agree_on_grid(function, comm, code, by_node, ndims, dims));
+    REDIST_TRY(redist__context_get(comm, &context));
     memcpy(chosen, dims, (size_t)ndims * sizeof *dims);
     code = build_grid(context, by_node, ndims, chosen, grid);
     if (code != REDIST_OK)
@@ -335,7 +304,7 @@ int redist_grid_free(redist_grid **grid) {
     redist_handle_remove(*grid);
     redist_release(*grid);
     *grid = NULL;
-    release_entry(find_grids(freed.context), freed.entry);
+    release_entry(freed.context, freed.entry);
     redist__context_release(freed.context);
     return REDIST_OK;
 }

@@ -55,18 +55,17 @@ static void insert(int n, double sorted[], double value) {
 /* The median of some rounds after one to warm up. */
 static int time_rounds(const struct group *group, double *median) {
     double seconds, spent = 0, sorted[ROUNDS];
-    int n = 0, code = time_round(group, &seconds);
-    while (n < ROUNDS && spent < most_seconds && code == REDIST_OK) {
-        code = time_round(group, &seconds);
-        if (code != REDIST_OK)
-            break;
+    int n = 0;
+    REDIST_TRY(time_round(group, &seconds));
+    while (n < ROUNDS && spent < most_seconds) {
+        REDIST_TRY(time_round(group, &seconds));
         insert(n++, sorted, seconds);
         spent += seconds * group->size; /* the largest group's, or less: the same in all */
-        code = redist_check_mpi(redist_insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all)));
+        REDIST_TRY(
+            redist_check_mpi(redist_insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all))));
     }
-    if (n > 0)
-        *median = sorted[n / 2];
-    return code;
+    *median = sorted[n / 2];
+    return REDIST_OK;
 }
 
 static int measure_size(struct group *group, int elements, double *seconds) {
@@ -84,13 +83,13 @@ static int measure_size(struct group *group, int elements, double *seconds) {
 /* ---------------------------------------------------------------- a link */
 
 static int allocate(struct group *group, size_t bytes) {
-    int code = REDIST_OK;
-    for (int i = 0; i < 2 && code == REDIST_OK; i++) {
-        if (group->size > 1)
-            code = redist_alloc_in(group->comm, group->options->space, bytes, &group->arrays[i]);
-        code = redist_agree(group->all, code);
+    for (int i = 0; i < 2; i++) {
+        int code = group->size == 1 ? REDIST_OK
+                                    : redist_alloc_in(group->comm, group->options->space, bytes,
+                                                      &group->arrays[i]);
+        REDIST_TRY(redist_agree(group->all, code));
     }
-    return code;
+    return REDIST_OK;
 }
 
 static void release(struct group *group) {
@@ -138,12 +137,11 @@ static int measure_link(struct group *group, redist_link *link) {
     *link = (redist_link){0, 0, 0};
     if (largest == 1 || code != REDIST_OK)
         return code;
-    code = measure_sizes(group, largest, link);
-    if (code == REDIST_OK && largest > 2)
-        code = measure_pairs(group, &pair);
-    if (code == REDIST_OK)
-        redist__part_latency(link, largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
-    return code;
+    REDIST_TRY(measure_sizes(group, largest, link));
+    if (largest > 2)
+        REDIST_TRY(measure_pairs(group, &pair));
+    redist__part_latency(link, largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
+    return REDIST_OK;
 }
 
 static int measure_both(const struct redist__context *context, const redist_options *options,

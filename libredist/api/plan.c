@@ -63,26 +63,30 @@ void redist__plan_destroy(struct redist_plan *plan) {
     redist_release(plan);
 }
 
-/* Devices have no use for loops of the host, but what is staged for them has. */
+/* For arrays on devices nothing is measured: loops of the host copy little of them. */
 static int choose_loops(struct redist__problem *problem, const redist_options *options) {
-    size_t bytes = 0;
-    int code = redist__loops_choose(problem->context, options, problem->largest_bytes, &bytes);
-    if (problem->nontemporal_bytes == 0)
-        problem->nontemporal_bytes = bytes;
-    return code;
+    size_t *bytes = &problem->nontemporal_bytes, chosen = *bytes;
+    if (problem->knows_loops || problem->space->asynchronous ||
+        !redist__loops_matter(problem->largest_bytes))
+        return REDIST_OK;
+    REDIST_TRY(redist__loops_choose(problem->context, options, problem->largest_bytes, &chosen));
+    *bytes = options->nontemporal_bytes == 0 ? chosen : *bytes;
+    return REDIST_OK;
 }
 
-/* The description is there on all ranks: chooses a method. Frees the plan if that fails. */
-static int complete_plan(struct redist_plan *plan, const redist_options *options,
+static int choose_method(struct redist_plan *plan, const redist_options *options) {
+    struct redist__problem *problem = &plan->problem;
+    REDIST_TRY(redist__find_arrays(&plan->request, problem));
+    if (plan->request.options.asynchronous && problem->space->asynchronous)
+        problem->asynchronous = plan->request.options.skip_agreement = 1;
+    REDIST_TRY(choose_loops(problem, options));
+    return redist__tune(problem, options, &plan->transport);
+}
+
+/* `described` is the same on all ranks: the description is there. Frees the plan if something fails. */
+static int complete_plan(struct redist_plan *plan, int described, const redist_options *options,
                          redist_plan **result) {
-    int code = redist__find_arrays(&plan->request, &plan->problem);
-    if (code == REDIST_OK && plan->request.options.asynchronous &&
-        plan->problem.space->asynchronous)
-        plan->problem.asynchronous = plan->request.options.skip_agreement = 1;
-    if (code == REDIST_OK)
-        code = choose_loops(&plan->problem, options);
-    if (code == REDIST_OK)
-        code = redist__tune(&plan->problem, options, &plan->transport);
+    int code = described == REDIST_OK ? choose_method(plan, options) : described;
     if (code != REDIST_OK) {
         redist__plan_destroy(plan);
         return code;
@@ -156,18 +160,13 @@ static int plan_exchange(struct redist__request *request, const redist_index siz
                                  redist__array_bytes(request->ndims, sizes_b, request->item)};
         code = redist__check_arrays(request, request->arrays, bytes);
     }
-    code = redist__agree_request(request, code, axis_a, axis_b, sizes);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__agree_request(request, code, axis_a, axis_b, sizes));
     struct redist_plan *plan = allocate_plan(request);
-    int described =
-        plan != NULL ? redist__transfer_exchange(&plan->transfer, sizes_a, axis_a, sizes_b, axis_b)
-                     : no_memory(request);
-    code = redist_agree(request->context->comm, described);
-    if (code == REDIST_OK)
-        return complete_plan(plan, &request->options, result);
-    redist__plan_destroy(plan);
-    return code;
+    code = plan != NULL
+               ? redist__transfer_exchange(&plan->transfer, sizes_a, axis_a, sizes_b, axis_b)
+               : no_memory(request);
+    return complete_plan(plan, redist_agree(request->context->comm, code), &request->options,
+                         result);
 }
 
 int redist__plan_exchange_in(const char *function, MPI_Comm comm, MPI_Datatype datatype, int ndims,
@@ -206,44 +205,22 @@ static int check_boxes(const struct redist__request *request, const redist_index
     size_t bytes[2];
     for (int side = 0; side < 2; side++) {
         boxes[side] = (redist_box)REDIST_BOX_DEFAULT;
-        int code = redist_struct_read(request->function, names[side], given[side], &boxes[side],
-                                      sizeof boxes[side]);
-        if (code == REDIST_OK)
-            code = redist__check_box(request, sizes, names[side], &boxes[side]);
-        if (code != REDIST_OK)
-            return code;
+        REDIST_TRY(redist_struct_read(request->function, names[side], given[side], &boxes[side],
+                                      sizeof boxes[side]));
+        REDIST_TRY(redist__check_box(request, sizes, names[side], &boxes[side]));
         bytes[side] = box_bytes(request, &boxes[side]);
     }
     return redist__check_arrays(request, request->arrays, bytes);
 }
 
-/* Gathers the boxes of all ranks: first all of A, then all of B. Takes part in both whatever happens. */
-static int gather_boxes(const struct redist__request *request, const redist_box boxes[2],
-                        redist_box all[]) {
-    const struct redist__context *context = request->context;
-    int code = REDIST_OK;
-    for (int side = 0; side < 2; side++) {
-        int result = redist_insist(MPI_Allgather(&boxes[side], sizeof *boxes, MPI_BYTE,
-                                                 all + side * context->size, sizeof *boxes,
-                                                 MPI_BYTE, context->comm));
-        redist__note_mpi(&code, result);
-    }
-    return code;
-}
-
 static int describe_boxes(const struct redist__request *request, const redist_box boxes[2],
                           redist_box all[], struct redist_plan *plan) {
-    const struct redist__context *context = request->context;
-    REDIST_TRY(
-        redist_agree(context->comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request)));
-    int code = gather_boxes(request, boxes, all);
-    if (code == REDIST_OK)
-        code = redist__check_disjoint(request, "box_a", all);
-    if (code == REDIST_OK)
-        code = redist__check_disjoint(request, "box_b", all + context->size);
-    if (code == REDIST_OK)
-        code = redist__transfer_boxes(&plan->transfer, all, all + context->size);
-    return redist_agree(context->comm, code);
+    REDIST_TRY(redist_check_mpi(
+        redist_insist(MPI_Allgather(boxes, 2 * sizeof *boxes, MPI_BYTE, all, 2 * sizeof *boxes,
+                                    MPI_BYTE, request->context->comm))));
+    REDIST_TRY(redist__check_disjoint(request, "box_a", 0, all));
+    REDIST_TRY(redist__check_disjoint(request, "box_b", 1, all));
+    return redist__transfer_boxes(&plan->transfer, all);
 }
 
 static int plan_boxes(struct redist__request *request, const redist_index sizes[],
@@ -253,17 +230,15 @@ static int plan_boxes(struct redist__request *request, const redist_index sizes[
     int code = check_common(request, options, 1, result);
     if (code == REDIST_OK)
         code = check_boxes(request, sizes, given, boxes);
-    code = redist__agree_request(request, code, -1, -1, sizes);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__agree_request(request, code, -1, -1, sizes));
+    MPI_Comm comm = request->context->comm;
     redist_box *all = redist_calloc(2 * (size_t)request->context->size, sizeof *all);
     struct redist_plan *plan = allocate_plan(request);
-    code = describe_boxes(request, boxes, all, plan);
-    redist_release(all);
+    code = redist_agree(comm, all != NULL && plan != NULL ? REDIST_OK : no_memory(request));
     if (code == REDIST_OK)
-        return complete_plan(plan, &request->options, result);
-    redist__plan_destroy(plan);
-    return code;
+        code = redist_agree(comm, describe_boxes(request, boxes, all, plan));
+    redist_release(all);
+    return complete_plan(plan, code, &request->options, result);
 }
 
 int redist_plan_boxes(MPI_Comm comm, MPI_Datatype datatype, int ndims, const redist_index sizes[],

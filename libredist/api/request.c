@@ -37,6 +37,9 @@ int redist__check_options(struct redist__request *request, const redist_options 
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         REDIST_TRY(check_choice(request, choices[i].name, choices[i].value, choices[i].last,
                                 choices[i].what));
+    if (!(own->wait_seconds >= 0))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more",
+                    own->wait_seconds);
     REDIST_TRY(redist__space_check(request->function, own->space));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
         own->bind_a = REDIST_BIND_AT_EXECUTION;
@@ -212,14 +215,14 @@ int redist__check_box(const struct redist__request *request, const redist_index 
     return REDIST_OK;
 }
 
-int redist__check_disjoint(const struct redist__request *request, const char *name,
+int redist__check_disjoint(const struct redist__request *request, const char *name, int side,
                            const redist_box all[]) {
     const struct redist__context *context = request->context;
-    const redist_box *mine = &all[context->rank];
+    const redist_box *mine = &all[2 * context->rank + side];
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     for (int other = context->rank + 1; other < context->size; other++)
-        if (redist__intersect(request->ndims, mine->start, mine->count, all[other].start,
-                              all[other].count, start, count))
+        if (redist__intersect(request->ndims, mine->start, mine->count, all[2 * other + side].start,
+                              all[2 * other + side].count, start, count))
             return FAIL(REDIST_ERR_OVERLAP, "%s overlaps the box of rank %d of the communicator",
                         name, other);
     return REDIST_OK;

@@ -60,8 +60,8 @@ int redist__cores_count(MPI_Comm node, int *crowded);
 struct redist__context;
 struct redist__peers;
 
-/* Something that another part of the library keeps for a context: the first member of a structure, of which a
- * context has at most one for each function that frees it. Collective. */
+/* Something that another part of the library keeps for a context: the first member of a structure, whose kind is the
+ * function that frees it. Collective. */
 struct redist__kept {
     void (*free)(struct redist__context *context, struct redist__kept *kept);
     struct redist__kept *next;
@@ -99,10 +99,12 @@ struct redist__context *redist__context_find(MPI_Comm comm);
 /* Gives a reference back; the last one frees the communicators. Collective. */
 void redist__context_release(struct redist__context *context);
 
-/* What is kept that `free` frees; NULL = nothing. Keeping more: all ranks do so. */
+/* What is kept that `free` frees, the last first; NULL = nothing, or no more. Keeping more: all ranks do so. */
 struct redist__kept *redist__kept(const struct redist__context *context, int order,
                                   void (*free)(struct redist__context *, struct redist__kept *));
+struct redist__kept *redist__kept_next(const struct redist__kept *kept);
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept);
+void redist__discard(struct redist__context *context, int order, struct redist__kept *kept);
 
 /* What `free` frees, made of `bytes` zero bytes unless it is there. Collective. */
 int redist__provide(struct redist__context *context, int order, size_t bytes,

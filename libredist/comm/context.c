@@ -22,17 +22,29 @@ struct redist__kept *redist__kept(const struct redist__context *context, int ord
     return kept;
 }
 
+struct redist__kept *redist__kept_next(const struct redist__kept *kept) {
+    struct redist__kept *next = kept->next;
+    while (next != NULL && next->free != kept->free)
+        next = next->next;
+    return next;
+}
+
 void redist__keep(struct redist__context *context, int order, struct redist__kept *kept) {
     kept->next = context->kept[order];
     context->kept[order] = kept;
 }
 
+void redist__discard(struct redist__context *context, int order, struct redist__kept *kept) {
+    struct redist__kept **link = &context->kept[order];
+    while (*link != kept)
+        link = &(*link)->next;
+    *link = kept->next;
+    kept->free(context, kept);
+}
+
 static void free_kept(struct redist__context *context, int order) {
-    while (context->kept[order] != NULL) {
-        struct redist__kept *kept = context->kept[order];
-        context->kept[order] = kept->next;
-        kept->free(context, kept);
-    }
+    while (context->kept[order] != NULL)
+        redist__discard(context, order, context->kept[order]);
 }
 
 /* ---------------------------------------------------------------- tags */

@@ -35,44 +35,25 @@ static int compare_nodes(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Every rank publishes the lowest one of its node. */
-static int number_nodes(struct redist__context *context) {
-    int leader = 0;
-    while (leader < context->size - 1 && context->node_ranks[leader] < 0)
-        leader++;
-    int code = redist_check_mpi(redist_insist(
-        MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1, MPI_INT, context->comm)));
+/* Every rank publishes the lowest one of its node, and which one it is there itself. A rank that has failed takes part in
+ * the collective calls all the same. */
+static int find_nodes(struct redist__context *context) {
+    int leader = context->rank, code = REDIST_OK;
+    redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &leader, 1, MPI_INT, MPI_MIN,
+                                                        context->node)));
+    redist__note_mpi(&code,
+                     redist_insist(MPI_Allgather(&context->node_rank, 1, MPI_INT,
+                                                 context->node_ranks, 1, MPI_INT, context->comm)));
+    redist__note_mpi(&code, redist_insist(MPI_Allgather(&leader, 1, MPI_INT, context->node_of, 1,
+                                                        MPI_INT, context->comm)));
     for (int rank = 0; rank < context->size && code == REDIST_OK; rank++) {
-        leader = context->node_of[rank];
-        context->node_of[rank] = leader == rank ? context->nnodes++ : context->node_of[leader];
+        int first = context->node_of[rank];
+        context->node_of[rank] = first == rank ? context->nnodes++ : context->node_of[first];
+        context->node_ranks[rank] = first == leader ? context->node_ranks[rank] : -1;
     }
     memcpy(context->nodes_sorted, context->node_of, (size_t)context->size * sizeof(int));
     qsort(context->nodes_sorted, (size_t)context->size, sizeof(int), compare_nodes);
     return code;
-}
-
-static int translate_ranks(struct redist__context *context, MPI_Group all, MPI_Group node) {
-    int result = MPI_SUCCESS;
-    for (int rank = 0; rank < context->size && result == MPI_SUCCESS; rank++) {
-        result = MPI_Group_translate_ranks(all, 1, &rank, node, &context->node_ranks[rank]);
-        if (context->node_ranks[rank] == MPI_UNDEFINED)
-            context->node_ranks[rank] = -1;
-    }
-    return result;
-}
-
-static int find_node_ranks(struct redist__context *context) {
-    MPI_Group all = MPI_GROUP_NULL, node = MPI_GROUP_NULL;
-    int result = MPI_Comm_group(context->comm, &all);
-    if (result == MPI_SUCCESS)
-        result = MPI_Comm_group(context->node, &node);
-    if (result == MPI_SUCCESS)
-        result = translate_ranks(context, all, node);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
-    if (node != MPI_GROUP_NULL)
-        MPI_Group_free(&node);
-    return redist_check_mpi(result);
 }
 
 /* A number for the context: how many its first rank has counted, then that rank's own. */
@@ -85,18 +66,6 @@ static int number_context(struct redist__context *context) {
         redist_check_mpi(redist_insist(MPI_Bcast(&number, 1, MPI_UINT64_T, 0, context->comm)));
     context->number = number;
     return code;
-}
-
-static int first_failure(int earlier, int code) {
-    return earlier != REDIST_OK ? earlier : code;
-}
-
-/* A rank that has failed takes part in the collective calls all the same. */
-static int describe_nodes(struct redist__context *context) {
-    int code = find_node_ranks(context);
-    code = first_failure(code, number_nodes(context));
-    code = first_failure(code, number_context(context));
-    return first_failure(code, redist__cores_count(context->node, &context->crowded));
 }
 
 /* A split leaves the Cartesian topology behind that a duplicate would keep: Open MPI 4.1 takes the
@@ -119,9 +88,13 @@ static int connect_context(MPI_Comm comm, struct redist__context *context) {
     MPI_Comm_set_errhandler(context->node, MPI_ERRORS_RETURN);
     MPI_Comm_rank(context->node, &context->node_rank);
     MPI_Comm_size(context->node, &context->node_size);
-    int code = describe_nodes(context);
-    int found = redist__peers_find(context);
-    return code == REDIST_OK ? found : code;
+    int nodes = find_nodes(context), number = number_context(context);
+    int cores = redist__cores_count(context->node, &context->crowded);
+    int peers = redist__peers_find(context);
+    REDIST_TRY(nodes);
+    REDIST_TRY(number);
+    REDIST_TRY(cores);
+    return peers;
 }
 
 /* The user's communicator refers to the context from then on. */

@@ -208,14 +208,14 @@ static int is_crowded(int nmasks, const struct mask masks[], const struct mask *
 }
 
 int redist__cores_count(MPI_Comm node, int *crowded) {
-    int size, fits, all_fit = 0, code;
+    int size;
     MPI_Comm_size(node, &size);
     struct mask mine = read_mask(0), *masks = redist_calloc((size_t)size, sizeof *masks);
-    fits = masks != NULL;
-    code =
-        redist_check_mpi(redist_insist(MPI_Allreduce(&fits, &all_fit, 1, MPI_INT, MPI_MIN, node)));
-    if (code == REDIST_OK && !all_fit)
-        code = redist__fail(REDIST_ERR_MEMORY, "no memory for the cores of %d ranks", size);
+    int code = redist_agree(node, masks != NULL ? REDIST_OK
+                                                : redist__fail(REDIST_ERR_MEMORY,
+                                                               "no memory for the cores of %d "
+                                                               "ranks",
+                                                               size));
     if (code == REDIST_OK)
         code = redist_check_mpi(redist_insist(
             MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks, sizeof mine, MPI_BYTE, node)));

@@ -12,9 +12,10 @@ static void read_name(redist_caches *caches) {
     FILE *file = fopen("/proc/cpuinfo", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "model name", 10) == 0 || strncmp(line, "CPU part", 8) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(caches->processor, sizeof caches->processor, "%.*s",
-                     (int)sizeof caches->processor - 1, strchr(line, ':') + 2);
+            const char *name = line + strcspn(line, ":\n");
+            name += strspn(name, ": \t");
+            snprintf(caches->processor, sizeof caches->processor, "%.*s", (int)strcspn(name, "\n"),
+                     name);
             break;
         }
     if (file != NULL)

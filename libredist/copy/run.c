@@ -38,14 +38,16 @@ static size_t count_bands(int n, const struct redist__copy copies[]) {
     return bands < fewest ? bands : fewest;
 }
 
+/* The loop is that for the whole copy, most of which is not in the caches. */
 static void run_band(const struct redist__copy *copy, const char *from, char *to,
-                     const struct redist__loop *loop, size_t band, size_t nbands) {
+                     enum redist__copy_use use, size_t band, size_t nbands) {
     struct redist__copy part = *copy;
     size_t begin = copy->count[0] * band / nbands;
     part.count[0] = copy->count[0] * (band + 1) / nbands - begin;
-    if (part.count[0] > 0)
-        redist__copy_run_with(&part, from + (ptrdiff_t)begin * copy->source[0],
-                              to + (ptrdiff_t)begin * copy->destination[0], loop);
+    from += (ptrdiff_t)begin * copy->source[0];
+    to += (ptrdiff_t)begin * copy->destination[0];
+    if (part.count[0] > 0 && !redist__copy_transposed(&part, from, to, use))
+        redist__copy_run_with(&part, from, to, redist__copy_choose(copy, use));
 }
 
 void redist__copy_run_together(int n, const struct redist__copy copies[],
@@ -60,8 +62,7 @@ void redist__copy_run_together(int n, const struct redist__copy copies[],
     for (size_t band = 0; band < nbands; band++)
         for (int i = 0; i < n; i++)
             if (copies[i].run != 0)
-                run_band(&copies[i], sources[i], destinations[i],
-                         redist__copy_choose(&copies[i], use), band, nbands);
+                run_band(&copies[i], sources[i], destinations[i], use, band, nbands);
 }
 
 void redist_copy_box(int ndims, const redist_index count[], size_t item, const void *source,

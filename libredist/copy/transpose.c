@@ -97,7 +97,8 @@ static void transpose(const struct redist__copy *copy, const struct matrix *matr
 /* How the rows of tiles are stored. */
 static enum redist__copy_use store_use(const struct redist__copy *copy, enum redist__copy_use use) {
     int past = use == REDIST__COPY_NONTEMPORAL || use == REDIST__COPY_STORE_NONTEMPORAL ||
-               redist__copy_bytes(copy) > redist__copy_table()->nontemporal_bytes;
+               (use == REDIST__COPY_AUTO &&
+                redist__copy_bytes(copy) > redist__copy_table()->nontemporal_bytes);
     return past ? REDIST__COPY_STORE_NONTEMPORAL : REDIST__COPY_STORE;
 }
 

@@ -71,9 +71,9 @@ int redist__transfer_exchange(struct redist__transfer *transfer, const redist_in
 }
 
 /* The parts of my box that lie in the peers' boxes of the other side. */
-static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box *mine,
-                           const redist_box theirs[]) {
+static int intersect_boxes(struct redist__transfer *transfer, int s, const redist_box all[]) {
     struct redist__side *side = &transfer->side[s];
+    const redist_box *mine = &all[2 * transfer->rank + s];
     int ndims = transfer->ndims;
     redist_index extent[REDIST_MAX_NDIMS];
     for (int i = 0; i < ndims; i++)
@@ -81,8 +81,9 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
     REDIST_TRY(set_extents(transfer, side, extent));
     for (int peer = 0; peer < transfer->nranks; peer++) {
         struct redist__part *part = &side->parts[peer];
-        if (!redist__intersect(ndims, mine->start, mine->count, theirs[peer].start,
-                               theirs[peer].count, part->start, part->count)) {
+        const redist_box *theirs = &all[2 * peer + !s];
+        if (!redist__intersect(ndims, mine->start, mine->count, theirs->start, theirs->count,
+                               part->start, part->count)) {
             *part = (struct redist__part){0};
             continue;
         }
@@ -93,11 +94,10 @@ static int intersect_boxes(struct redist__transfer *transfer, int s, const redis
     return REDIST_OK;
 }
 
-int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
-                           const redist_box all_b[]) {
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]) {
     REDIST_TRY(allocate_parts(transfer));
-    REDIST_TRY(intersect_boxes(transfer, 0, &all_a[transfer->rank], all_b));
-    return intersect_boxes(transfer, 1, &all_b[transfer->rank], all_a);
+    REDIST_TRY(intersect_boxes(transfer, 0, all));
+    return intersect_boxes(transfer, 1, all);
 }
 
 void redist__transfer_free(struct redist__transfer *transfer) {
@@ -131,21 +131,4 @@ unsigned long long redist__transfer_hash(const struct redist__transfer *transfer
         }
     }
     return hash;
-}
-
-void redist__cut_part(const struct redist__part *part, int ndims, const struct redist__cut *cut,
-                      int first, int last, redist_index start[], redist_index count[]) {
-    redist_index extent, low, high;
-    for (int i = 0; i < ndims; i++) {
-        start[i] = part->start[i];
-        count[i] = part->count[i];
-    }
-    redist_decompose(cut->extent, cut->partitions, first, &extent, &low);
-    redist_decompose(cut->extent, cut->partitions, last - 1, &extent, &high);
-    low -= cut->start; /* within the part */
-    high += extent - cut->start;
-    low = low > 0 ? low : 0;
-    high = high < count[cut->axis] ? high : count[cut->axis];
-    start[cut->axis] += low;
-    count[cut->axis] = high > low ? high - low : 0;
 }

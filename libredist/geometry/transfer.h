@@ -31,28 +31,17 @@ struct redist__transfer {
     struct redist__side side[2];
 };
 
-/* Both fill a zeroed description whose first members, up to ndims, are set; not collective;
- * REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
+/* Both fill a zeroed description whose first members, up to ndims, are set; `all` has the boxes in A and in B of each
+ * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],
                               int axis_a, const redist_index sizes_b[], int axis_b);
-int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all_a[],
-                           const redist_box all_b[]);
+int redist__transfer_boxes(struct redist__transfer *transfer, const redist_box all[]);
 
 /* A description of the same arrays with parts of its own, empty ones: to be filled for so many ranks. To be freed also
  * if it fails; REDIST_ERR_MEMORY. */
 int redist__transfer_derive(struct redist__transfer *derived, const struct redist__transfer *whole,
                             int rank, int nranks);
 void redist__transfer_free(struct redist__transfer *transfer);
-
-/* How an array is cut in partitions along an axis, and where along it a peer's part begins in an array of that extent. */
-struct redist__cut {
-    int axis, partitions;
-    redist_index start, extent;
-};
-
-/* The box of the own array that goes to the partitions `first` to `last` - 1 of the peer's. */
-void redist__cut_part(const struct redist__part *part, int ndims, const struct redist__cut *cut,
-                      int first, int last, redist_index start[], redist_index count[]);
 
 /* Elements can be copied as their extents are: no byte of one lies outside. */
 int redist__transfer_copyable(const struct redist__transfer *transfer);

@@ -63,20 +63,13 @@ static int check_mapped(const struct redist__problem *problem, int variant) {
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    const struct redist__context *context = problem->context;
     const struct redist__traits *chosen = &traits[candidate->variant];
-    int code = redist__check_copyable(problem->transfer, "direct");
-    if (code == REDIST_OK && context->node_size != context->size)
-        code =
-            redist__fail(REDIST_ERR_METHOD,
-                         "method direct works within a node, but only %d of %d ranks are on this "
-                         "one",
-                         context->node_size, context->size);
-    if (code == REDIST_OK && chosen->space != REDIST_SPACE_AUTO &&
-        redist_space_at(chosen->space) != problem->space)
-        code = redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
+    REDIST_TRY(redist__check_copyable(problem->transfer, "direct"));
+    REDIST_TRY(redist__check_one_node(problem, "direct"));
+    if (chosen->space != REDIST_SPACE_AUTO && redist_space_at(chosen->space) != problem->space)
+        return redist__fail(REDIST_ERR_METHOD, "method direct:%s is not for %s memory",
                             chosen->name, problem->space->name);
-    return code == REDIST_OK ? check_mapped(problem, candidate->variant) : code;
+    return check_mapped(problem, candidate->variant);
 }
 
 /* Staging whole arrays costs less than MPI's own copies, staging tiles does not. In host memory pacing is there
@@ -109,16 +102,12 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
 }
 
 static int create_share(struct redist__direct *state, int direction) {
-    size_t size = (size_t)state->problem->context->size;
     struct redist__share *share = &state->shares[direction];
     share->mode = choose_mode(state, direction);
-    share->remotes = redist_calloc(size, sizeof *share->remotes);
-    if (share->remotes == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     /* only kernels need the batch on the device */
     const struct redist__space *space =
         state->traits->together ? state->problem->space : &redist__space_host;
-    int code = redist__batch_create(&share->batch, space, (int)size);
+    int code = redist__batch_create(&share->batch, space, state->problem->context->size);
     share->batch.use = state->traits->copier == REDIST__NONTEMPORAL ? REDIST__COPY_NONTEMPORAL
                                                                     : REDIST__COPY_CACHED;
     return code;
@@ -147,96 +136,81 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     prepare_steps(state);
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
-    if (state->events == NULL || state->copies == NULL)
+    state->remotes = redist_calloc(size, sizeof *state->remotes);
+    if (state->events == NULL || state->copies == NULL || state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
-    int code = REDIST_OK;
-    for (size_t i = 0; i <= size && code == REDIST_OK; i++)
-        code = problem->space->event_create(&state->events[i]);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = create_share(state, direction);
-    return code;
+    for (size_t i = 0; i <= size; i++)
+        REDIST_TRY(problem->space->event_create(&state->events[i]));
+    REDIST_TRY(create_share(state, REDIST_FORWARD));
+    return create_share(state, REDIST_BACKWARD);
 }
 
 /* ---------------------------------------------------------------- what peers have to know */
 
 /* Where a box of this rank lies for the peer: in its array, or in the stage from `staged` on. */
-static void locate_box(const struct redist__transfer *transfer, const struct redist__side *mine,
-                       int peer, size_t *staged, struct redist__remote *box) {
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    int in_stage = staged != NULL && peer != transfer->rank && mine->parts[peer].elements > 0;
-    box->offset = in_stage ? *staged : mine->parts[peer].offset;
-    if (in_stage)
-        *staged += redist__direct_stage_part(transfer, &mine->parts[peer], stride);
-    for (int i = 0; i < transfer->ndims; i++)
-        box->stride[i] = in_stage ? stride[i] : mine->stride[i];
+static struct redist__remote locate_box(const struct redist__direct *state, int direction, int peer,
+                                        size_t *staged) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__share *share = &state->shares[direction];
+    int side = redist__direct_remote_side(share, direction);
+    const struct redist__part *part = &transfer->side[side].parts[peer];
+    struct redist__remote box = redist__remote_describe(state->problem, side, peer);
+    if (share->mode == REDIST__STAGE && peer != transfer->rank && part->elements > 0) {
+        box.offset = *staged;
+        *staged += redist__direct_stage_part(transfer, part, box.stride);
+    }
+    return box;
 }
 
-static int publish_boxes(const struct redist__problem *problem, const struct redist__side *mine,
-                         size_t *staged, struct redist__remote remotes[]) {
-    const struct redist__transfer *transfer = problem->transfer;
-    const struct redist__context *context = problem->context;
-    struct redist__remote *own = redist_calloc((size_t)context->size, sizeof *own);
-    int code =
-        own != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory to publish boxes");
-    code = redist_agree(context->comm, code);
-    for (int peer = 0; peer < context->size && code == REDIST_OK; peer++) {
-        locate_box(transfer, mine, peer, staged, &own[peer]);
-        own[peer].start = mine->parts[peer].start[problem->partition_axis];
-        own[peer].extent = mine->extent[problem->partition_axis];
+static int publish_boxes(struct redist__direct *state) {
+    const struct redist__context *context = state->problem->context;
+    struct redist__remotes *own = redist_calloc((size_t)context->size, sizeof *own);
+    int code = redist__agree_memory(context->comm, own, "to publish boxes");
+    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++) {
+        size_t staged = 0;
+        for (int peer = 0; peer < context->size; peer++)
+            own[peer].of[direction] = locate_box(state, direction, peer, &staged);
+        state->stage_bytes = staged > state->stage_bytes ? staged : state->stage_bytes;
     }
     if (code == REDIST_OK)
-        code = redist_check_mpi(redist_insist(MPI_Alltoall(
-            own, sizeof *own, MPI_BYTE, remotes, sizeof *remotes, MPI_BYTE, context->comm)));
+        code = redist__remotes_exchange(state->problem, own, state->remotes);
     redist_release(own);
     return code;
 }
 
-static void prepare_copy(const struct redist__transfer *transfer, const struct redist__share *share,
-                         int direction, int peer) {
-    int remote = redist__direct_remote_side(share, direction);
-    const struct redist__side *local = &transfer->side[!remote];
-    ptrdiff_t far[REDIST_MAX_NDIMS];
-    for (int i = 0; i < transfer->ndims; i++)
-        far[i] = (ptrdiff_t)share->remotes[peer].stride[i];
+static void prepare_copy(struct redist__direct *state, int direction, int peer) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__share *share = &state->shares[direction];
+    const struct redist__side *local =
+        &transfer->side[!redist__direct_remote_side(share, direction)];
+    const ptrdiff_t *far = state->remotes[peer].of[direction].stride;
     int push = share->mode == REDIST__PUSH;
     redist__copy_prepare(&share->batch.copies[peer], transfer->ndims, local->parts[peer].count,
                          transfer->item, push ? local->stride : far, push ? far : local->stride);
 }
 
-static int connect_share(struct redist__direct *state, int direction) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    struct redist__share *share = &state->shares[direction];
-    int side = redist__direct_remote_side(share, direction);
-    size_t staged = 0;
-    int code = publish_boxes(state->problem, &transfer->side[side],
-                             share->mode == REDIST__STAGE ? &staged : NULL, share->remotes);
-    for (int peer = 0; peer < transfer->nranks && code == REDIST_OK; peer++)
-        prepare_copy(transfer, share, direction, peer);
-    if (share->mode == REDIST__STAGE && staged < REDIST__STAGE_ALIGNMENT)
-        staged = REDIST__STAGE_ALIGNMENT; /* peers map it also if it holds nothing */
-    if (staged > state->stage_bytes)
-        state->stage_bytes = staged;
-    return code;
+/* Peers map the stage also if it holds nothing. */
+static int create_stage(struct redist__direct *state) {
+    struct redist__context *context = state->problem->context;
+    if (state->stage_bytes < REDIST__STAGE_ALIGNMENT)
+        state->stage_bytes = REDIST__STAGE_ALIGNMENT;
+    REDIST_TRY(redist__space_host.create(context, state->stage_bytes, &state->stage));
+    if (context->size == 1 || redist__space_host.export_memory(state->stage, 1).key != 0)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD, /* on all ranks: they are on one node */
+                        "method direct finds no shared memory for arrays that are not from "
+                        "redist_alloc");
 }
 
 static int connect(void *data) {
     struct redist__direct *state = data;
     struct redist__context *context = state->problem->context;
-    int code = connect_share(state, REDIST_FORWARD);
-    if (code == REDIST_OK)
-        code = connect_share(state, REDIST_BACKWARD);
-    if (code == REDIST_OK)
-        code = redist__flags_take(context, &state->flags);
     int staged = state->shares[0].mode == REDIST__STAGE || state->shares[1].mode == REDIST__STAGE;
-    if (code == REDIST_OK && staged)
-        code = redist__space_host.create(context, state->stage_bytes, &state->stage);
-    if (code == REDIST_OK && staged && context->size > 1 &&
-        redist__space_host.export_memory(state->stage, 1).key ==
-            0) /* on all ranks: they are on one node */
-        code = redist__fail(REDIST_ERR_METHOD,
-                            "method direct finds no shared memory for arrays that are not from "
-                            "redist_alloc");
-    return code;
+    REDIST_TRY(publish_boxes(state));
+    for (int i = 0; i < 2 * context->size; i++)
+        prepare_copy(state, i % 2, i / 2);
+    REDIST_TRY(redist__flags_take(context, &state->flags));
+    return staged ? create_stage(state) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -291,14 +265,13 @@ static void destroy(void *data) {
     if (state->stage != NULL)
         redist__space_host.remove(state->stage);
     redist__flags_give(&state->flags);
-    for (int direction = 0; direction < 2; direction++) {
+    for (int direction = 0; direction < 2; direction++)
         redist__batch_free(&state->shares[direction].batch);
-        redist_release(state->shares[direction].remotes);
-    }
     for (int i = 0; state->events != NULL && i <= state->problem->context->size; i++)
         state->problem->space->event_destroy(state->events[i]);
     redist_release(state->events);
     redist_release(state->copies);
+    redist_release(state->remotes);
     redist_release(state);
 }
 

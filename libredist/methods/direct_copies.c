@@ -217,18 +217,18 @@ static int find_addresses(struct redist__direct *state, int peer) {
     struct redist__share *share = &state->shares[state->direction];
     const char **source = &share->batch.sources[peer];
     char **destination = &share->batch.destinations[peer], *base = NULL;
-    int direction = state->direction, own = peer == transfer->rank;
+    int direction = state->direction;
     size_t from = transfer->side[direction].parts[peer].offset,
            to = transfer->side[!direction].parts[peer].offset;
     *source = (const char *)((uintptr_t)state->source + from); /* arrays may be NULL and empty */
     *destination = (char *)((uintptr_t)state->destination + to);
-    int code = own ? REDIST_OK : redist__direct_array(state, peer, &base);
-    if (own || code != REDIST_OK)
-        return code;
+    if (peer == transfer->rank)
+        return REDIST_OK;
+    REDIST_TRY(redist__direct_array(state, peer, &base));
     if (share->mode == REDIST__PUSH)
-        *destination = base + share->remotes[peer].offset;
+        *destination = base + state->remotes[peer].of[direction].offset;
     else
-        *source = base + share->remotes[peer].offset;
+        *source = base + state->remotes[peer].of[direction].offset;
     return REDIST_OK;
 }
 
@@ -267,9 +267,8 @@ static int may_issue(const struct redist__direct *state, int peer) {
 
 /* Whether a copy that was issued is done. After a failure it counts as done, so that peers go on. */
 static int try_to_end(struct redist__direct *state, int peer) {
-    int reached = 1, code = REDIST_OK;
-    if (state->problem->space->asynchronous)
-        code = state->problem->space->event_is_reached(state->events[peer], &reached);
+    int reached = 1;
+    int code = state->problem->space->event_is_reached(state->events[peer], &reached);
     if (code == REDIST_OK && !reached)
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
@@ -296,24 +295,25 @@ static int advance_peer(struct redist__direct *state, int peer) {
     return issued == REDIST_OK ? ended : issued;
 }
 
-/* One copy for all peers, as soon as all are ready. */
-static int advance_together(struct redist__direct *state) {
+static int issue_all(struct redist__direct *state) {
     struct redist__batch *batch = &state->shares[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    int size = batch->count, code = REDIST_OK;
+    for (int peer = 0; peer < batch->count; peer++)
+        if (state->copies[peer] == REDIST__WAITS)
+            REDIST_TRY(find_addresses(state, peer));
+    REDIST_TRY(space->batch_run(batch, 0, batch->count, space->stream(0)));
+    return space->event_record(state->events[0], space->stream(0));
+}
+
+/* One copy for all peers, as soon as all are ready. */
+static int advance_together(struct redist__direct *state) {
     if (state->copies[0] == REDIST__RUNS)
         return try_to_end(state, 0);
-    for (int peer = 0; peer < size; peer++)
+    for (int peer = 0; peer < state->problem->context->size; peer++)
         if (state->copies[peer] == REDIST__WAITS && redist__direct_distance(state, peer) != 0 &&
             !redist__flags_is_ready(&state->flags, peer))
             return REDIST_OK;
-    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
-        if (state->copies[peer] == REDIST__WAITS)
-            code = find_addresses(state, peer);
-    if (code == REDIST_OK)
-        code = space->batch_run(batch, 0, size, space->stream(0));
-    if (code == REDIST_OK)
-        code = space->event_record(state->events[0], space->stream(0));
+    int code = issue_all(state);
     state->left = 1;
     state->copies[0] = REDIST__RUNS;
     return code;

@@ -4,24 +4,16 @@
 #define REDIST__DIRECT_COPIES_H
 
 #include "../sync/flags.h"
-#include "method.h"
+#include "tiles.h"
 
 #include <pthread.h>
 
 enum redist__mode { REDIST__PUSH, REDIST__PULL, REDIST__STAGE };
 
-/* What a peer publishes of the box that it exchanges with this rank: where in its array, in which strides;
- * and along the axis of the partitions where the box begins in the array, and the extent of that. */
-struct redist__remote {
-    uint64_t offset;
-    int64_t stride[REDIST_MAX_NDIMS], start, extent;
-};
-
 /* What this rank does in one direction of an exchange. */
 struct redist__share {
     enum redist__mode mode;
-    struct redist__batch batch;     /* one copy for each peer */
-    struct redist__remote *remotes; /* the peers' boxes that the copies end or begin in */
+    struct redist__batch batch; /* one copy for each peer */
 };
 
 /* Where the copy with a peer is. */
@@ -40,9 +32,7 @@ struct redist__traits {
 /* A tile that was handed over and waits for its steps. The partitions from `first` to `last` - 1 are in the sweep
  * that is being issued, or was issued last, and those before them were in earlier sweeps. */
 struct redist__put {
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    char *data;
+    struct redist__tile tile;
     void *held;   /* in host memory: a copy of the tile */
     size_t bytes; /* of a partition for one peer, about */
     int first, last;
@@ -60,6 +50,8 @@ struct redist__direct {
     const struct redist__problem *problem;
     const struct redist__traits *traits;
     struct redist__share shares[2];
+    struct redist__remotes
+        *remotes; /* the peers' boxes in which copies of a direction begin or end */
     struct redist__flags flags;
     void *stage; /* shared memory of the plan for mode REDIST__STAGE, else NULL */
     size_t stage_bytes;

@@ -24,30 +24,13 @@ static int is_queued(const struct redist__direct *state) {
 
 /* ---------------------------------------------------------------- partitions */
 
-/* The box of the own array that goes to the partitions `first` to `last` - 1 of a peer's. */
-static void partition_box(const struct redist__direct *state, int peer, int first, int last,
-                          redist_index start[], redist_index count[]) {
-    const struct redist__problem *problem = state->problem;
-    const struct redist__part *part = &problem->transfer->side[0].parts[peer];
-    const struct redist__remote *remote = &state->shares[REDIST_FORWARD].remotes[peer];
-    const struct redist__cut cut = {problem->partition_axis, problem->partitions,
-                                    (redist_index)remote->start, (redist_index)remote->extent};
-    redist__cut_part(part, problem->transfer->ndims, &cut, first, last, start, count);
-}
-
 /* Notes that a tile was put; nonzero if others get something of it. */
 static int note_tile(struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    size_t others = 0;
-    for (int peer = 0; peer < transfer->nranks; peer++) {
-        const struct redist__part *part = &transfer->side[0].parts[peer];
-        size_t common = redist__intersect(transfer->ndims, tile->start, tile->count, part->start,
-                                          part->count, start, count);
-        state->elements += common;
-        others += peer != transfer->rank ? common : 0;
-    }
-    return others > 0;
+    size_t before = state->elements;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        state->elements += redist__tile_elements(transfer, tile, 0, peer);
+    return state->elements - before > redist__tile_elements(transfer, tile, 0, transfer->rank);
 }
 
 /* Whether there will be no more. */
@@ -62,28 +45,23 @@ static void publish_partitions(const struct redist__direct *state, int partition
 
 /* ---------------------------------------------------------------- one tile */
 
-/* The array that exists and the strides in it, of a peer or of this rank itself. */
-static int far_box(const struct redist__direct *state, int side, int peer, char **base,
-                   ptrdiff_t stride[]) {
+/* What is exchanged with a peer, or with this rank itself, in the array that exists. */
+static int find_far(const struct redist__direct *state, int peer, int first, int last,
+                    struct redist__tile *far) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    int ndims = transfer->ndims;
+    int put = state->problem->tiles == REDIST_PUT;
     if (peer == transfer->rank) {
-        const struct redist__side *mine = &transfer->side[side];
-        const char *array = side == 0 ? state->source : state->destination;
-        *base = (char *)(size_t)array + mine->parts[peer].offset;
-        for (int i = 0; i < ndims; i++)
-            stride[i] = mine->stride[i];
+        const struct redist__side *there = &transfer->side[put];
+        const char *array = put ? state->destination : state->source;
+        *far = redist__tile_of_part(
+            transfer, !put, peer, (char *)(size_t)array + there->parts[peer].offset, there->stride);
         return REDIST_OK;
     }
-    const struct redist__remote *remote = &state->shares[REDIST_FORWARD].remotes[peer];
-    int code = redist__flags_wait_ready(&state->flags, peer);
-    if (code == REDIST_OK)
-        code = redist__direct_array(state, peer, base);
-    if (code != REDIST_OK)
-        return code;
-    *base += remote->offset;
-    for (int i = 0; i < ndims; i++)
-        stride[i] = (ptrdiff_t)remote->stride[i];
+    char *base;
+    REDIST_TRY(redist__flags_wait_ready(&state->flags, peer));
+    REDIST_TRY(redist__direct_array(state, peer, &base));
+    *far = redist__tile_of_remote(state->problem, !put, peer,
+                                  &state->remotes[peer].of[REDIST_FORWARD], base, first, last);
     return REDIST_OK;
 }
 
@@ -93,63 +71,47 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__space *space = state->problem->space;
     int put = state->problem->tiles == REDIST_PUT;
-    const struct redist__part *part = &transfer->side[!put].parts[peer];
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    const redist_index *from = part->start, *extent = part->count;
-    redist_index box_start[REDIST_MAX_NDIMS], box_count[REDIST_MAX_NDIMS];
-    if (last - first < state->problem->partitions) {
-        partition_box(state, peer, first, last, box_start, box_count);
-        from = box_start, extent = box_count;
-    }
-    if (redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count) ==
-        0)
-        return REDIST_OK;
-    char *far, *near = tile->data;
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    int code = far_box(state, put, peer, &far, stride);
-    if (code != REDIST_OK)
-        return code;
-    for (int i = 0; i < transfer->ndims; i++) {
-        near += (start[i] - tile->start[i]) * tile->stride[i];
-        far += (start[i] - part->start[i]) * stride[i];
-    }
-    struct redist__copy copy;
-    redist__copy_prepare(&copy, transfer->ndims, count, transfer->item, put ? tile->stride : stride,
-                         put ? stride : tile->stride);
+    int nontemporal = state->traits->copier == REDIST__NONTEMPORAL;
     int distance = redist__direct_distance(state, peer);
+    struct redist__tile far;
+    struct redist__copy copy;
+    const char *from;
+    char *to;
+    if (redist__tile_elements(transfer, tile, !put, peer) == 0)
+        return REDIST_OK;
+    REDIST_TRY(find_far(state, peer, first, last, &far));
+    if (!redist__tile_copy(transfer, put ? tile : &far, put ? &far : tile, &copy, &from, &to))
+        return REDIST_OK;
     if (space->asynchronous)
-        return space->copy(&copy, near, far, distance == 0 ? REDIST__KERNEL : state->traits->copier,
+        return space->copy(&copy, from, to, distance == 0 ? REDIST__KERNEL : state->traits->copier,
                            space->stream(is_queued(state) && distance != 0 ? 1 : distance));
-    if (put)
-        redist__copy_run(&copy, near, far,
-                         state->traits->copier == REDIST__NONTEMPORAL
-                             ? REDIST__COPY_STORE_NONTEMPORAL
-                             : REDIST__COPY_STORE);
-    else
-        redist__copy_run(&copy, far, near, REDIST__COPY_LOAD);
+    redist__copy_run(&copy, from, to,
+                     !put          ? REDIST__COPY_LOAD
+                     : nontemporal ? REDIST__COPY_STORE_NONTEMPORAL
+                                   : REDIST__COPY_STORE);
     return REDIST_OK;
 }
 
 /* The axis along which a tile continues another one, in memory too; -1 if it does not. Such tiles are copied as
  * one, since each copy costs the engine time, however few bytes it has. */
-static int joint_of(const struct redist__put *put, const struct redist__put *next, int ndims) {
+static int joint_of(const struct redist__tile *tile, const struct redist__tile *next, int ndims) {
     int axis = -1;
     for (int i = 0; i < ndims; i++) {
-        int alike = put->start[i] == next->start[i] && put->count[i] == next->count[i];
-        if (put->stride[i] != next->stride[i] || (!alike && axis >= 0))
+        int alike = tile->start[i] == next->start[i] && tile->count[i] == next->count[i];
+        if (tile->stride[i] != next->stride[i] || (!alike && axis >= 0))
             return -1;
         axis = alike ? axis : i;
     }
-    int continues = axis >= 0 && next->start[axis] == put->start[axis] + put->count[axis] &&
-                    next->data == put->data + put->count[axis] * put->stride[axis];
+    int continues = axis >= 0 && next->start[axis] == tile->start[axis] + tile->count[axis] &&
+                    next->data == tile->data + tile->count[axis] * tile->stride[axis];
     return continues ? axis : -1;
 }
 
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims) {
     int same = put->first == next->first && put->last == next->last;
-    int axis = same ? joint_of(put, next, ndims) : -1;
+    int axis = same ? joint_of(&put->tile, &next->tile, ndims) : -1;
     if (axis >= 0)
-        put->count[axis] += next->count[axis];
+        put->tile.count[axis] += next->tile.count[axis];
     return axis >= 0;
 }
 
@@ -158,35 +120,29 @@ int redist__direct_join(struct redist__put *put, const struct redist__put *next,
 /* The user may use a tile in host memory again at once. */
 static int hold_tile(const struct redist__direct *state, struct redist__put *put) {
     const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__tile *tile = &put->tile;
     ptrdiff_t stride[REDIST_MAX_NDIMS];
     struct redist__copy copy;
-    redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride,
-                         put->stride);
+    redist__strides(transfer->ndims, tile->count, transfer->item, stride);
+    redist__copy_prepare(&copy, transfer->ndims, tile->count, transfer->item, tile->stride, stride);
     if (copy.run == 0)
         return REDIST_OK;
     put->held = redist_calloc(1, redist__copy_bytes(&copy));
     if (put->held == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory to keep a tile of %zu bytes",
                             redist__copy_bytes(&copy));
-    redist__strides(transfer->ndims, put->count, transfer->item, stride);
-    redist__copy_prepare(&copy, transfer->ndims, put->count, transfer->item, put->stride, stride);
-    redist__copy_run(&copy, put->data, put->held, REDIST__COPY_CACHED);
-    memcpy(put->stride, stride, sizeof put->stride);
-    put->data = put->held;
+    redist__copy_run(&copy, tile->data, put->held, REDIST__COPY_CACHED);
+    memcpy(tile->stride, stride, sizeof stride);
+    tile->data = put->held;
     return REDIST_OK;
 }
 
 static int make_put(const struct redist__direct *state, const struct redist__tile *tile,
                     struct redist__put *put) {
     const struct redist__transfer *transfer = state->problem->transfer;
-    *put = (struct redist__put){.data = tile->data};
-    put->bytes = transfer->item;
-    for (int i = 0; i < transfer->ndims; i++) {
-        put->start[i] = tile->start[i];
-        put->count[i] = tile->count[i];
-        put->stride[i] = tile->stride[i];
+    *put = (struct redist__put){.tile = *tile, .bytes = transfer->item};
+    for (int i = 0; i < transfer->ndims; i++)
         put->bytes *= (size_t)tile->count[i];
-    }
     put->bytes /= (size_t)transfer->nranks * (size_t)state->problem->partitions;
     return state->problem->space->asynchronous ? REDIST_OK : hold_tile(state, put);
 }
@@ -209,11 +165,9 @@ static int make_room(struct redist__puts *puts) {
 /* A tile of which nobody else gets anything needs no step. */
 static int add_put(struct redist__direct *state, const struct redist__tile *tile) {
     struct redist__put put;
-    int code = make_put(state, tile, &put);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(make_put(state, tile, &put));
     redist__direct_lock();
-    code = make_room(&state->puts);
+    int code = make_room(&state->puts);
     if (note_tile(state, tile) && code == REDIST_OK)
         state->puts.list[state->puts.count++] = put;
     else
@@ -311,9 +265,8 @@ static int copy_sweep(const struct redist__direct *state, int peer) {
         for (next = i + 1;
              next < puts->count && redist__direct_join(&put, &puts->list[next], ndims);)
             next++;
-        const struct redist__tile tile = {put.start, put.count, put.data, put.stride};
         if (put.first < put.last)
-            code = copy_part(state, &tile, peer, put.first, put.last);
+            code = copy_part(state, &put.tile, peer, put.first, put.last);
     }
     return code;
 }

@@ -25,7 +25,6 @@ struct state {
     enum variant variant;
     struct redist__context *node; /* the context of this node's ranks */
     struct share inside, between;
-    struct redist__node_messages *messages; /* for NODES, in place of `between` */
 };
 
 static int applies(const struct redist__problem *problem,
@@ -92,12 +91,13 @@ static int choose(const struct share *share, const char *method,
     return candidate->method != NULL ? REDIST_OK : reason;
 }
 
-/* Collective on the share's communicator. */
+/* By the method of this name, or NULL: by messages between nodes. Collective on the share's communicator. */
 static int connect_share(struct share *share, const struct redist__problem *problem,
                          struct redist__context *context, int inside, const char *method) {
-    struct redist__candidate candidate = {NULL, 0};
+    struct redist__candidate candidate = {method == NULL ? &redist__node_messages : NULL, 0};
     REDIST_TRY(redist_agree(context->comm, describe_share(share, problem, context, inside)));
-    REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
+    if (method != NULL)
+        REDIST_TRY(redist_agree(context->comm, choose(share, method, &candidate)));
     return redist__transport_create(&share->problem, &candidate, &share->transport);
 }
 
@@ -113,11 +113,10 @@ static int connect_inside(struct state *state) {
 static int connect(void *data) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
+    const char *messages = problem->space->asynchronous ? "p2p-streams" : "p2p";
     REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
-    if (state->variant == NODES)
-        return redist__node_messages_create(problem, &state->messages);
     return connect_share(&state->between, problem, problem->context, 0,
-                         problem->space->asynchronous ? "p2p-streams" : "p2p");
+                         state->variant == NODES ? NULL : messages);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -135,35 +134,29 @@ static void wait_share(struct share *share) {
  * same plan: what fails inside a node is known to the other nodes at the next execution. */
 static void start(void *data, int direction, const void *source, void *destination) {
     struct state *state = data;
-    if (state->variant == NODES)
-        redist__node_messages_start(state->messages, direction, source, destination);
-    else
-        start_share(&state->between, direction, source, destination);
+    start_share(&state->between, direction, source, destination);
     start_share(&state->inside, direction, source, destination);
 }
 
 static void wait(void *data) {
     struct state *state = data;
-    if (state->variant == NODES)
-        (void)redist__node_messages_advance(state->messages);
+    const struct redist__transport *between = &state->between.transport;
+    if (between->candidate.method->progress != NULL)
+        between->candidate.method->progress(between->state);
     wait_share(&state->inside);
-    if (state->variant == NODES)
-        redist__node_messages_wait(state->messages);
-    else
-        wait_share(&state->between);
+    wait_share(&state->between);
 }
 
 /* ---------------------------------------------------------------- the method */
 
 static size_t share_workspace(const struct share *share) {
     const struct redist__transport *transport = &share->transport;
-    return transport->state != NULL ? transport->candidate.method->workspace(transport->state) : 0;
+    return transport->candidate.method->workspace(transport->state);
 }
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return share_workspace(&state->inside) + share_workspace(&state->between) +
-           redist__node_messages_bytes(state->messages);
+    return share_workspace(&state->inside) + share_workspace(&state->between);
 }
 
 static void destroy_share(struct share *share) {
@@ -173,7 +166,6 @@ static void destroy_share(struct share *share) {
 
 static void destroy(void *data) {
     struct state *state = data;
-    redist__node_messages_free(state->messages);
     destroy_share(&state->between);
     destroy_share(&state->inside);
     if (state->node != NULL)

@@ -33,11 +33,16 @@ struct header {
     _Atomic uint64_t arrived[]; /* for each node */
 };
 
-/* The messages to and from another node, in one direction of the exchange. */
+/* The messages to and from a node, in one direction of the exchange. */
 struct bundle {
     uint64_t out, in;     /* elements of the messages */
     uint64_t mine;        /* elements of the outgoing one before those of this rank */
     size_t out_at, in_at; /* where the messages are in their carriers' memory */
+};
+
+struct node {
+    struct bundle bundles[2];  /* of both directions */
+    char is_sent, is_unpacked; /* in the execution under way */
 };
 
 /* Elements before the part from a rank, in the message that has it, for both directions. */
@@ -45,19 +50,18 @@ struct position {
     uint64_t before[2];
 };
 
-struct redist__node_messages {
+struct state {
     const struct redist__problem *problem;
-    int nnodes, own;             /* nodes, and the number of this one */
-    const int *node_of;          /* of each rank */
-    int *first, *members;        /* ranks by node: those of node i begin at first[i] */
-    struct bundle *bundles[2];   /* of each node */
+    int nnodes, own;      /* nodes, and the number of this one */
+    const int *node_of;   /* of each rank */
+    int *first, *members; /* ranks by node: those of node i begin at first[i] */
+    struct node *nodes;
     struct position *positions;  /* of each rank */
     MPI_Datatype element;        /* the item's bytes */
     void *memory;                /* of this rank, shared */
     size_t bytes, head;          /* of it all, of the header */
-    char **memories;             /* of all ranks of the node, by rank in it */
+    void **memories;             /* of all ranks of the node, by rank in it */
     struct redist__messages mpi; /* with each node one */
-    char *is_sent, *is_unpacked; /* of each node */
     uint64_t number;             /* of the execution under way */
     int posted, npacked;         /* receives are posted; nodes that were packed for */
     int left; /* nodes whose parts are not unpacked, messages not sent or received */
@@ -68,103 +72,110 @@ struct redist__node_messages {
 
 enum { ALIGNMENT = 64 };
 
-static struct redist__context *context_of(const struct redist__node_messages *messages) {
-    return messages->problem->context;
+static struct redist__context *context_of(const struct state *state) {
+    return state->problem->context;
+}
+
+static int applies(const struct redist__problem *problem,
+                   const struct redist__candidate *candidate) {
+    (void)candidate;
+    if (problem->space->asynchronous)
+        return redist__fail(REDIST_ERR_METHOD, "method hier:nodes is for host memory");
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- nodes */
 
 /* The ranks of each node one after the other. */
-static void sort_by_node(struct redist__node_messages *messages) {
-    int size = context_of(messages)->size;
+static void sort_by_node(struct state *state) {
+    int size = context_of(state)->size;
     for (int rank = 0; rank < size; rank++)
-        messages->first[messages->node_of[rank] + 1]++;
-    for (int node = 0; node < messages->nnodes; node++)
-        messages->first[node + 1] += messages->first[node];
+        state->first[state->node_of[rank] + 1]++;
+    for (int node = 0; node < state->nnodes; node++)
+        state->first[node + 1] += state->first[node];
     for (int rank = size - 1; rank >= 0; rank--) /* each end moves down to its begin */
-        messages->members[--messages->first[messages->node_of[rank] + 1]] = rank;
-    for (int node = 0; node < messages->nnodes; node++)
-        messages->first[node] = messages->first[node + 1];
-    messages->first[messages->nnodes] = size;
+        state->members[--state->first[state->node_of[rank] + 1]] = rank;
+    for (int node = 0; node < state->nnodes; node++)
+        state->first[node] = state->first[node + 1];
+    state->first[state->nnodes] = size;
 }
 
-static int members_of(const struct redist__node_messages *messages, int node) {
-    return messages->first[node + 1] - messages->first[node];
+static int members_of(const struct state *state, int node) {
+    return state->first[node + 1] - state->first[node];
 }
 
-static int carrier_of(const struct redist__node_messages *messages, int node, int other) {
-    return messages->members[messages->first[node] + other % members_of(messages, node)];
+static int carrier_of(const struct state *state, int node, int other) {
+    return state->members[state->first[node] + other % members_of(state, node)];
 }
 
-static int carries(const struct redist__node_messages *messages, int other) {
-    return carrier_of(messages, messages->own, other) == context_of(messages)->rank;
+static int carries(const struct state *state, int other) {
+    return carrier_of(state, state->own, other) == context_of(state)->rank;
 }
 
 /* ---------------------------------------------------------------- sizes */
 
 /* What this rank sends to each node, or gets from it. */
-static void sum_by_node(const struct redist__node_messages *messages, int side, uint64_t sums[]) {
-    const struct redist__part *parts = messages->problem->transfer->side[side].parts;
-    for (int rank = 0; rank < context_of(messages)->size; rank++)
-        sums[messages->node_of[rank]] += parts[rank].elements;
+static void sum_by_node(const struct state *state, int side, uint64_t sums[]) {
+    const struct redist__part *parts = state->problem->transfer->side[side].parts;
+    for (int rank = 0; rank < context_of(state)->size; rank++)
+        sums[state->node_of[rank]] += parts[rank].elements;
 }
 
 /* What a rank of this node has in the messages; `sums` are its own, of both sides. */
-static void add_rank(struct redist__node_messages *messages, int rank, const uint64_t sums[]) {
+static void add_rank(struct state *state, int rank, const uint64_t sums[]) {
     for (int direction = 0; direction < 2; direction++)
-        for (int node = 0; node < messages->nnodes; node++) {
-            struct bundle *bundle = &messages->bundles[direction][node];
-            uint64_t out = sums[direction * messages->nnodes + node];
-            bundle->mine += rank < context_of(messages)->rank ? out : 0;
+        for (int node = 0; node < state->nnodes; node++) {
+            struct bundle *bundle = &state->nodes[node].bundles[direction];
+            uint64_t out = sums[direction * state->nnodes + node];
+            bundle->mine += rank < context_of(state)->rank ? out : 0;
             bundle->out += out;
-            bundle->in += sums[!direction * messages->nnodes + node];
+            bundle->in += sums[!direction * state->nnodes + node];
         }
 }
 
 /* How large the messages are; and each rank gets the positions of its parts. */
-static int find_messages(struct redist__node_messages *messages, uint64_t sums[],
-                         uint64_t all_sums[], struct position positions[]) {
-    const struct redist__context *context = context_of(messages);
-    const struct redist__side *side = messages->problem->transfer->side;
-    int n = 2 * messages->nnodes, first = messages->first[messages->own], code = REDIST_OK;
-    sum_by_node(messages, 0, sums);
-    sum_by_node(messages, 1, sums + messages->nnodes);
+static int find_messages(struct state *state, uint64_t sums[], uint64_t all_sums[],
+                         struct position positions[]) {
+    const struct redist__context *context = context_of(state);
+    const struct redist__side *side = state->problem->transfer->side;
+    int n = 2 * state->nnodes, first = state->first[state->own], code = REDIST_OK;
+    sum_by_node(state, 0, sums);
+    sum_by_node(state, 1, sums + state->nnodes);
     redist__note_mpi(&code, redist_insist(MPI_Allgather(sums, n, MPI_UINT64_T, all_sums, n,
                                                         MPI_UINT64_T, context->node)));
     for (int i = 0; i < context->node_size; i++)
-        add_rank(messages, messages->members[first + i],
-                 all_sums + context->node_ranks[messages->members[first + i]] * n);
+        add_rank(state, state->members[first + i],
+                 all_sums + context->node_ranks[state->members[first + i]] * n);
     for (int direction = 0; direction < 2; direction++)
-        for (int node = 0; node < messages->nnodes; node++) {
-            uint64_t at = messages->bundles[direction][node].mine;
-            for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-                positions[messages->members[i]].before[direction] = at;
-                at += side[direction].parts[messages->members[i]].elements;
+        for (int node = 0; node < state->nnodes; node++) {
+            uint64_t at = state->nodes[node].bundles[direction].mine;
+            for (int i = state->first[node]; i < state->first[node + 1]; i++) {
+                positions[state->members[i]].before[direction] = at;
+                at += side[direction].parts[state->members[i]].elements;
             }
         }
-    redist__note_mpi(&code,
-                     redist_insist(MPI_Alltoall(positions, 2, MPI_UINT64_T, messages->positions, 2,
-                                                MPI_UINT64_T, context->comm)));
+    redist__note_mpi(&code, redist_insist(MPI_Alltoall(positions, 2, MPI_UINT64_T, state->positions,
+                                                       2, MPI_UINT64_T, context->comm)));
     return code;
 }
 
-static int connect_messages(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    size_t row = 2 * (size_t)messages->nnodes, room = row * (size_t)(1 + context->node_size);
+static int connect_messages(struct state *state) {
+    const struct redist__context *context = context_of(state);
+    size_t row = 2 * (size_t)state->nnodes, room = row * (size_t)(1 + context->node_size);
     uint64_t *sums = redist_calloc(room + 2 * (size_t)context->size, sizeof *sums);
     int code = redist__agree_memory(context->comm, sums, "for the sizes of messages");
     if (code == REDIST_OK)
-        code = redist_agree(context->comm, find_messages(messages, sums, sums + row,
+        code = redist_agree(context->comm, find_messages(state, sums, sums + row,
                                                          (struct position *)(sums + room)));
     redist_release(sums);
     return code;
 }
 
-static int check_counts(const struct redist__node_messages *messages) {
+static int check_counts(const struct state *state) {
     uint64_t most = 0;
-    for (int i = 0; i < 2 * messages->nnodes; i++) {
-        const struct bundle *bundle = &messages->bundles[i % 2][i / 2];
-        if (i / 2 != messages->own) /* backward what is in is out */
+    for (int i = 0; i < 2 * state->nnodes; i++) {
+        const struct bundle *bundle = &state->nodes[i / 2].bundles[i % 2];
+        if (i / 2 != state->own) /* backward what is in is out */
             most = bundle->out > most ? bundle->out : most;
     }
     if (most <= INT_MAX)
@@ -181,13 +192,13 @@ static size_t padded(uint64_t elements, size_t item) {
 }
 
 /* The messages in one direction that a member of the node carries, from `at` on; returns where they end. */
-static size_t position_bundles(struct redist__node_messages *messages, int direction, int incoming,
-                               int member, size_t at) {
-    size_t item = messages->problem->transfer->item;
-    for (int node = member; node < messages->nnodes; node += context_of(messages)->node_size) {
-        struct bundle *bundle = &messages->bundles[direction][node];
+static size_t position_bundles(struct state *state, int direction, int incoming, int member,
+                               size_t at) {
+    size_t item = state->problem->transfer->item;
+    for (int node = member; node < state->nnodes; node += context_of(state)->node_size) {
+        struct bundle *bundle = &state->nodes[node].bundles[direction];
         *(incoming ? &bundle->in_at : &bundle->out_at) = at;
-        if (node != messages->own)
+        if (node != state->own)
             at += padded(incoming ? bundle->in : bundle->out, item);
     }
     return at;
@@ -195,178 +206,157 @@ static size_t position_bundles(struct redist__node_messages *messages, int direc
 
 /* Every rank of the node finds the same positions in the carriers' memories. Incoming messages lie behind
  * outgoing ones of either direction: one may be unpacked while the next are packed. */
-static void position_messages(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    const int *members = messages->members + messages->first[messages->own];
-    messages->head = padded(sizeof(struct header) + (size_t)messages->nnodes * sizeof(uint64_t), 1);
+static void position_messages(struct state *state) {
+    const struct redist__context *context = context_of(state);
+    const int *members = state->members + state->first[state->own];
+    state->head = padded(sizeof(struct header) + (size_t)state->nnodes * sizeof(uint64_t), 1);
     for (int member = 0; member < context->node_size; member++) {
-        size_t end = messages->head;
+        size_t end = state->head;
         for (int incoming = 0; incoming < 2; incoming++) {
-            size_t forward = position_bundles(messages, 0, incoming, member, end);
-            size_t backward = position_bundles(messages, 1, incoming, member, end);
+            size_t forward = position_bundles(state, 0, incoming, member, end);
+            size_t backward = position_bundles(state, 1, incoming, member, end);
             end = forward > backward ? forward : backward;
         }
         if (members[member] == context->rank)
-            messages->bytes = end;
+            state->bytes = end;
     }
 }
 
 /* ---------------------------------------------------------------- making */
 
-static int map_memories(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    struct redist__memory_handle handle = redist__space_host.export_memory(messages->memory, 1);
-    if (handle.key == 0)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "the ranks of this node share no memory through this MPI");
-    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
-        messages->memories[handle.rank] = redist__space_host.map(&handle, NULL);
-    memset(messages->memory, 0, messages->head);
-    return REDIST_OK;
-}
-
 /* After the closing agreement every rank has cleared its counters. */
-static int connect_memory(struct redist__node_messages *messages) {
-    struct redist__context *context = context_of(messages);
-    position_messages(messages);
-    REDIST_TRY(redist_agree(context->comm, check_counts(messages)));
-    REDIST_TRY(redist__space_host.create(context, messages->bytes, &messages->memory));
-    return redist_agree(context->comm, map_memories(messages));
+static int connect_memory(struct state *state) {
+    struct redist__context *context = context_of(state);
+    position_messages(state);
+    REDIST_TRY(redist_agree(context->comm, check_counts(state)));
+    REDIST_TRY(redist__space_host.create(context, state->bytes, &state->memory));
+    memset(state->memory, 0, state->head);
+    return redist_agree(context->comm, redist__map_parts(context, state->memory, state->memories));
 }
 
-static int allocate(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
+static int allocate(struct state *state) {
+    const struct redist__context *context = context_of(state);
     size_t size = (size_t)context->size;
-    messages->nnodes = context->nnodes;
-    messages->node_of = context->node_of;
-    messages->own = context->node_of[context->rank];
-    messages->first = redist_calloc(size + 1, sizeof(int));
-    messages->members = redist_calloc(size, sizeof(int));
-    messages->memories = redist_calloc((size_t)context->node_size, sizeof(char *));
-    messages->is_sent = redist_calloc(size, 1);
-    messages->is_unpacked = redist_calloc(size, 1);
-    messages->bundles[0] = redist_calloc(size, sizeof(struct bundle));
-    messages->bundles[1] = redist_calloc(size, sizeof(struct bundle));
-    messages->positions = redist_calloc(size, sizeof(struct position));
-    if (!messages->first || !messages->members || !messages->memories || !messages->is_sent ||
-        !messages->is_unpacked || !messages->bundles[0] || !messages->bundles[1] ||
-        !messages->positions)
+    state->nnodes = context->nnodes;
+    state->node_of = context->node_of;
+    state->own = context->node_of[context->rank];
+    state->first = redist_calloc(size + 1, sizeof(int));
+    state->members = redist_calloc(size, sizeof(int));
+    state->memories = redist_calloc((size_t)context->node_size, sizeof(void *));
+    state->nodes = redist_calloc((size_t)context->nnodes, sizeof *state->nodes);
+    state->positions = redist_calloc(size, sizeof *state->positions);
+    if (state->first == NULL || state->members == NULL || state->memories == NULL ||
+        state->nodes == NULL || state->positions == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for messages between nodes");
-    REDIST_TRY(redist__messages_create(&messages->mpi, messages->problem, messages->nnodes));
-    return redist__element_type(messages->problem->transfer, &messages->element);
+    REDIST_TRY(redist__messages_create(&state->mpi, state->problem, state->nnodes));
+    return redist__element_type(state->problem->transfer, &state->element);
 }
 
-static int allocate_messages(const struct redist__problem *problem,
-                             struct redist__node_messages **result) {
-    struct redist__node_messages *messages = *result = redist_calloc(1, sizeof *messages);
-    if (messages == NULL)
+static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
+                  void **result) {
+    struct state *state = *result = redist_calloc(1, sizeof *state);
+    (void)candidate;
+    if (state == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for method hier:nodes");
-    messages->problem = problem;
-    messages->element = MPI_DATATYPE_NULL;
-    return allocate(messages);
+    state->problem = problem;
+    state->element = MPI_DATATYPE_NULL;
+    return allocate(state);
 }
 
-int redist__node_messages_create(const struct redist__problem *problem,
-                                 struct redist__node_messages **messages) {
-    REDIST_TRY(redist_agree(problem->context->comm, allocate_messages(problem, messages)));
-    sort_by_node(*messages);
-    REDIST_TRY(connect_messages(*messages));
-    return connect_memory(*messages);
+static int connect(void *data) {
+    struct state *state = data;
+    sort_by_node(state);
+    REDIST_TRY(connect_messages(state));
+    return connect_memory(state);
 }
 
-void redist__node_messages_free(struct redist__node_messages *messages) {
-    if (messages == NULL)
-        return;
-    (void)redist__messages_free(&messages->mpi); /* where a peer is gone, the segment stays */
-    if (messages->memory != NULL)
-        redist__space_host.remove(messages->memory);
-    if (messages->element != MPI_DATATYPE_NULL)
-        MPI_Type_free(&messages->element);
-    redist_release(messages->bundles[0]);
-    redist_release(messages->bundles[1]);
-    redist_release(messages->positions);
-    redist_release(messages->first);
-    redist_release(messages->members);
-    redist_release(messages->memories);
-    redist_release(messages->is_sent);
-    redist_release(messages->is_unpacked);
-    redist_release(messages);
+static size_t workspace(const void *data) {
+    return ((const struct state *)data)->bytes;
 }
 
-size_t redist__node_messages_bytes(const struct redist__node_messages *messages) {
-    return messages != NULL ? messages->bytes : 0;
+static void destroy(void *data) {
+    struct state *state = data;
+    if (!redist__messages_free(&state->mpi) && state->memory != NULL)
+        redist__space_host.remove(state->memory);
+    if (state->element != MPI_DATATYPE_NULL)
+        MPI_Type_free(&state->element);
+    redist_release(state->nodes);
+    redist_release(state->positions);
+    redist_release(state->first);
+    redist_release(state->members);
+    redist_release(state->memories);
+    redist_release(state);
 }
 
 /* ---------------------------------------------------------------- one execution */
 
 /* The other nodes, each rank's own successors first. */
-static int node_at(const struct redist__node_messages *messages, int step) {
-    return (messages->own + step) % messages->nnodes;
+static int node_at(const struct state *state, int step) {
+    return (state->own + step) % state->nnodes;
 }
 
-static struct header *header_of(const struct redist__node_messages *messages, int rank) {
-    return (void *)messages->memories[context_of(messages)->node_ranks[rank]];
+static struct header *header_of(const struct state *state, int rank) {
+    return state->memories[context_of(state)->node_ranks[rank]];
+}
+
+/* Of the rank of this node that carries the messages to and from a node. */
+static struct header *header_for(const struct state *state, int node) {
+    return header_of(state, carrier_of(state, state->own, node));
 }
 
 /* The ranks of the node see it with the next counter that this rank moves on. */
-static void publish_failure(struct redist__node_messages *messages) {
-    struct header *mine = messages->memory;
-    if (redist__has_failed(messages->problem))
+static void publish_failure(struct state *state) {
+    struct header *mine = state->memory;
+    if (redist__has_failed(state->problem))
         atomic_store_explicit(&mine->failed, 1, memory_order_relaxed);
 }
 
 /* What another rank of the node has published before a counter that was read. */
-static void note_failure_of(struct redist__node_messages *messages, const struct header *theirs,
-                            int rank) {
+static void note_failure_of(struct state *state, const struct header *theirs, int rank) {
     if (atomic_load_explicit(&theirs->failed, memory_order_relaxed) != 0)
-        redist__failure_note_peer(messages->problem->failure, rank, REDIST_OK);
+        redist__failure_note_peer(state->problem->failure, rank, REDIST_OK);
 }
 
-static void note_failures(struct redist__node_messages *messages) {
-    const struct redist__context *context = context_of(messages);
-    for (int i = messages->first[messages->own]; i < messages->first[messages->own + 1]; i++)
-        if (messages->members[i] != context->rank)
-            note_failure_of(messages, header_of(messages, messages->members[i]),
-                            messages->members[i]);
+static void note_failures(struct state *state) {
+    const struct redist__context *context = context_of(state);
+    for (int i = state->first[state->own]; i < state->first[state->own + 1]; i++)
+        if (state->members[i] != context->rank)
+            note_failure_of(state, header_of(state, state->members[i]), state->members[i]);
 }
 
-static struct bundle *bundle_of(const struct redist__node_messages *messages, int node) {
-    return &messages->bundles[messages->direction][node];
+static struct bundle *bundle_of(const struct state *state, int node) {
+    return &state->nodes[node].bundles[state->direction];
 }
 
 /* Whether all ranks of the node have come as far in one of the counters. */
-static int all_reached(const struct redist__node_messages *messages, size_t counter,
-                       uint64_t value) {
-    for (int i = 0; i < context_of(messages)->node_size; i++) {
-        _Atomic uint64_t *theirs = (void *)(messages->memories[i] + counter);
+static int all_reached(const struct state *state, size_t counter, uint64_t value) {
+    for (int i = 0; i < context_of(state)->node_size; i++) {
+        _Atomic uint64_t *theirs = (void *)((char *)state->memories[i] + counter);
         if (atomic_load_explicit(theirs, memory_order_acquire) < value)
             return 0;
     }
     return 1;
 }
 
-static void post_receives(struct redist__node_messages *messages) {
-    if (messages->posted ||
-        !all_reached(messages, offsetof(struct header, done), messages->number - 1))
+static void post_receives(struct state *state) {
+    if (state->posted || !all_reached(state, offsetof(struct header, done), state->number - 1))
         return;
-    messages->posted = 1;
-    note_failures(messages);
-    for (int step = 1; step < messages->nnodes; step++) {
-        int node = node_at(messages, step);
-        const struct bundle *bundle = bundle_of(messages, node);
-        if (carries(messages, node) && bundle->in != 0)
-            redist__messages_receive(&messages->mpi, node, (char *)messages->memory + bundle->in_at,
-                                     (int)bundle->in, messages->element,
-                                     carrier_of(messages, node, messages->own),
-                                     messages->problem->tag);
+    state->posted = 1;
+    note_failures(state);
+    for (int step = 1; step < state->nnodes; step++) {
+        int node = node_at(state, step);
+        const struct bundle *bundle = bundle_of(state, node);
+        if (carries(state, node) && bundle->in != 0)
+            redist__messages_receive(&state->mpi, node, (char *)state->memory + bundle->in_at,
+                                     (int)bundle->in, state->element,
+                                     carrier_of(state, node, state->own), state->problem->tag);
     }
 }
 
 /* One part of this rank, between its array and the message that has it at `at`. */
-static void copy_part(const struct redist__node_messages *messages, int unpacks, int rank,
-                      char *at) {
-    const struct redist__transfer *transfer = messages->problem->transfer;
-    const struct redist__side *side = &transfer->side[messages->direction ^ unpacks];
+static void copy_part(const struct state *state, int unpacks, int rank, char *at) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *side = &transfer->side[state->direction ^ unpacks];
     const struct redist__part *part = &side->parts[rank];
     ptrdiff_t packed[REDIST_MAX_NDIMS];
     struct redist__copy copy;
@@ -376,162 +366,174 @@ static void copy_part(const struct redist__node_messages *messages, int unpacks,
     redist__copy_prepare(&copy, transfer->ndims, part->count, transfer->item,
                          unpacks ? packed : side->stride, unpacks ? side->stride : packed);
     if (unpacks)
-        redist__copy_run(&copy, at, messages->destination + part->offset, 0);
+        redist__copy_run(&copy, at, state->destination + part->offset, 0);
     else
-        redist__copy_run(&copy, messages->source + part->offset, at, 0);
+        redist__copy_run(&copy, state->source + part->offset, at, 0);
 }
 
-static void pack_node(const struct redist__node_messages *messages, int node) {
-    const struct redist__transfer *transfer = messages->problem->transfer;
-    const struct bundle *bundle = bundle_of(messages, node);
-    char *at = (char *)header_of(messages, carrier_of(messages, messages->own, node)) +
-               bundle->out_at + bundle->mine * transfer->item;
-    for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-        int rank = messages->members[i];
-        copy_part(messages, 0, rank, at);
-        at += transfer->side[messages->direction].parts[rank].elements * transfer->item;
+static void pack_node(const struct state *state, int node) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct bundle *bundle = bundle_of(state, node);
+    char *at = (char *)header_for(state, node) + bundle->out_at + bundle->mine * transfer->item;
+    for (int i = state->first[node]; i < state->first[node + 1]; i++) {
+        int rank = state->members[i];
+        copy_part(state, 0, rank, at);
+        at += transfer->side[state->direction].parts[rank].elements * transfer->item;
     }
 }
 
-static uint64_t packed_by(const struct redist__node_messages *messages, int step) {
-    return (messages->number - 1) * (uint64_t)(messages->nnodes - 1) + (uint64_t)step;
+static uint64_t packed_by(const struct state *state, int step) {
+    return (state->number - 1) * (uint64_t)(state->nnodes - 1) + (uint64_t)step;
 }
 
 /* For one node after the other, as long as their carriers are ready. */
-static void pack_ready(struct redist__node_messages *messages) {
-    struct header *mine = messages->memory;
-    while (messages->npacked + 1 < messages->nnodes) {
-        int step = messages->npacked + 1, node = node_at(messages, step);
-        const struct header *theirs =
-            header_of(messages, carrier_of(messages, messages->own, node));
-        if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < messages->number)
+static void pack_ready(struct state *state) {
+    struct header *mine = state->memory;
+    while (state->npacked + 1 < state->nnodes) {
+        int step = state->npacked + 1, node = node_at(state, step);
+        const struct header *theirs = header_for(state, node);
+        if (atomic_load_explicit(&theirs->ready, memory_order_acquire) < state->number)
             return;
-        redist__enter(messages->problem->timer, REDIST__PACK);
-        if (!redist__has_failed(messages->problem))
-            pack_node(messages, node);
-        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
-        messages->npacked = step;
-        publish_failure(messages);
-        atomic_store_explicit(&mine->packed, packed_by(messages, step), memory_order_release);
+        redist__enter(state->problem->timer, REDIST__PACK);
+        if (!redist__has_failed(state->problem))
+            pack_node(state, node);
+        redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
+        state->npacked = step;
+        publish_failure(state);
+        atomic_store_explicit(&mine->packed, packed_by(state, step), memory_order_release);
     }
 }
 
-static void send_packed(struct redist__node_messages *messages) {
-    for (int step = 1; step < messages->nnodes; step++) {
-        int node = node_at(messages, step);
-        const struct bundle *bundle = bundle_of(messages, node);
-        if (messages->is_sent[node] ||
-            !all_reached(messages, offsetof(struct header, packed), packed_by(messages, step)))
+static void send_packed(struct state *state) {
+    for (int step = 1; step < state->nnodes; step++) {
+        int node = node_at(state, step);
+        const struct bundle *bundle = bundle_of(state, node);
+        if (state->nodes[node].is_sent ||
+            !all_reached(state, offsetof(struct header, packed), packed_by(state, step)))
             continue;
-        messages->is_sent[node] = 1;
-        note_failures(messages);
-        redist__messages_send(&messages->mpi, node, NULL, (char *)messages->memory + bundle->out_at,
-                              (int)bundle->out, messages->element,
-                              carrier_of(messages, node, messages->own), messages->problem->tag);
+        state->nodes[node].is_sent = 1;
+        note_failures(state);
+        redist__messages_send(&state->mpi, node, NULL, (char *)state->memory + bundle->out_at,
+                              (int)bundle->out, state->element, carrier_of(state, node, state->own),
+                              state->problem->tag);
     }
 }
 
-static void publish_arrived(struct redist__node_messages *messages, int node) {
-    struct header *mine = messages->memory;
-    publish_failure(messages);
-    atomic_store_explicit(&mine->arrived[node], messages->number, memory_order_release);
+static void publish_arrived(struct state *state, int node) {
+    struct header *mine = state->memory;
+    publish_failure(state);
+    atomic_store_explicit(&mine->arrived[node], state->number, memory_order_release);
 }
 
 /* Lets the ranks of the node know what has arrived. */
-static void take_arrived(struct redist__node_messages *messages) {
+static void take_arrived(struct state *state) {
     int node, left;
-    while (messages->posted && !messages->mpi.lost &&
-           (node = redist__messages_test(&messages->mpi, &left)) >= 0)
-        publish_arrived(messages, node);
+    while (state->posted && !state->mpi.lost &&
+           (node = redist__messages_test(&state->mpi, &left)) >= 0)
+        publish_arrived(state, node);
 }
 
-static void unpack_node(struct redist__node_messages *messages, int node) {
-    size_t item = messages->problem->transfer->item;
-    char *message = (char *)header_of(messages, carrier_of(messages, messages->own, node)) +
-                    bundle_of(messages, node)->in_at;
-    for (int i = messages->first[node]; i < messages->first[node + 1]; i++) {
-        int rank = messages->members[i];
-        copy_part(messages, 1, rank,
-                  message + messages->positions[rank].before[messages->direction] * item);
+static void unpack_node(struct state *state, int node) {
+    size_t item = state->problem->transfer->item;
+    char *message = (char *)header_for(state, node) + bundle_of(state, node)->in_at;
+    for (int i = state->first[node]; i < state->first[node + 1]; i++) {
+        int rank = state->members[i];
+        copy_part(state, 1, rank, message + state->positions[rank].before[state->direction] * item);
     }
 }
 
-static void unpack_arrived(struct redist__node_messages *messages) {
-    for (int step = 1; step < messages->nnodes; step++) {
-        int node = node_at(messages, step);
-        const struct header *theirs =
-            header_of(messages, carrier_of(messages, messages->own, node));
-        if (messages->is_unpacked[node] ||
-            atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < messages->number)
+static void unpack_arrived(struct state *state) {
+    for (int step = 1; step < state->nnodes; step++) {
+        int node = node_at(state, step);
+        const struct header *theirs = header_for(state, node);
+        if (state->nodes[node].is_unpacked ||
+            atomic_load_explicit(&theirs->arrived[node], memory_order_acquire) < state->number)
             continue;
-        redist__arrived(messages->problem->timer);
-        redist__enter(messages->problem->timer, REDIST__UNPACK);
-        note_failure_of(messages, theirs, carrier_of(messages, messages->own, node));
-        if (!redist__has_failed(messages->problem))
-            unpack_node(messages, node);
-        redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
-        messages->is_unpacked[node] = 1;
-        messages->left--;
+        redist__arrived(state->problem->timer);
+        redist__enter(state->problem->timer, REDIST__UNPACK);
+        note_failure_of(state, theirs, carrier_of(state, state->own, node));
+        if (!redist__has_failed(state->problem))
+            unpack_node(state, node);
+        redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
+        state->nodes[node].is_unpacked = 1;
+        state->left--;
     }
 }
 
 /* Messages that this rank carries and has not sent. */
-static int unsent(const struct redist__node_messages *messages) {
+static int unsent(const struct state *state) {
     int count = 0;
-    for (int node = 0; node < messages->nnodes; node++)
-        count += !messages->is_sent[node];
+    for (int node = 0; node < state->nnodes; node++)
+        count += !state->nodes[node].is_sent;
     return count;
 }
 
-int redist__node_messages_advance(struct redist__node_messages *messages) {
-    redist__enter(messages->problem->timer, REDIST__FIRST_MESSAGE);
-    post_receives(messages);
-    pack_ready(messages);
-    send_packed(messages);
-    take_arrived(messages);
-    unpack_arrived(messages);
-    return messages->left != 0 || !messages->posted || messages->npacked + 1 < messages->nnodes ||
-           unsent(messages) != 0;
+/* Nonzero if anything is left. */
+static int advance(struct state *state) {
+    redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
+    post_receives(state);
+    pack_ready(state);
+    send_packed(state);
+    take_arrived(state);
+    unpack_arrived(state);
+    return state->left != 0 || !state->posted || state->npacked + 1 < state->nnodes ||
+           unsent(state) != 0;
+}
+
+static void progress(void *data) {
+    (void)advance(data);
 }
 
 /* Empty messages are sent and unpacked from the start. */
-void redist__node_messages_start(struct redist__node_messages *messages, int direction,
-                                 const void *source, void *destination) {
-    struct header *mine = messages->memory;
-    messages->direction = direction;
-    messages->source = source;
-    messages->destination = destination;
-    messages->posted = messages->npacked = messages->left = 0;
-    messages->number++;
-    for (int node = 0; node < messages->nnodes; node++) {
-        const struct bundle *bundle = bundle_of(messages, node);
-        messages->is_sent[node] =
-            node == messages->own || bundle->out == 0 || !carries(messages, node);
-        messages->is_unpacked[node] = node == messages->own || bundle->in == 0;
-        messages->left += !messages->is_unpacked[node];
+static void start(void *data, int direction, const void *source, void *destination) {
+    struct state *state = data;
+    struct header *mine = state->memory;
+    state->direction = direction;
+    state->source = source;
+    state->destination = destination;
+    state->posted = state->npacked = state->left = 0;
+    state->number++;
+    for (int node = 0; node < state->nnodes; node++) {
+        const struct bundle *bundle = bundle_of(state, node);
+        state->nodes[node].is_sent =
+            node == state->own || bundle->out == 0 || !carries(state, node);
+        state->nodes[node].is_unpacked = node == state->own || bundle->in == 0;
+        state->left += !state->nodes[node].is_unpacked;
     }
-    publish_failure(messages);
-    atomic_store_explicit(&mine->ready, messages->number, memory_order_release);
-    (void)redist__node_messages_advance(messages);
+    publish_failure(state);
+    atomic_store_explicit(&mine->ready, state->number, memory_order_release);
+    progress(state);
 }
 
 /* Messages that are given up: the ranks of the node are not to wait for what this rank carries. */
-static void publish_all(struct redist__node_messages *messages) {
-    struct header *mine = messages->memory;
-    for (int node = 0; node < messages->nnodes; node++)
-        publish_arrived(messages, node);
-    atomic_store_explicit(&mine->packed, packed_by(messages, messages->nnodes - 1),
-                          memory_order_release);
+static void publish_all(struct state *state) {
+    struct header *mine = state->memory;
+    for (int node = 0; node < state->nnodes; node++)
+        publish_arrived(state, node);
+    atomic_store_explicit(&mine->packed, packed_by(state, state->nnodes - 1), memory_order_release);
 }
 
-void redist__node_messages_wait(struct redist__node_messages *messages) {
-    struct header *mine = messages->memory;
-    for (unsigned poll = 0; redist__node_messages_advance(messages) && !messages->mpi.lost; poll++)
-        redist__messages_pause(&messages->mpi, poll);
-    if (messages->mpi.lost)
-        publish_all(messages);
-    redist__enter(messages->problem->timer, REDIST__COMMUNICATE);
-    redist__messages_end(&messages->mpi);
-    publish_failure(messages);
-    atomic_store_explicit(&mine->done, messages->number, memory_order_release);
+static void wait(void *data) {
+    struct state *state = data;
+    struct header *mine = state->memory;
+    for (unsigned poll = 0; advance(state) && !state->mpi.lost; poll++)
+        redist__messages_pause(&state->mpi, poll);
+    if (state->mpi.lost)
+        publish_all(state);
+    redist__enter(state->problem->timer, REDIST__COMMUNICATE);
+    redist__messages_end(&state->mpi);
+    publish_failure(state);
+    atomic_store_explicit(&mine->done, state->number, memory_order_release);
 }
+
+const struct redist__method redist__node_messages = {
+    .name = "hier",
+    .applies = applies,
+    .create = create,
+    .connect = connect,
+    .start = start,
+    .wait = wait,
+    .progress = progress,
+    .workspace = workspace,
+    .destroy = destroy,
+};

@@ -30,8 +30,8 @@ struct state {
     struct redist__kway_plan plans[2];
     struct redist__copy own[2];
     MPI_Datatype element; /* the item's bytes */
-    char *out[2], *in[2]; /* buffers of even and odd stages */
-    size_t out_bytes[2], in_bytes[2];
+    char *buffers[2][2];  /* for what goes out and comes in, of even and odd stages */
+    size_t bytes[2][2];
     struct redist__messages messages; /* of a stage */
     void **events;                    /* of each message of a stage: it is packed */
     int direction;                    /* of the execution under way */
@@ -105,21 +105,18 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     return create_messages(state);
 }
 
-static int create_buffer(const struct redist__problem *problem, const size_t wanted[2],
-                         size_t *bytes, char **buffer) {
-    *bytes = wanted[0] > wanted[1] ? wanted[0] : wanted[1];
-    return (problem->staged ? problem->space->allocate_pinned
-                            : problem->space->allocate)(*bytes, (void **)buffer);
-}
-
+/* For the larger of both directions. */
 static int create_buffers(struct state *state) {
+    const struct redist__problem *problem = state->shape.problem;
     const struct redist__kway_plan *plans = state->plans;
-    for (int i = 0; i < 2; i++) {
-        const size_t out[2] = {plans[0].out_bytes[i], plans[1].out_bytes[i]};
-        const size_t in[2] = {plans[0].in_bytes[i], plans[1].in_bytes[i]};
-        REDIST_TRY(create_buffer(state->shape.problem, out, &state->out_bytes[i], &state->out[i]));
-        REDIST_TRY(create_buffer(state->shape.problem, in, &state->in_bytes[i], &state->in[i]));
-    }
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) {
+            size_t forward = plans[0].bytes[i][k], backward = plans[1].bytes[i][k];
+            state->bytes[i][k] = forward > backward ? forward : backward;
+            REDIST_TRY(
+                (problem->staged ? problem->space->allocate_pinned : problem->space->allocate)(
+                    state->bytes[i][k], (void **)&state->buffers[i][k]));
+        }
     return REDIST_OK;
 }
 
@@ -176,20 +173,20 @@ static void post_receives(struct state *state, int stage) {
     for (int i = 0; i < state->shape.width; i++) {
         const struct redist__message *message = message_of(state, stage, i);
         if (message->received != 0)
-            redist__messages_receive(&state->messages, i,
-                                     state->in[stage % 2] + message->receive_at, message->received,
-                                     state->element, message->from, state->shape.problem->tag);
+            redist__messages_receive(
+                &state->messages, i, state->buffers[REDIST__IN][stage % 2] + message->receive_at,
+                message->received, state->element, message->from, state->shape.problem->tag);
     }
 }
 
 static void pack(struct state *state, int stage, int i) {
     run(state, REDIST__PACK_BLOCKS, stage * state->shape.width + i, 1, state->source,
-        state->out[stage % 2], PACKING + i);
+        state->buffers[REDIST__OUT][stage % 2], PACKING + i);
 }
 
 static void unpack(struct state *state, int stage, int i) {
-    run(state, REDIST__UNPACK_BLOCKS, stage * state->shape.width + i, 1, state->in[stage % 2],
-        state->destination, UNPACKING);
+    run(state, REDIST__UNPACK_BLOCKS, stage * state->shape.width + i, 1,
+        state->buffers[REDIST__IN][stage % 2], state->destination, UNPACKING);
 }
 
 /* Messages leave as soon as they are packed; the array's blocks for the first stage are packed here,
@@ -201,20 +198,19 @@ static void fill_messages(struct state *state, int stage) {
         if (stage == 0)
             pack(state, 0, i);
         run(state, REDIST__FORWARD_BLOCKS, stage * state->shape.width + i, 1,
-            state->in[(stage + 1) % 2], state->out[stage % 2], PACKING + i);
+            state->buffers[REDIST__IN][(stage + 1) % 2], state->buffers[REDIST__OUT][stage % 2],
+            PACKING + i);
         redist__attempt(problem, problem->space->event_record(state->events[i],
                                                               problem->space->stream(PACKING + i)));
         if (message->sent != 0)
             redist__messages_send(&state->messages, i, state->events[i],
-                                  state->out[stage % 2] + message->send_at, message->sent,
-                                  state->element, message->to, problem->tag);
+                                  state->buffers[REDIST__OUT][stage % 2] + message->send_at,
+                                  message->sent, state->element, message->to, problem->tag);
     }
 }
 
 static void finish_stream(struct state *state, void *stream) {
-    const struct redist__problem *problem = state->shape.problem;
-    redist__note(problem, redist__finish_stream(problem->space, state->events[state->shape.width],
-                                                stream, problem->context));
+    redist__finish(state->shape.problem, state->events[state->shape.width], stream);
 }
 
 static void begin_stage(struct state *state, int stage) {
@@ -225,8 +221,9 @@ static void begin_stage(struct state *state, int stage) {
     fill_messages(state, stage);
     for (int i = 0; i < width && stage + 1 < state->shape.nstages; i++)
         pack(state, stage + 1, i);
-    run(state, REDIST__KEEP_BLOCKS, stage * width, width, state->in[(stage + 1) % 2],
-        state->in[stage % 2], UNPACKING);
+    run(state, REDIST__KEEP_BLOCKS, stage * width, width,
+        state->buffers[REDIST__IN][(stage + 1) % 2], state->buffers[REDIST__IN][stage % 2],
+        UNPACKING);
 }
 
 /* The last stage's blocks are unpacked as they arrive. */
@@ -276,17 +273,14 @@ static void wait(void *data) {
 
 static size_t workspace(const void *data) {
     const struct state *state = data;
-    return state->out_bytes[0] + state->out_bytes[1] + state->in_bytes[0] + state->in_bytes[1];
+    return state->bytes[0][0] + state->bytes[0][1] + state->bytes[1][0] + state->bytes[1][1];
 }
 
 static void free_buffers(struct state *state) {
     const struct redist__problem *problem = state->shape.problem;
-    void (*release)(void *memory) =
-        problem->staged ? problem->space->release_pinned : problem->space->release;
-    for (int i = 0; i < 2; i++) {
-        release(state->out[i]);
-        release(state->in[i]);
-    }
+    for (int i = 0; i < 4; i++)
+        (problem->staged ? problem->space->release_pinned
+                         : problem->space->release)(state->buffers[i / 2][i % 2]);
 }
 
 static void destroy(void *data) {

@@ -260,8 +260,8 @@ static void pass_stage(struct builder *builder, int i) {
         if (digit == most)
             in = keep(builder, i, in);
     }
-    size_t *out_bytes = &builder->plan->out_bytes[i % 2];
-    size_t *in_bytes = &builder->plan->in_bytes[i % 2];
+    size_t *out_bytes = &builder->plan->bytes[REDIST__OUT][i % 2];
+    size_t *in_bytes = &builder->plan->bytes[REDIST__IN][i % 2];
     *out_bytes = out > *out_bytes ? out : *out_bytes;
     *in_bytes = in > *in_bytes ? in : *in_bytes;
 }

@@ -57,8 +57,10 @@ struct redist__message {
 struct redist__kway_plan {
     struct redist__message *messages; /* `width` for each stage */
     struct redist__moves moves[REDIST__MOVINGS];
-    size_t out_bytes[2], in_bytes[2]; /* of the buffers that even and odd stages use */
+    size_t bytes[2][2]; /* of the buffers for what goes out and comes in, of even and odd stages */
 };
+
+enum { REDIST__OUT, REDIST__IN };
 
 struct redist__kway_shape {
     const struct redist__problem *problem;

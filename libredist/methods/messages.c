@@ -61,33 +61,28 @@ static int is_refused(struct redist__messages *messages, int result, const MPI_R
     return result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
 }
 
-void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
-                              MPI_Datatype type, int peer, int tag) {
-    MPI_Request *request = &messages->receives[i];
-    MPI_Comm comm = messages->problem->context->comm;
-    int refused = !messages->lost;
-    for (int attempt = 0; attempt < 2 && refused; attempt++)
-        refused =
-            is_refused(messages, MPI_Irecv(buffer, count, type, peer, tag, comm, request), request);
-    if (refused)
-        redist__messages_give_up(messages);
-}
-
-static void send(struct redist__messages *messages, int i, const void *buffer, int count,
+/* After a failure messages are sent empty. */
+static void post(struct redist__messages *messages, int i, int sends, void *buffer, int count,
                  MPI_Datatype type, int peer, int tag) {
-    MPI_Request *request = &messages->sends[i];
+    MPI_Request *request = sends ? &messages->sends[i] : &messages->receives[i];
     MPI_Comm comm = messages->problem->context->comm;
     int refused = !messages->lost;
     for (int attempt = 0; attempt < 2 && refused; attempt++) {
-        int sent = redist__failed(messages->problem->failure) ? 0 : count;
-        refused =
-            is_refused(messages, MPI_Isend(buffer, sent, type, peer, tag, comm, request), request);
+        int sent = redist__has_failed(messages->problem) ? 0 : count;
+        int result = sends ? MPI_Isend(buffer, sent, type, peer, tag, comm, request)
+                           : MPI_Irecv(buffer, count, type, peer, tag, comm, request);
+        refused = is_refused(messages, result, request);
     }
     if (refused)
         redist__messages_give_up(messages);
 }
 
-/* After a failure at once, empty. */
+void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
+                              MPI_Datatype type, int peer, int tag) {
+    post(messages, i, 0, buffer, count, type, peer, tag);
+}
+
+/* After a failure at once. */
 static void send_if_filled(struct redist__messages *messages, int i) {
     struct redist__later_send *later = &messages->later[i];
     int reached = 1;
@@ -97,13 +92,13 @@ static void send_if_filled(struct redist__messages *messages, int i) {
         return;
     later->event = NULL;
     messages->nlater--;
-    send(messages, i, later->buffer, later->count, later->type, later->peer, later->tag);
+    post(messages, i, 1, later->buffer, later->count, later->type, later->peer, later->tag);
 }
 
-void redist__messages_send(struct redist__messages *messages, int i, void *event,
-                           const void *buffer, int count, MPI_Datatype type, int peer, int tag) {
+void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,
+                           int count, MPI_Datatype type, int peer, int tag) {
     if (event == NULL) {
-        send(messages, i, buffer, count, type, peer, tag);
+        post(messages, i, 1, buffer, count, type, peer, tag);
         return;
     }
     messages->later[i] = (struct redist__later_send){event, buffer, count, peer, tag, type};

@@ -14,7 +14,7 @@
 /* A send that waits for its event. */
 struct redist__later_send {
     void *event; /* NULL = there is none */
-    const void *buffer;
+    void *buffer;
     int count, peer, tag;
     MPI_Datatype type;
 };
@@ -39,8 +39,8 @@ int redist__messages_free(struct redist__messages *messages);
  * its buffer, in the functions below; NULL = it is filled. */
 void redist__messages_receive(struct redist__messages *messages, int i, void *buffer, int count,
                               MPI_Datatype type, int peer, int tag);
-void redist__messages_send(struct redist__messages *messages, int i, void *event,
-                           const void *buffer, int count, MPI_Datatype type, int peer, int tag);
+void redist__messages_send(struct redist__messages *messages, int i, void *event, void *buffer,
+                           int count, MPI_Datatype type, int peer, int tag);
 
 /* A receive that is complete, without waiting; -1 = there is none now. *left is 0 when there will be
  * none any more, and all has been sent. */

@@ -18,6 +18,7 @@ struct redist__problem {
     int partitions,
         partition_axis;  /* array B is completed in so many partitions, >= 1, along an axis */
     int mapped[2];       /* peers map arrays A and B, on all ranks */
+    int reaches_local;   /* and memory of redist_alloc_local */
     int bound[2];        /* they are given when the plan is made, */
     void *arrays[2];     /* and these are they */
     int asynchronous;    /* executions are only enqueued in the user's stream */
@@ -27,6 +28,7 @@ struct redist__problem {
     int staged;                        /* MPI is to get these through host memory */
     size_t largest_bytes;              /* the largest local array of any rank */
     size_t nontemporal_bytes;          /* larger arrays are best written past the caches */
+    int knows_loops;                   /* all ranks know the best loops */
     int tag; /* first of REDIST__TAGS message tags that other plans do not use */
     struct redist__mappings *mappings; /* of the plan */
     struct redist__phase_timer *timer; /* NULL = phases are not timed */
@@ -49,15 +51,21 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
             redist__note(problem, call);                                                           \
     } while (0)
 
+/* redist__finish_stream for a stream of the problem's space; notes its failure. */
+static inline void redist__finish(const struct redist__problem *problem, void *event,
+                                  void *stream) {
+    redist__note(problem, redist__finish_stream(problem->space, event, stream, problem->context));
+}
+
 /* The preference of candidates that are so slow, or so like others, that they are used by name only. Lower
  * values order the candidates that one name covers. */
 enum { REDIST__BY_NAME = -1000 };
 
 /* A box of a local array, held elsewhere. */
 struct redist__tile {
-    const redist_index *start, *count;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     char *data;
-    const ptrdiff_t *stride; /* bytes */
 };
 
 /* A candidate: a method and one of its variants. */

@@ -21,6 +21,7 @@
 #include "../copy/copy.h"
 #include "messages.h"
 #include "packing.h"
+#include "tiles.h"
 
 #include <string.h>
 
@@ -224,9 +225,7 @@ static void post_receives(struct state *state) {
 /* ---------------------------------------------------------------- packing */
 
 static void finish_stream(struct state *state) {
-    redist__note(state->problem,
-                 redist__finish_stream(state->problem->space, state->events[0],
-                                       state->problem->space->stream(0), state->problem->context));
+    redist__finish(state->problem, state->events[0], state->problem->space->stream(0));
 }
 
 static void pack_all(struct state *state) {
@@ -303,12 +302,10 @@ static void unpack(struct state *state, int message) {
 /* ---------------------------------------------------------------- whole arrays */
 
 static void begin(struct state *state, int direction, const void *source, void *destination) {
-    const struct redist__problem *problem = state->problem;
     state->direction = direction;
     state->source = source;
     state->destination = destination;
-    redist__note(problem, redist__finish_stream(problem->space, state->events[0], problem->stream,
-                                                problem->context));
+    redist__finish(state->problem, state->events[0], state->problem->stream);
 }
 
 static void start(void *data, int direction, const void *source, void *destination) {
@@ -401,23 +398,18 @@ static size_t overlap(const struct state *state, const struct redist__tile *tile
                              part->count, start, count);
 }
 
-/* Copies what a tile and a part have in common, between the tile and an array in which the part begins at
+/* Copies what a tile and a rank's part have in common, between the tile and an array in which the part begins at
  * `array`. */
-static void copy_overlap(const struct state *state, const struct redist__tile *tile,
-                         const struct redist__part *part, char *array, const ptrdiff_t stride[]) {
+static void copy_overlap(const struct state *state, const struct redist__tile *tile, int rank,
+                         char *array, const ptrdiff_t stride[]) {
     int put = state->problem->tiles == REDIST_PUT;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    const struct redist__tile far =
+        redist__tile_of_part(state->transfer, !put, rank, array, stride);
     struct redist__copy copy;
-    char *near = tile->data;
-    if (overlap(state, tile, part, start, count) == 0)
-        return;
-    for (int i = 0; i < state->transfer->ndims; i++) {
-        near += (start[i] - tile->start[i]) * tile->stride[i];
-        array += (start[i] - part->start[i]) * stride[i];
-    }
-    redist__copy_prepare(&copy, state->transfer->ndims, count, state->transfer->item,
-                         put ? tile->stride : stride, put ? stride : tile->stride);
-    redist__copy_run(&copy, put ? near : array, put ? array : near, 0);
+    const char *from;
+    char *to;
+    if (redist__tile_copy(state->transfer, put ? tile : &far, put ? &far : tile, &copy, &from, &to))
+        redist__copy_run(&copy, from, to, 0);
 }
 
 /* The own part goes between the tile and the array that exists. */
@@ -425,16 +417,15 @@ static void copy_own_tile(const struct state *state, const struct redist__tile *
     int put = state->problem->tiles == REDIST_PUT, rank = state->transfer->rank;
     const struct redist__side *other = &state->transfer->side[put];
     char *array = put ? state->destination : (char *)(size_t)state->source;
-    copy_overlap(state, tile, &state->transfer->side[!put].parts[rank],
-                 array + other->parts[rank].offset, other->stride);
+    copy_overlap(state, tile, rank, array + other->parts[rank].offset, other->stride);
 }
 
 static void copy_peer_tile(const struct state *state, const struct redist__tile *tile, int peer) {
     const struct redist__packing *packing = &state->packing[state->problem->tiles != REDIST_PUT];
-    const struct redist__part *part = &packing->side->parts[peer];
     ptrdiff_t packed[REDIST_MAX_NDIMS];
-    redist__strides(state->transfer->ndims, part->count, state->transfer->item, packed);
-    copy_overlap(state, tile, part, packing->buffer + packing->position[peer], packed);
+    redist__strides(state->transfer->ndims, packing->side->parts[peer].count, state->transfer->item,
+                    packed);
+    copy_overlap(state, tile, peer, packing->buffer + packing->position[peer], packed);
 }
 
 /* How many indices of a segment lie in a range of the axis that is cut. */

@@ -35,8 +35,7 @@ struct state {
     const struct redist__problem *problem;
     struct segment segments[SEGMENTS];
     struct redist__copy own[2];
-    cudaStream_t
-        stream; /* of the messages: its kernels go first, so that all peers' kernels begin */
+    void *stream; /* of the messages: its kernels go first, so that all peers' kernels begin */
     void *event;
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
@@ -79,23 +78,6 @@ static struct link *link_of(const struct redist__context *context) {
     return (struct link *)redist__kept(context, REDIST__KEPT_BESIDES, free_link);
 }
 
-/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
-static int check_devices(const struct redist__problem *problem, unsigned long long devices[]) {
-    const struct redist__context *context = problem->context;
-    unsigned long long mine = 0;
-    size_t bytes;
-    int code = problem->space->find_free(&bytes, &mine);
-    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG_LONG, devices,
-                                                        1, MPI_UNSIGNED_LONG_LONG, context->comm)));
-    for (int rank = 0; rank < context->size && code == REDIST_OK; rank++)
-        if (rank != context->rank && devices[rank] == mine)
-            code = redist__fail(REDIST_ERR_METHOD,
-                                "method nccl needs a device for each rank, but ranks %d and %d of "
-                                "the communicator share one",
-                                context->rank, rank);
-    return code;
-}
-
 static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm) {
     const struct redist__context *context = problem->context;
     ncclUniqueId id = {{0}};
@@ -113,23 +95,23 @@ static int connect_comm(const struct redist__problem *problem, ncclComm_t *comm)
     return code;
 }
 
+/* NCCL refuses two ranks on one device only after a while, and on some ranks with a crash. */
 static int connect(void *data) {
     static atomic_ullong counter;
     const struct redist__problem *problem = ((struct state *)data)->problem;
     struct redist__context *context = problem->context;
     struct redist__kept *kept;
+    unsigned long long device = 0;
+    size_t bytes;
     REDIST_TRY(
         redist__provide(context, REDIST__KEPT_BESIDES, sizeof(struct link), free_link, &kept));
     struct link *link = (struct link *)kept;
     if (link->comm != NULL) /* on all ranks */
         return REDIST_OK;
-    unsigned long long *devices = redist_calloc((size_t)context->size, sizeof *devices);
-    int code = redist__agree_memory(context->comm, devices, "for the devices of all ranks");
-    if (code == REDIST_OK)
-        code = redist_agree(context->comm, check_devices(problem, devices));
-    redist_release(devices);
+    REDIST_TRY(redist_agree(context->comm, problem->space->find_free(&bytes, &device)));
+    REDIST_TRY(redist__check_devices(problem, "nccl", device));
     link->number = atomic_fetch_add(&counter, 1) + 1;
-    return code == REDIST_OK ? connect_comm(problem, &link->comm) : code;
+    return connect_comm(problem, &link->comm);
 }
 
 /* ---------------------------------------------------------------- segments */
@@ -194,15 +176,6 @@ static void free_segment(const struct state *state, struct segment *segment) {
     state->problem->space->event_destroy(segment->moved);
 }
 
-static int create_stream(const struct redist__space *space, cudaStream_t *stream) {
-    int least = 0, greatest = 0;
-    REDIST_TRY(space->check_call((int)cudaDeviceGetStreamPriorityRange(&least, &greatest),
-                                 "cudaDeviceGetStreamPriorityRange"));
-    return space->check_call(
-        (int)cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest),
-        "cudaStreamCreateWithPriority");
-}
-
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
                   void **result) {
     (void)candidate;
@@ -216,7 +189,7 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     REDIST_TRY(problem->space->event_create(&state->event));
     for (int which = 0; which < SEGMENTS; which++)
         REDIST_TRY(create_segment(state, which));
-    return create_stream(problem->space, &state->stream);
+    return problem->space->stream_create_urgent(&state->stream);
 }
 
 /* ---------------------------------------------------------------- execution */
@@ -313,10 +286,14 @@ static int find_comm(struct state *state) {
 static void post_status(struct state *state) {
     const struct redist__context *context = state->problem->context;
     state->status[0] = redist__has_failed(state->problem) ? context->rank : context->size;
-    int result = redist__try(state->problem->failure,
-                             MPI_Iallreduce(&state->status[0], &state->status[1], 1, MPI_INT,
-                                            MPI_MIN, context->comm, &state->messages.sends[0]));
-    if (result != MPI_SUCCESS)
+    MPI_Request *request = &state->messages.sends[0];
+    int result = MPI_ERR_OTHER; /* a call that returns an error may have begun it all the same */
+    for (int attempt = 0; attempt < 2 && result != MPI_SUCCESS && *request == MPI_REQUEST_NULL;
+         attempt++)
+        result = redist__failure_note_mpi(state->problem->failure,
+                                          MPI_Iallreduce(&state->status[0], &state->status[1], 1,
+                                                         MPI_INT, MPI_MIN, context->comm, request));
+    if (*request == MPI_REQUEST_NULL && result != MPI_SUCCESS)
         redist__messages_give_up(&state->messages);
 }
 
@@ -325,8 +302,7 @@ static void start(void *data, int direction, const void *source, void *destinati
     const struct redist__problem *problem = state->problem;
     if (!find_comm(state))
         return;
-    redist__note(state->problem, redist__finish_stream(problem->space, state->event,
-                                                       problem->stream, problem->context));
+    redist__finish(problem, state->event, problem->stream);
     for (int i = 0; i < SEGMENTS; i++)
         if (!state->segments[i].is_empty)
             redist__note(state->problem,

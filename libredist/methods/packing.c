@@ -264,3 +264,31 @@ int redist__check_extents(const struct redist__transfer *transfer, const char *m
                     method, i, s == 0 ? 'A' : 'B', (long long)transfer->side[s].extent[i]);
     return REDIST_OK;
 }
+
+static int compare_devices(const struct redist__context *context, const char *method,
+                           const unsigned long long devices[]) {
+    for (int a = 0; a < context->size; a++)
+        for (int b = 0; b < a; b++)
+            if (devices[a] == devices[b])
+                return redist__fail(REDIST_ERR_METHOD,
+                                    "method %s needs a device for each rank, but ranks %d and %d "
+                                    "of the plan share one",
+                                    method, b, a);
+    return REDIST_OK;
+}
+
+int redist__check_devices(const struct redist__problem *problem, const char *method,
+                          unsigned long long device) {
+    const struct redist__context *context = problem->context;
+    unsigned long long *devices = redist_calloc((size_t)context->size, sizeof *devices);
+    int code = redist__agree_memory(context->comm, devices, "for the devices of all ranks");
+    if (code == REDIST_OK) {
+        redist__note_mpi(&code,
+                         redist_insist(MPI_Allgather(&device, 1, MPI_UNSIGNED_LONG_LONG, devices, 1,
+                                                     MPI_UNSIGNED_LONG_LONG, context->comm)));
+        code = redist_agree(context->comm,
+                            code == REDIST_OK ? compare_devices(context, method, devices) : code);
+    }
+    redist_release(devices);
+    return code;
+}

@@ -31,19 +31,15 @@ int redist__signals_has_path(const struct redist__problem *problem, int directio
 
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
-    const struct redist__context *context = problem->context;
     (void)candidate;
-    int code = redist__check_copyable(problem->transfer, "signals");
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(redist__check_copyable(problem->transfer, "signals"));
     if (problem->space->signalling == NULL)
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
                             problem->space->name);
-    if (context->node_size != context->size)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "method signals works within a node, but only %d of %d ranks are on "
-                            "this one",
-                            context->node_size, context->size);
+    REDIST_TRY(redist__check_one_node(problem, "signals"));
+    if (problem->partitions > REDIST__MOST_COUNT)
+        return redist__fail(REDIST_ERR_LIMIT, "method signals counts up to %d partitions, not %d",
+                            REDIST__MOST_COUNT, problem->partitions);
     if (!redist__signals_has_path(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
@@ -69,13 +65,11 @@ static int create_path(struct redist__signal_path *path, size_t size) {
 
 static int create_streams(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
-    void **const events[] = {&state->forked, &state->copied, &state->owned};
-    int code = space->stream_create_urgent(&state->copy_stream);
-    if (code == REDIST_OK)
-        code = space->stream_create(&state->own_stream);
-    for (int i = 0; i < 3 && code == REDIST_OK; i++)
-        code = space->event_create(events[i]);
-    return code;
+    REDIST_TRY(space->stream_create_urgent(&state->copy_stream));
+    REDIST_TRY(space->stream_create(&state->own_stream));
+    REDIST_TRY(space->event_create(&state->forked));
+    REDIST_TRY(space->event_create(&state->copied));
+    return space->event_create(&state->owned);
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -93,15 +87,12 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
     if (holds && state->held == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
-    for (int i = 0; i < 2; i++) {
-        state->far[i] = redist_calloc(size, sizeof *state->far[i]);
-        if (!create_path(&state->paths[i], size) || state->far[i] == NULL)
-            return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
-    }
+    state->remotes = redist_calloc(size, sizeof *state->remotes);
+    if (!create_path(&state->paths[0], size) || !create_path(&state->paths[1], size) ||
+        state->remotes == NULL)
+        return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     void *status;
-    int code = problem->space->allocate_pinned(sizeof *state->status, &status);
-    if (code != REDIST_OK)
-        return code;
+    REDIST_TRY(problem->space->allocate_pinned(sizeof *state->status, &status));
     state->status = status;
     atomic_store(state->status, 0);
     return create_streams(state);
@@ -112,66 +103,32 @@ static int create(const struct redist__problem *problem, const struct redist__ca
 /* Where a rank's memory is. */
 struct place {
     struct redist__memory_handle block, arrays[2];
-    unsigned long long device;
 };
 
-static int describe_place(const struct redist__signalled *state, struct place *mine) {
+static struct place describe_place(const struct redist__signalled *state) {
     const struct redist__problem *problem = state->problem;
-    memset(mine, 0, sizeof *mine);
-    mine->block = problem->space->export_memory(state->block, state->block_bytes);
+    struct place mine = {.block = problem->space->export_memory(state->block, state->block_bytes)};
     for (int side = 0; side < 2; side++)
         if (problem->bound[side] && problem->transfer->side[side].bytes != 0)
-            mine->arrays[side] = problem->space->export_memory(problem->arrays[side],
-                                                               problem->transfer->side[side].bytes);
-    return state->signalling->find_device(&mine->device);
-}
-
-/* The boxes of one side, for each peer, and theirs for this rank. */
-static int exchange_boxes(const struct redist__signalled *state, int side,
-                          struct redist__far_box own[]) {
-    const struct redist__problem *problem = state->problem;
-    const struct redist__side *mine = &problem->transfer->side[side];
-    for (int peer = 0; peer < problem->context->size; peer++) {
-        const struct redist__part *part = &mine->parts[peer];
-        own[peer] = (struct redist__far_box){.offset = part->offset,
-                                             .start = part->start[problem->partition_axis],
-                                             .extent = mine->extent[problem->partition_axis]};
-        for (int i = 0; i < problem->transfer->ndims; i++)
-            own[peer].stride[i] = mine->stride[i];
-    }
-    return redist_check_mpi(
-        redist_insist(MPI_Alltoall(own, sizeof *own, MPI_BYTE, state->far[side], sizeof *own,
-                                   MPI_BYTE, problem->context->comm)));
-}
-
-/* The same result on all ranks. */
-static int check_devices(const struct redist__signalled *state, const struct place places[]) {
-    const struct redist__context *context = state->problem->context;
-    for (int a = 0; a < context->size; a++)
-        for (int b = 0; b < a; b++)
-            if (places[a].device == places[b].device)
-                return redist__fail(REDIST_ERR_METHOD,
-                                    "method signals needs a device for each rank, but ranks %d "
-                                    "and %d of the plan share one",
-                                    b, a);
-    return REDIST_OK;
+            mine.arrays[side] = problem->space->export_memory(problem->arrays[side],
+                                                              problem->transfer->side[side].bytes);
+    return mine;
 }
 
 static int tell_all(struct redist__signalled *state, struct place places[],
-                    struct redist__far_box own[]) {
-    const struct redist__context *context = state->problem->context;
-    struct place mine;
-    int code = redist_agree(context->comm, describe_place(state, &mine));
-    if (code != REDIST_OK)
-        return code;
-    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
-                                                        sizeof mine, MPI_BYTE, context->comm)));
-    for (int side = 0; side < 2; side++) {
-        int told = exchange_boxes(state, side, own);
-        code = code == REDIST_OK ? told : code;
-    }
-    code = redist_agree(context->comm, code);
-    return code == REDIST_OK ? check_devices(state, places) : code;
+                    struct redist__remotes own[]) {
+    const struct redist__problem *problem = state->problem;
+    MPI_Comm comm = problem->context->comm;
+    unsigned long long device = 0;
+    const struct place mine = describe_place(state);
+    REDIST_TRY(redist_agree(comm, state->signalling->find_device(&device)));
+    REDIST_TRY(redist__check_devices(problem, "signals", device));
+    REDIST_TRY(redist_agree(
+        comm, redist_check_mpi(redist_insist(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places,
+                                                           sizeof mine, MPI_BYTE, comm)))));
+    for (int i = 0; i < 2 * problem->context->size; i++)
+        own[i / 2].of[i % 2] = redist__remote_describe(problem, i % 2, i / 2);
+    return redist__remotes_exchange(problem, own, state->remotes);
 }
 
 /* ---------------------------------------------------------------- what this rank knows then */
@@ -189,20 +146,15 @@ static int prepare_copy(struct redist__signalled *state, int direction, int peer
                         const struct place *place) {
     const struct redist__transfer *transfer = state->problem->transfer;
     const struct redist__side *near = &transfer->side[direction];
-    const struct redist__far_box *far = &state->far[!direction][peer];
+    const struct redist__remote *far = &state->remotes[peer].of[!direction];
     struct redist__signal_path *path = &state->paths[direction];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
     char *base = state->problem->arrays[!direction];
     if (near->parts[peer].elements == 0)
         return REDIST_OK;
-    int code =
-        peer == transfer->rank ? REDIST_OK : map(state, &place->arrays[!direction], peer, &base);
-    if (code != REDIST_OK)
-        return code;
-    for (int i = 0; i < transfer->ndims; i++)
-        stride[i] = (ptrdiff_t)far->stride[i];
+    if (peer != transfer->rank)
+        REDIST_TRY(map(state, &place->arrays[!direction], peer, &base));
     redist__copy_prepare(&path->copies[peer], transfer->ndims, near->parts[peer].count,
-                         transfer->item, near->stride, stride);
+                         transfer->item, near->stride, far->stride);
     path->sources[peer] = near->parts[peer].offset;
     path->destinations[peer] = base + far->offset;
     return REDIST_OK;
@@ -210,16 +162,16 @@ static int prepare_copy(struct redist__signalled *state, int direction, int peer
 
 static int prepare_path(struct redist__signalled *state, int direction,
                         const struct place places[]) {
-    int size = state->problem->context->size, code = REDIST_OK;
+    int size = state->problem->context->size;
     struct redist__signal_path *path = &state->paths[direction];
     if (!redist__signals_has_path(state->problem, direction))
         return REDIST_OK;
-    for (int peer = 0; peer < size && code == REDIST_OK; peer++)
-        code = prepare_copy(state, direction, peer, &places[peer]);
-    if (code == REDIST_OK && state->by_kernel && state->problem->tiles == REDIST_WHOLE)
-        code = state->signalling->boxes_create(size, path->copies, path->sources,
-                                               path->destinations, &path->boxes);
-    return code;
+    for (int peer = 0; peer < size; peer++)
+        REDIST_TRY(prepare_copy(state, direction, peer, &places[peer]));
+    if (!state->by_kernel || state->problem->tiles != REDIST_WHOLE)
+        return REDIST_OK;
+    return state->signalling->boxes_create(size, path->copies, path->sources, path->destinations,
+                                           &path->boxes);
 }
 
 /* Copies what the device has to know behind the words of this rank. */
@@ -227,9 +179,8 @@ static int upload(const struct redist__signalled *state, const char *table, size
                   char *behind) {
     const struct redist__space *space = state->problem->space;
     const struct redist__copy copy = {.run = bytes};
-    void *stream = state->copy_stream;
-    int code = space->copy(&copy, table, behind, REDIST__LINK, stream);
-    return code == REDIST_OK ? space->stream_wait(stream) : code;
+    REDIST_TRY(space->copy(&copy, table, behind, REDIST__LINK, state->copy_stream));
+    return space->stream_wait(state->copy_stream);
 }
 
 static unsigned char find_partner(const struct redist__transfer *transfer, int direction,
@@ -241,33 +192,29 @@ static unsigned char find_partner(const struct redist__transfer *transfer, int d
     return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
 }
 
-static int make_table(const struct redist__signalled *state, const struct place places[],
-                      char *table) {
+/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which are
+ * handed over with each call. */
+static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__signals *signals = &state->signals;
     struct redist__signal_block **blocks = (void *)table;
     unsigned char *partners = (unsigned char *)(blocks + transfer->nranks);
     for (int peer = 0; peer < transfer->nranks; peer++) {
+        int is_near = peer < REDIST__FIRST_RANKS;
         char *block = state->block;
-        int code =
-            peer == transfer->rank ? REDIST_OK : map(state, &places[peer].block, peer, &block);
-        if (code != REDIST_OK)
-            return code;
+        if (peer != transfer->rank)
+            REDIST_TRY(map(state, &places[peer].block, peer, &block));
         blocks[peer] = (void *)block;
-        for (int direction = 0; direction < 2; direction++)
-            partners[direction * transfer->nranks + peer] = find_partner(transfer, direction, peer);
+        if (is_near)
+            signals->near[peer] = blocks[peer];
+        for (int direction = 0; direction < 2; direction++) {
+            unsigned char partner = find_partner(transfer, direction, peer);
+            partners[direction * transfer->nranks + peer] = partner;
+            if (is_near)
+                signals->near_partners[direction][peer] = partner;
+        }
     }
     return REDIST_OK;
-}
-
-/* The same of the first ranks, to be handed over with each call. */
-static void note_near(struct redist__signals *signals, const char *table) {
-    struct redist__signal_block *const *blocks = (const void *)table;
-    const unsigned char *partners = (const unsigned char *)(blocks + signals->size);
-    for (int peer = 0; peer < signals->size && peer < REDIST__FIRST_RANKS; peer++) {
-        signals->near[peer] = blocks[peer];
-        for (int direction = 0; direction < 2; direction++)
-            signals->near_partners[direction][peer] = partners[direction * signals->size + peer];
-    }
 }
 
 /* In nanoseconds; nobody waits for longer than a century. */
@@ -284,9 +231,6 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
     char *table = redist_calloc(1, bytes);
     if (table == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the signals of %zu ranks", size);
-    int code = make_table(state, places, table);
-    if (code == REDIST_OK)
-        code = upload(state, table, bytes, behind);
     state->signals = (struct redist__signals){.own = state->block,
                                               .blocks = (void *)behind,
                                               .partners = {partners, partners + size},
@@ -294,37 +238,38 @@ static int prepare_signals(struct redist__signalled *state, const struct place p
                                               .patience = patience_of(problem->wait_seconds),
                                               .rank = problem->context->rank,
                                               .size = problem->context->size};
-    note_near(&state->signals, table);
+    int code = make_table(state, places, table);
+    if (code == REDIST_OK)
+        code = upload(state, table, bytes, behind);
     redist_release(table);
     return code;
 }
 
+static int prepare(struct redist__signalled *state, const struct place places[]) {
+    REDIST_TRY(prepare_signals(state, places));
+    REDIST_TRY(prepare_path(state, REDIST_FORWARD, places));
+    return prepare_path(state, REDIST_BACKWARD, places);
+}
+
 /* Nobody signals before the words are clear on all ranks. */
 static int connect_places(struct redist__signalled *state, struct place places[],
-                          struct redist__far_box own[]) {
+                          struct redist__remotes own[]) {
     const struct redist__problem *problem = state->problem;
     MPI_Comm comm = problem->context->comm;
-    int code = redist_agree(comm, problem->space->clear(state->block, state->block_bytes));
-    if (code == REDIST_OK)
-        code = tell_all(state, places, own);
-    if (code != REDIST_OK)
-        return code;
-    code = prepare_signals(state, places);
-    for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = prepare_path(state, direction, places);
-    return redist_agree(comm, code);
+    REDIST_TRY(problem->space->create(problem->context, state->block_bytes, &state->block));
+    REDIST_TRY(redist_agree(comm, problem->space->clear(state->block, state->block_bytes)));
+    REDIST_TRY(tell_all(state, places, own));
+    return redist_agree(comm, prepare(state, places));
 }
 
 static int connect(void *data) {
     struct redist__signalled *state = data;
-    struct redist__context *context = state->problem->context;
+    const struct redist__context *context = state->problem->context;
     size_t size = (size_t)context->size;
     struct place *places = redist_calloc(size, sizeof *places);
-    struct redist__far_box *own = redist_calloc(size, sizeof *own);
+    struct redist__remotes *own = redist_calloc(size, sizeof *own);
     int missing = places == NULL || own == NULL;
     int code = redist__agree_memory(context->comm, missing ? NULL : own, "to connect the ranks");
-    if (code == REDIST_OK)
-        code = state->problem->space->create(context, state->block_bytes, &state->block);
     if (code == REDIST_OK)
         code = connect_places(state, places, own);
     redist_release(places);
@@ -400,17 +345,16 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     const struct redist__space *space = state->problem->space;
     const struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
-    int code = REDIST_OK;
     state->steps = 0;
-    for (int distance = 1; distance < state->signals.size && code == REDIST_OK; distance++) {
+    for (int distance = 1; distance < state->signals.size; distance++) {
         int peer = redist__signals_peer(state, distance);
         if (path->copies[peer].run != 0)
-            code = space->copy(&path->copies[peer], source + path->sources[peer],
-                               path->destinations[peer], REDIST__ENGINES, stream);
-        if (code == REDIST_OK && distance < state->signals.size - 1)
-            code = redist__signals_step(state, stream, direction, distance);
+            REDIST_TRY(space->copy(&path->copies[peer], source + path->sources[peer],
+                                   path->destinations[peer], REDIST__ENGINES, stream));
+        if (distance < state->signals.size - 1)
+            REDIST_TRY(redist__signals_step(state, stream, direction, distance));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* The first gate is enqueued before the own part, whose blocks it would wait for. The user's stream waits for the
@@ -425,13 +369,9 @@ static int run_engines(struct redist__signalled *state, int direction, const cha
                                                  REDIST__END,
                                       .direction = direction,
                                       .partitions = 1};
-    int code = space->event_record(state->forked, stream);
-    if (code == REDIST_OK)
-        code = redist__signals_gate(state, stream, &first);
-    if (code != REDIST_OK)
-        return code;
-    if (has_own)
-        code = copy_own(state, direction, source);
+    REDIST_TRY(space->event_record(state->forked, stream));
+    REDIST_TRY(redist__signals_gate(state, stream, &first));
+    int code = has_own ? copy_own(state, direction, source) : REDIST_OK;
     if (code == REDIST_OK)
         code = copy_in_steps(state, direction, source);
     int joined = has_own ? space->stream_follow(stream, state->owned) : REDIST_OK;
@@ -488,7 +428,6 @@ static void free_path(const struct redist__signalled *state, int direction) {
     redist_release(path->copies);
     redist_release(path->sources);
     redist_release(path->destinations);
-    redist_release(state->far[direction]);
 }
 
 /* What was enqueued may still be at work. */
@@ -506,6 +445,7 @@ static void destroy(void *data) {
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
     space->release_pinned((void *)(size_t)state->status);
+    redist_release(state->remotes);
     redist_release(state->held);
     redist_release(state);
 }

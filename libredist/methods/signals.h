@@ -4,14 +4,7 @@
 #define REDIST__METHOD_SIGNALS_H
 
 #include "../runtime/signalling.h"
-#include "method.h"
-
-/* What a peer publishes of a box that it exchanges with this rank: where in its array, in which strides; and along the
- * axis of the partitions where the box begins in the array, and the extent of that. */
-struct redist__far_box {
-    uint64_t offset;
-    int64_t stride[REDIST_MAX_NDIMS], start, extent;
-};
+#include "tiles.h"
 
 /* One direction: what goes to each peer. */
 struct redist__signal_path {
@@ -23,13 +16,6 @@ struct redist__signal_path {
 
 enum { REDIST__MOST_HELD = 64 };
 
-/* A tile that was put; it stays as it is until the execution is closed. */
-struct redist__held_tile {
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    char *data;
-};
-
 struct redist__signalled {
     const struct redist__problem *problem;
     const struct redist__signalling *signalling;
@@ -37,14 +23,15 @@ struct redist__signalled {
     struct redist__signals signals;
     void *block; /* the words of this rank, then what its device has to know of the plan */
     size_t block_bytes;
-    _Atomic uint64_t *status;       /* of the signals, in host memory */
-    struct redist__far_box *far[2]; /* of each side, with each peer */
+    _Atomic uint64_t *status;        /* of the signals, in host memory */
+    struct redist__remotes *remotes; /* the peers' boxes of each side */
     struct redist__signal_path paths[2];
     void *copy_stream, *own_stream; /* beside the user's: for the peers, and for what stays here */
     void *forked, *copied, *owned;  /* events: of the user's stream, and of these two */
     uint32_t steps;                 /* of the execution under way */
     size_t elements;                /* that were put in it */
-    struct redist__held_tile *held; /* tiles of which some partitions are left for the end */
+    /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then */
+    struct redist__tile *held;
     int nheld;
 };
 

@@ -17,43 +17,28 @@ static int all_put(const struct redist__signalled *state) {
 static int copy_part(const struct redist__signalled *state, const struct redist__tile *tile,
                      int peer, int first, int last, void *stream) {
     const struct redist__problem *problem = state->problem;
-    const struct redist__transfer *transfer = problem->transfer;
-    const struct redist__part *part = &transfer->side[0].parts[peer];
-    const struct redist__far_box *far = &state->far[1][peer];
-    redist_index from[REDIST_MAX_NDIMS], extent[REDIST_MAX_NDIMS];
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    const char *near = tile->data;
-    char *to = state->paths[REDIST_FORWARD].destinations[peer];
-    const struct redist__cut cut = {problem->partition_axis, problem->partitions,
-                                    (redist_index)far->start, (redist_index)far->extent};
-    redist__cut_part(part, transfer->ndims, &cut, first, last, from, extent);
-    if (redist__intersect(transfer->ndims, tile->start, tile->count, from, extent, start, count) ==
-        0)
-        return REDIST_OK;
-    for (int i = 0; i < transfer->ndims; i++) {
-        stride[i] = (ptrdiff_t)far->stride[i];
-        near += (start[i] - tile->start[i]) * tile->stride[i];
-        to += (start[i] - part->start[i]) * stride[i];
-    }
+    const struct redist__remote *remote = &state->remotes[peer].of[1];
+    int by_kernel = state->by_kernel || peer == problem->transfer->rank;
+    char *base = state->paths[REDIST_FORWARD].destinations[peer] - remote->offset;
+    struct redist__tile far = redist__tile_of_remote(problem, 0, peer, remote, base, first, last);
     struct redist__copy copy;
-    redist__copy_prepare(&copy, transfer->ndims, count, transfer->item, tile->stride, stride);
-    int by_kernel = state->by_kernel || peer == transfer->rank;
-    return problem->space->copy(&copy, near, to, by_kernel ? REDIST__KERNEL : REDIST__ENGINES,
+    const char *from;
+    char *to;
+    if (!redist__tile_copy(problem->transfer, tile, &far, &copy, &from, &to))
+        return REDIST_OK;
+    return problem->space->copy(&copy, from, to, by_kernel ? REDIST__KERNEL : REDIST__ENGINES,
                                 stream);
 }
 
 /* To all peers, one after the other. */
 static int sweep(struct redist__signalled *state, const struct redist__tile *tile, int first,
                  int last) {
-    int code = REDIST_OK;
-    for (int distance = 1; distance < state->signals.size && code == REDIST_OK; distance++) {
-        code = copy_part(state, tile, redist__signals_peer(state, distance), first, last,
-                         state->copy_stream);
-        if (code == REDIST_OK)
-            code = redist__signals_step(state, state->copy_stream, REDIST_FORWARD, distance);
+    for (int distance = 1; distance < state->signals.size; distance++) {
+        REDIST_TRY(copy_part(state, tile, redist__signals_peer(state, distance), first, last,
+                             state->copy_stream));
+        REDIST_TRY(redist__signals_step(state, state->copy_stream, REDIST_FORWARD, distance));
     }
-    return code;
+    return REDIST_OK;
 }
 
 static int tell_partitions(const struct redist__signalled *state, int partitions) {
@@ -78,33 +63,17 @@ static int count_early(const struct redist__signalled *state) {
 
 static int send_partition(struct redist__signalled *state, const struct redist__tile *last,
                           int partition) {
-    int code = REDIST_OK;
-    for (int i = 0; i < state->nheld && partition >= count_early(state) && code == REDIST_OK; i++) {
-        const struct redist__held_tile *held = &state->held[i];
-        const struct redist__tile tile = {held->start, held->count, held->data, held->stride};
-        code = sweep(state, &tile, partition, partition + 1);
-    }
-    return code == REDIST_OK ? sweep(state, last, partition, partition + 1) : code;
+    for (int i = 0; i < state->nheld && partition >= count_early(state); i++)
+        REDIST_TRY(sweep(state, &state->held[i], partition, partition + 1));
+    return sweep(state, last, partition, partition + 1);
 }
 
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
-    int code = REDIST_OK;
-    for (int i = 0; i < state->problem->partitions && code == REDIST_OK; i++) {
-        code = send_partition(state, tile, i);
-        if (code == REDIST_OK)
-            code = tell_partitions(state, i + 1);
+    for (int i = 0; i < state->problem->partitions; i++) {
+        REDIST_TRY(send_partition(state, tile, i));
+        REDIST_TRY(tell_partitions(state, i + 1));
     }
-    return code == REDIST_OK ? end_steps(state) : code;
-}
-
-static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
-    struct redist__held_tile *held = &state->held[state->nheld++];
-    for (int i = 0; i < state->problem->transfer->ndims; i++) {
-        held->start[i] = tile->start[i];
-        held->count[i] = tile->count[i];
-        held->stride[i] = tile->stride[i];
-    }
-    held->data = tile->data;
+    return end_steps(state);
 }
 
 static int send(struct redist__signalled *state, const struct redist__tile *tile) {
@@ -112,59 +81,45 @@ static int send(struct redist__signalled *state, const struct redist__tile *tile
                 state->elements > state->problem->transfer->side[0].elements / 2;
     if (!holds)
         return sweep(state, tile, 0, state->problem->partitions);
-    hold(state, tile);
+    state->held[state->nheld++] = *tile;
     return count_early(state) > 0 ? sweep(state, tile, 0, count_early(state)) : REDIST_OK;
-}
-
-static void count_elements(struct redist__signalled *state, const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    for (int peer = 0; peer < transfer->nranks; peer++) {
-        const struct redist__part *part = &transfer->side[0].parts[peer];
-        state->elements += redist__intersect(transfer->ndims, tile->start, tile->count, part->start,
-                                             part->count, start, count);
-    }
 }
 
 /* Both streams go on from where the user's is. */
 static int fork_streams(const struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
-    int code = space->event_record(state->forked, state->problem->stream);
-    if (code == REDIST_OK)
-        code = space->stream_follow(state->copy_stream, state->forked);
-    return code == REDIST_OK ? space->stream_follow(state->own_stream, state->forked) : code;
+    REDIST_TRY(space->event_record(state->forked, state->problem->stream));
+    REDIST_TRY(space->stream_follow(state->copy_stream, state->forked));
+    return space->stream_follow(state->own_stream, state->forked);
 }
 
 static int put(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = state->problem->transfer;
     size_t before = state->elements;
-    count_elements(state, tile);
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        state->elements += redist__tile_elements(transfer, tile, 0, peer);
     if (state->elements == before)
         return REDIST_OK;
-    int code = fork_streams(state);
-    if (code == REDIST_OK)
-        code = copy_part(state, tile, state->signals.rank, 0, state->problem->partitions,
-                         state->own_stream);
-    if (code == REDIST_OK)
-        code = (all_put(state) ? send_last : send)(state, tile);
-    return code;
+    REDIST_TRY(fork_streams(state));
+    REDIST_TRY(
+        copy_part(state, tile, transfer->rank, 0, state->problem->partitions, state->own_stream));
+    return (all_put(state) ? send_last : send)(state, tile);
 }
 
 /* The user's stream goes on when one of the others is through. */
 static int join(const struct redist__signalled *state, void *event, void *stream) {
     const struct redist__space *space = state->problem->space;
-    int code = space->event_record(event, stream);
-    return code == REDIST_OK ? space->stream_follow(state->problem->stream, event) : code;
+    REDIST_TRY(space->event_record(event, stream));
+    return space->stream_follow(state->problem->stream, event);
 }
 
 static int open(struct redist__signalled *state) {
     const struct redist__gate tell = {.actions = REDIST__TELL_READY, .direction = REDIST_FORWARD},
                               await = {.actions = REDIST__AWAIT_READY, .direction = REDIST_FORWARD};
-    int code = redist__signals_gate(state, state->problem->stream, &tell);
-    if (code == REDIST_OK)
-        code = fork_streams(state);
-    if (code == REDIST_OK)
-        code = redist__signals_gate(state, state->copy_stream, &await);
-    return code == REDIST_OK && all_put(state) ? end_steps(state) : code;
+    REDIST_TRY(redist__signals_gate(state, state->problem->stream, &tell));
+    REDIST_TRY(fork_streams(state));
+    REDIST_TRY(redist__signals_gate(state, state->copy_stream, &await));
+    return all_put(state) ? end_steps(state) : REDIST_OK;
 }
 
 void redist__signals_open(void *data, void *array) {
@@ -186,8 +141,8 @@ static int await(const struct redist__signalled *state, int partitions) {
     const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
                                       .direction = REDIST_FORWARD,
                                       .partitions = (uint32_t)partitions};
-    int code = join(state, state->owned, state->own_stream);
-    return code == REDIST_OK ? redist__signals_gate(state, state->problem->stream, &gate) : code;
+    REDIST_TRY(join(state, state->owned, state->own_stream));
+    return redist__signals_gate(state, state->problem->stream, &gate);
 }
 
 int redist__signals_await(void *data, int partitions) {

@@ -242,12 +242,17 @@ static int find_or_measure(const struct redist__context *context, const redist_o
     return code;
 }
 
+int redist__loops_matter(size_t largest_bytes) {
+    return largest_bytes > LEAST_BYTES;
+}
+
 /* Also small arrays need a size that is the same on all ranks: these may know different tables from other
  * communicators, or from other nodes. */
 int redist__loops_choose(struct redist__context *context, const redist_options *options,
                          size_t largest_bytes, size_t *nontemporal_bytes) {
-    int known = largest_bytes <= LEAST_BYTES || redist__copy_is_set(), code = REDIST_OK;
-    if (largest_bytes > LEAST_BYTES)
+    int matter = redist__loops_matter(largest_bytes), code = REDIST_OK;
+    int known = !matter || redist__copy_is_set();
+    if (matter)
         code = redist_check_mpi(
             redist_insist(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, context->node)));
     if (code == REDIST_OK && !known)

@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, HOPELESS = 2, UTTERLY_HOPELESS = 6 };
+enum { PASSES = 12, UTTERLY_HOPELESS = 6 };
+
+/* Who is slower than the leader by this factor has no chance; noise is larger in the first passes. */
+static const double hopeless = 2, hopeless_later = 1.2;
+enum { FIRST_PASSES = 2 };
 
 static const double default_seconds = 1.0;
 
@@ -163,9 +167,10 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     const struct redist__problem *problem = contest->problem;
     const struct redist__method *method = transport->candidate.method;
     int put = problem->tiles == REDIST_PUT;
-    const redist_index start[REDIST_MAX_NDIMS] = {0};
     const struct redist__side *side = &problem->transfer->side[!put];
-    const struct redist__tile tile = {start, side->extent, contest->array[!put], side->stride};
+    struct redist__tile tile = {.data = contest->array[!put]};
+    memcpy(tile.count, side->extent, sizeof tile.count);
+    memcpy(tile.stride, side->stride, sizeof tile.stride);
     method->open(transport->state, contest->array[put]);
     (put ? method->put : method->get)(transport->state, &tile);
     method->close(transport->state);
@@ -232,13 +237,25 @@ static void time_transport(struct contest *contest, struct candidate *candidate,
             candidate->failed = "failed while it was timed";
             return;
         }
-        int hopeless = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
-        int warm = round > 0 || hopeless; /* the first round touches fresh buffers */
-        if (hopeless)
+        int far_behind = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
+        int warm = round > 0 || far_behind; /* the first round touches fresh buffers */
+        if (far_behind)
             rounds = 0;
         if (warm && (candidate->best < 0 || seconds < candidate->best))
             candidate->best = seconds;
     }
+}
+
+static double find_budget(const struct contest *contest) {
+    double budget = contest->options->tune_seconds;
+    return budget > 0 ? budget : default_seconds;
+}
+
+/* For how long a device waits for a peer: a candidate that hangs is not to take the patience of the plan. */
+static double find_patience(const struct contest *contest) {
+    double enough = 4 * find_budget(contest);
+    enough = enough > 1 ? enough : 1;
+    return contest->problem->wait_seconds < enough ? contest->problem->wait_seconds : enough;
 }
 
 /* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
@@ -247,6 +264,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
     struct redist__problem problem = *contest->problem;
     problem.failure = &failure;
+    problem.wait_seconds = find_patience(contest);
     for (int side = 0; side < 2; side++)
         problem.arrays[side] = contest->array[side];
     if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
@@ -258,8 +276,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 }
 
 static int out_of_time(const struct contest *contest, double begin) {
-    double budget = contest->options->tune_seconds;
-    int out = MPI_Wtime() - begin > (budget > 0 ? budget : default_seconds);
+    int out = MPI_Wtime() - begin > find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -267,11 +284,12 @@ static int out_of_time(const struct contest *contest, double begin) {
 /* A first round for all, then more for those that still have a chance, while time is left. */
 static void compete(struct contest *contest) {
     double begin = MPI_Wtime();
-    for (int pass = 0; pass < ROUNDS; pass++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         double leader = least_seconds(contest);
+        double limit = leader * (pass < FIRST_PASSES ? hopeless : hopeless_later);
         for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
-            int chance = candidate->best >= 0 && candidate->best < HOPELESS * leader;
+            int chance = candidate->best >= 0 && candidate->best < limit;
             if (candidate->failed == NULL && (pass == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }

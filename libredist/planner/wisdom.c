@@ -61,49 +61,38 @@ static void warn_access(const char *file, const char *wrong, const char *reason)
          "Name a file that can be read and written, in wisdom_file or REDIST_WISDOM.");
 }
 
-static void warn_heading(const char *file) {
-    warn(file, "is left as it is", "its first line is not \"redist-wisdom 1\"",
-         "Remove it, or name another file in wisdom_file or REDIST_WISDOM.");
-}
-
 /* ---------------------------------------------------------------- opening */
 
-/* Neither a pipe without a partner nor a terminal may hold the plan up. -1 with errno. */
-static int open_file(const char *file, int flags) {
+/* Neither a pipe without a partner nor a terminal may hold the plan up. NULL with errno. */
+static FILE *open_file(const char *file, int flags, const char *mode) {
     int descriptor = open(file, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
     struct stat status;
+    FILE *stream = NULL;
     if (descriptor < 0)
-        return -1;
-    if (fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)))
-        return descriptor;
-    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-    close(descriptor);
-    return -1;
+        return NULL;
+    if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode))
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    else
+        stream = fdopen(descriptor, mode);
+    if (stream == NULL)
+        close(descriptor);
+    return stream;
 }
 
-/* 1 = it begins as it should, 0 = it is empty, -1 = it holds something else, -2 = errno says why it cannot
- * be read. Leaves the position behind the heading. */
-static int read_heading(int descriptor) {
-    char text[HEADING_BYTES];
-    ssize_t length = 0, more;
-    do {
-        more = read(descriptor, text + length, HEADING_BYTES - (size_t)length);
-        length += more > 0 ? more : 0;
-    } while (more > 0 && length < HEADING_BYTES);
-    if (more < 0)
-        return -2;
-    if (length == 0)
-        return 0;
-    return length == HEADING_BYTES && memcmp(text, heading, HEADING_BYTES) == 0 ? 1 : -1;
-}
-
-/* Nonzero if the file may be used; warns if not. */
-static int check_heading(const char *file, int found) {
-    if (found == -1)
-        warn_heading(file);
-    if (found == -2)
+/* Whether it begins as it should, or is empty; warns if not. Goes on behind the heading. */
+static int check_heading(const char *file, FILE *stream) {
+    char text[HEADING_BYTES + 1];
+    const char *line = fgets(text, sizeof text, stream);
+    if (line == NULL && ferror(stream)) {
         warn_access(file, "cannot be read", strerror(errno));
-    return found >= 0;
+        return 0;
+    }
+    if (line != NULL && strcmp(line, heading) != 0) {
+        warn(file, "is left as it is", "its first line is not \"redist-wisdom 1\"",
+             "Remove it, or name another file in wisdom_file or REDIST_WISDOM.");
+        return 0;
+    }
+    return 1;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -125,25 +114,17 @@ static void read_lines(FILE *stream, const char *key, char name[REDIST_WISDOM_BY
 
 /* The last complete line for `key`; `name` is left as it is if there is none. */
 static void read_file(const char *file, const char *key, char name[REDIST_WISDOM_BYTES]) {
-    int descriptor = open_file(file, O_RDONLY);
-    if (descriptor < 0) {
+    FILE *stream = open_file(file, O_RDONLY, "r");
+    if (stream == NULL) {
         if (errno != ENOENT) /* a file that is not there yet holds nothing */
             warn_access(file, "cannot be read", strerror(errno));
         return;
     }
-    if (!check_heading(file, read_heading(descriptor))) {
-        close(descriptor);
-        return;
+    if (check_heading(file, stream)) {
+        read_lines(stream, key, name);
+        if (ferror(stream))
+            warn_access(file, "cannot be read", strerror(errno));
     }
-    FILE *stream = fdopen(descriptor, "r");
-    if (stream == NULL) {
-        warn_access(file, "cannot be read", strerror(errno));
-        close(descriptor);
-        return;
-    }
-    read_lines(stream, key, name);
-    if (ferror(stream))
-        warn_access(file, "cannot be read", strerror(errno));
     fclose(stream);
 }
 
@@ -186,18 +167,18 @@ static void append_line(int descriptor, const char *file, const char *key, const
 
 /* A file that is not there is made, one with another heading is left as it is. */
 static void append_file(const char *file, const char *key, const char *name) {
-    int descriptor = open_file(file, O_RDWR | O_APPEND | O_CREAT);
-    if (descriptor < 0) {
+    FILE *stream = open_file(file, O_RDWR | O_APPEND | O_CREAT, "a+");
+    if (stream == NULL) {
         warn_access(file, "cannot be written", strerror(errno));
         return;
     }
-    if (lock_file(descriptor, file) != 0)
+    if (lock_file(fileno(stream), file) != 0)
         warn_access(file, "cannot be written",
                     errno == EACCES || errno == EAGAIN ? "another process has locked it"
                                                        : strerror(errno));
-    else if (check_heading(file, read_heading(descriptor)))
-        append_line(descriptor, file, key, name);
-    close(descriptor);
+    else if (check_heading(file, stream))
+        append_line(fileno(stream), file, key, name);
+    fclose(stream);
 }
 
 /* ---------------------------------------------------------------- what this process remembers */

@@ -12,7 +12,7 @@
  */
 #include "cuda_device.h"
 #include "../comm/comm.h"
-#include "space.h"
+#include "imports.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -162,28 +162,11 @@ struct export {
     struct export *next;
 };
 
-/* An allocation of a peer, as one device of this process sees it. Closed, it is off the list and only kept for
- * the mappings that still refer to it. */
-struct import {
-    struct redist__memory_handle handle; /* that led to it */
-    int device;
-    char *address;  /* NULL = closed */
-    int references; /* by mappings */
-    struct import *next;
-};
-
-/* A plan's reference to an import. */
-struct redist__mapping {
-    struct import *import;
-    struct redist__mapping *next;
-};
-
 _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__memory_handle *)0)->ipc,
                "a memory handle has room for one of CUDA");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct export *exports;
-static struct import *imports;
 static struct redist__process self;
 
 /* This process does not change: what has used CUDA cannot use it after a fork. */
@@ -285,21 +268,25 @@ struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes
 
 /* ---------------------------------------------------------------- imports */
 
-typedef int is_chosen(const struct import *import, const struct redist__memory_handle *handle);
-
-static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
-    return import->handle.key == handle->key &&
-           redist__process_is_same(&import->handle.owner, &handle->owner);
-}
-
 /* An owner's addresses are its own on whatever devices its allocations are. */
-static int lies_there(const struct import *import, const struct redist__memory_handle *handle) {
+static int lies_there(const struct redist__import *import,
+                      const struct redist__memory_handle *handle) {
     return redist__process_is_same(&import->handle.owner, &handle->owner) &&
            overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
 }
 
+static char *open_import(const struct redist__memory_handle *handle) {
+    void *address = NULL;
+    cudaIpcMemHandle_t ipc;
+    memcpy(&ipc, handle->ipc, sizeof ipc);
+    if (cudaIpcOpenMemHandle(&address, ipc, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
+        return address;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
 /* On the device that opened it. */
-static void close_import(struct import *import) {
+static void close_import(const struct redist__import *import) {
     int current = import->device;
     (void)cudaGetDevice(&current);
     if (current != import->device)
@@ -309,102 +296,12 @@ static void close_import(struct import *import) {
     if (current != import->device)
         (void)cudaSetDevice(current);
     (void)cudaGetLastError();
-    import->address = NULL;
 }
 
-/* Closes those that are chosen, once for all plans that refer to them. */
-static void close_imports(is_chosen *chosen, const struct redist__memory_handle *handle) {
-    struct import **link = &imports;
-    while (*link != NULL) {
-        struct import *import = *link;
-        if (!chosen(import, handle)) {
-            link = &import->next;
-            continue;
-        }
-        *link = import->next;
-        close_import(import);
-        if (import->references == 0)
-            redist_release(import);
-    }
-}
-
-static struct import *find_import(const struct redist__memory_handle *handle, int device) {
-    struct import *import = imports;
-    while (import != NULL && !(import->device == device && is_of(import, handle)))
-        import = import->next;
-    return import;
-}
-
-static struct import *add_import(const struct redist__memory_handle *handle, int device) {
-    struct import *import = redist_calloc(1, sizeof *import);
-    void *address = NULL;
-    cudaIpcMemHandle_t ipc;
-    memcpy(&ipc, handle->ipc, sizeof ipc);
-    close_imports(lies_there, handle);
-    if (import == NULL ||
-        cudaIpcOpenMemHandle(&address, ipc, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
-        (void)cudaGetLastError();
-        redist_release(import);
-        return NULL;
-    }
-    *import =
-        (struct import){.handle = *handle, .device = device, .address = address, .next = imports};
-    imports = import;
-    return import;
-}
-
-static void drop_reference(struct import *import) {
-    if (--import->references > 0)
-        return;
-    struct import **link = &imports;
-    while (*link != NULL && *link != import)
-        link = &(*link)->next;
-    if (*link != NULL) {
-        *link = import->next;
-        close_import(import);
-    }
-    redist_release(import);
-}
-
-/* ---------------------------------------------------------------- what plans have mapped */
-
-/* Goes through the mappings of a plan for one; forgets those that were closed meanwhile. */
-static char *find_mapping(struct redist__mappings *mappings,
-                          const struct redist__memory_handle *handle, int device) {
-    struct redist__mapping **link = &mappings->first;
-    while (*link != NULL) {
-        struct redist__mapping *mapping = *link;
-        struct import *import = mapping->import;
-        if (import->address == NULL) {
-            *link = mapping->next;
-            drop_reference(import);
-            redist_release(mapping);
-            continue;
-        }
-        if (import->device == device && is_of(import, handle))
-            return import->address;
-        link = &mapping->next;
-    }
-    return NULL;
-}
-
-static char *add_mapping(struct redist__mappings *mappings,
-                         const struct redist__memory_handle *handle, int device) {
-    struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
-    if (mapping == NULL)
-        return NULL;
-    struct import *import = find_import(handle, device);
-    if (import == NULL)
-        import = add_import(handle, device);
-    if (import == NULL) {
-        redist_release(mapping);
-        return NULL;
-    }
-    import->references++;
-    *mapping = (struct redist__mapping){.import = import, .next = mappings->first};
-    mappings->first = mapping;
-    return import->address;
-}
+static struct redist__importer importer = {.open = open_import,
+                                           .close = close_import,
+                                           .is_displaced = lies_there,
+                                           .lock = PTHREAD_MUTEX_INITIALIZER};
 
 char *redist__cuda_map(const struct redist__memory_handle *handle,
                        struct redist__mappings *mappings) {
@@ -413,11 +310,7 @@ char *redist__cuda_map(const struct redist__memory_handle *handle,
         return NULL;
     if (redist__process_is_same(&handle->owner, this_process()))
         return (char *)(uintptr_t)(handle->base + handle->offset);
-    pthread_mutex_lock(&lock);
-    char *base = find_mapping(mappings, handle, device);
-    if (base == NULL)
-        base = add_mapping(mappings, handle, device);
-    pthread_mutex_unlock(&lock);
+    char *base = redist__import(&importer, handle, device, mappings);
     return base != NULL ? base + handle->offset : NULL;
 }
 
@@ -425,14 +318,7 @@ char *redist__cuda_map(const struct redist__memory_handle *handle,
  * the user is about to free. */
 void redist__cuda_unmap(struct redist__mappings *mappings) {
     redist__cuda_drain();
-    pthread_mutex_lock(&lock);
-    while (mappings->first != NULL) {
-        struct redist__mapping *mapping = mappings->first;
-        mappings->first = mapping->next;
-        drop_reference(mapping->import);
-        redist_release(mapping);
-    }
-    pthread_mutex_unlock(&lock);
+    redist__import_drop(&importer, mappings);
 }
 
 /* ---------------------------------------------------------------- redist_alloc_in */
@@ -494,10 +380,8 @@ static void close_at_peers(const struct redist__context *context, const struct e
     for (int rank = 0; rank < context->node_size; rank++) {
         struct redist__memory_handle handle = {.key = export->key, .owner = *this_process()};
         (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
-        pthread_mutex_lock(&lock);
         if (rank != context->node_rank && handle.key != 0)
-            close_imports(is_of, &handle);
-        pthread_mutex_unlock(&lock);
+            redist__import_close(&importer, redist__import_is_of, &handle);
     }
     (void)redist_insist(MPI_Barrier(context->node));
 }

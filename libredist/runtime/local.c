@@ -5,11 +5,11 @@
  * others then, by which peers see that what they still map is gone.
  *
  * A peer opens the file through the owner's list of open files in /proc, maps the array, and closes the file. What it
- * has mapped is shared by all plans that use it; it goes with the last of them, or, if the array was freed, when one
- * of them maps another one.
+ * has mapped is shared by all plans that use it; it goes with the last of them, or, if the array was freed, when they
+ * look for another one.
  */
 #include "local.h"
-#include "../comm/comm.h"
+#include "imports.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,8 +25,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A multiple of the system's pages everywhere. What is not used of it takes no memory. */
-enum { PAGE = 1 << 16 };
+enum { PAGE = REDIST__LOCAL_PAGE };
 
 /* ---------------------------------------------------------------- the file */
 
@@ -45,7 +44,6 @@ static struct {
     struct redist__process owner; /* a process that was forked needs a file of its own */
     struct way way;
     uint64_t end; /* of what was used, in bytes */
-    int hidden;
 } file = {.way = {.descriptor = -1}};
 
 /* 0 = the system has no memory files. Called with the lock held, as all functions that use the file. */
@@ -64,14 +62,13 @@ static int open_file(void) {
     return file.way.descriptor >= 0;
 }
 
-/* Longer than this limit, and the system ends the process. */
-static int may_grow(size_t bytes) {
+int redist__local_may_end(uint64_t end) {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || file.end + bytes <= limit.rlim_cur);
+           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
 }
 
-static char *map_part(int descriptor, uint64_t begin, uint64_t bytes) {
+char *redist__local_map_part(int descriptor, uint64_t begin, uint64_t bytes) {
     void *address =
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)begin);
     return address != MAP_FAILED ? address : NULL;
@@ -79,10 +76,10 @@ static char *map_part(int descriptor, uint64_t begin, uint64_t bytes) {
 
 /* A new part at the end of the file; NULL if there is none. */
 static char *grow(size_t bytes, uint64_t *begin) {
-    if (!open_file() || !may_grow(bytes) ||
+    if (!open_file() || !redist__local_may_end(file.end + bytes) ||
         ftruncate(file.way.descriptor, (off_t)(file.end + bytes)) != 0)
         return NULL;
-    char *address = map_part(file.way.descriptor, file.end, bytes);
+    char *address = redist__local_map_part(file.way.descriptor, file.end, bytes);
     *begin = file.end;
     file.end += address != NULL ? bytes : 0;
     return address;
@@ -199,7 +196,7 @@ static struct redist__memory_handle describe(const struct part *part) {
 struct redist__memory_handle redist__local_export(const void *array, size_t bytes) {
     struct redist__memory_handle handle = {0};
     pthread_mutex_lock(&lock);
-    const struct part *part = array != NULL && !file.hidden ? find_part(array) : NULL;
+    const struct part *part = array != NULL ? find_part(array) : NULL;
     size_t offset = part != NULL ? (size_t)((const char *)array - part->base) : 0;
     if (part != NULL && part->key != NULL && part->owner.number == file.owner.number &&
         bytes <= part->bytes - offset) {
@@ -214,7 +211,7 @@ struct redist__memory_handle redist__local_probe(void) {
     const struct part nothing = {0};
     struct redist__memory_handle handle = {0};
     pthread_mutex_lock(&lock);
-    if (open_file() && !file.hidden) {
+    if (open_file()) {
         handle = describe(&nothing);
         handle.key = 1;
     }
@@ -222,34 +219,17 @@ struct redist__memory_handle redist__local_probe(void) {
     return handle;
 }
 
-void redist__local_hide(void) {
-    pthread_mutex_lock(&lock);
-    file.hidden = 1;
-    pthread_mutex_unlock(&lock);
+static _Atomic int unreachable;
+
+void redist__local_note_unreachable(void) {
+    atomic_store(&unreachable, 1);
+}
+
+int redist__local_is_reachable(void) {
+    return !atomic_load(&unreachable);
 }
 
 /* ---------------------------------------------------------------- arrays of peers */
-
-/* An array of a peer, as this process sees it. */
-struct import {
-    struct redist__memory_handle handle; /* that led to it */
-    char *address;                       /* of its page */
-    int references;                      /* by mappings */
-    struct import *next;
-};
-
-/* A plan's reference to an import. */
-struct redist__mapping {
-    struct import *import;
-    struct redist__mapping *next;
-};
-
-static struct import *imports;
-
-static int is_of(const struct import *import, const struct redist__memory_handle *handle) {
-    return import->handle.key == handle->key &&
-           redist__process_is_same(&import->handle.owner, &handle->owner);
-}
 
 static struct way way_of(const struct redist__memory_handle *handle) {
     struct way way;
@@ -282,102 +262,42 @@ int redist__local_reaches(const struct redist__memory_handle *probe) {
     return descriptor >= 0;
 }
 
-static struct import *add_import(const struct redist__memory_handle *handle) {
-    struct import *import = redist_calloc(1, sizeof *import);
-    int descriptor = import != NULL ? open_way(handle) : -1;
-    char *address =
-        descriptor >= 0 ? map_part(descriptor, way_of(handle).begin, handle->bytes) : NULL;
-    if (descriptor >= 0)
-        close(descriptor);
-    if (address == NULL) {
-        redist_release(import);
+static char *open_import(const struct redist__memory_handle *handle) {
+    int descriptor = open_way(handle);
+    if (descriptor < 0)
         return NULL;
-    }
-    *import = (struct import){.handle = *handle, .address = address, .next = imports};
-    imports = import;
-    return import;
+    char *page = redist__local_map_part(descriptor, way_of(handle).begin, handle->bytes);
+    close(descriptor);
+    return page;
 }
 
-static void drop_reference(struct import *import) {
-    if (--import->references > 0)
-        return;
-    struct import **link = &imports;
-    while (*link != import)
-        link = &(*link)->next;
-    *link = import->next;
+static void close_import(const struct redist__import *import) {
     munmap(import->address, (size_t)import->handle.bytes);
-    redist_release(import);
-}
-
-static void drop_mapping(struct redist__mapping **link) {
-    struct redist__mapping *mapping = *link;
-    *link = mapping->next;
-    drop_reference(mapping->import);
-    redist_release(mapping);
 }
 
 /* To look at the page of an array that was freed takes a new one in the owner's file, which is given back. */
-static int is_freed(const struct import *import) {
+static int is_freed(const struct redist__import *import) {
     if (atomic_load((_Atomic uint64_t *)(void *)import->address) == import->handle.key)
         return 0;
     (void)madvise(import->address, PAGE, MADV_REMOVE);
     return 1;
 }
 
-static void drop_freed(struct redist__mappings *mappings) {
-    for (struct redist__mapping **link = &mappings->first; *link != NULL;)
-        if (is_freed((*link)->import))
-            drop_mapping(link);
-        else
-            link = &(*link)->next;
-}
-
-static struct import *find_mapping(const struct redist__mappings *mappings,
-                                   const struct redist__memory_handle *handle) {
-    const struct redist__mapping *mapping = mappings->first;
-    while (mapping != NULL && !is_of(mapping->import, handle))
-        mapping = mapping->next;
-    return mapping != NULL ? mapping->import : NULL;
-}
-
-static struct import *add_mapping(struct redist__mappings *mappings,
-                                  const struct redist__memory_handle *handle) {
-    struct redist__mapping *mapping = redist_calloc(1, sizeof *mapping);
-    drop_freed(mappings);
-    struct import *import = imports;
-    while (import != NULL && !is_of(import, handle))
-        import = import->next;
-    if (mapping != NULL && import == NULL)
-        import = add_import(handle);
-    if (mapping == NULL || import == NULL) {
-        redist_release(mapping);
-        return NULL;
-    }
-    import->references++;
-    *mapping = (struct redist__mapping){.import = import, .next = mappings->first};
-    mappings->first = mapping;
-    return import;
-}
+static struct redist__importer importer = {.open = open_import,
+                                           .close = close_import,
+                                           .is_gone = is_freed,
+                                           .lock = PTHREAD_MUTEX_INITIALIZER};
 
 char *redist__local_map(const struct redist__memory_handle *handle,
                         struct redist__mappings *mappings) {
     pthread_mutex_lock(&lock);
-    char *page = NULL;
-    if (redist__process_is_same(&handle->owner, &file.owner)) {
-        page = (char *)(uintptr_t)handle->base;
-    } else {
-        const struct import *import = find_mapping(mappings, handle);
-        if (import == NULL)
-            import = add_mapping(mappings, handle);
-        page = import != NULL ? import->address : NULL;
-    }
+    int is_own = redist__process_is_same(&handle->owner, &file.owner);
     pthread_mutex_unlock(&lock);
+    char *page =
+        is_own ? (char *)(uintptr_t)handle->base : redist__import(&importer, handle, 0, mappings);
     return page != NULL ? page + handle->offset : NULL;
 }
 
 void redist__local_unmap(struct redist__mappings *mappings) {
-    pthread_mutex_lock(&lock);
-    while (mappings->first != NULL)
-        drop_mapping(&mappings->first);
-    pthread_mutex_unlock(&lock);
+    redist__import_drop(&importer, mappings);
 }

@@ -8,6 +8,14 @@
 
 #include "space.h"
 
+/* A multiple of the system's pages everywhere. */
+enum { REDIST__LOCAL_PAGE = 1 << 16 };
+
+/* Files in memory: whether one may end there (beyond the limit of its process the system ends that), and a part of one
+ * in this process, NULL if it cannot be mapped. */
+int redist__local_may_end(uint64_t end);
+char *redist__local_map_part(int descriptor, uint64_t begin, uint64_t bytes);
+
 /* Works without MPI; plain memory where there is no such file. */
 int redist__local_create(size_t bytes, void **array);
 
@@ -25,7 +33,9 @@ void redist__local_unmap(struct redist__mappings *mappings);
 struct redist__memory_handle redist__local_probe(void);
 int redist__local_reaches(const struct redist__memory_handle *probe);
 
-/* From now on no array of this process can be mapped: a peer cannot open its file. */
-void redist__local_hide(void);
+/* Whether all that plans have tried of it was reachable, in this process: who asks before there is a plan does better
+ * with plain memory where it was not. Plans themselves know what they reach. */
+void redist__local_note_unreachable(void);
+int redist__local_is_reachable(void);
 
 #endif

@@ -2,42 +2,53 @@
 /* The register of memory spaces, and what is the same in all of them. */
 #include "space.h"
 #include "../comm/comm.h"
+#include "local.h"
 
 #ifdef REDIST__MPI_QUERIES_CUDA
 #include <mpi-ext.h>
 #endif
 
-static const struct redist__space *const spaces[] = {
-    [REDIST_SPACE_AUTO] = &redist__space_host,
-    [REDIST_SPACE_HOST] = &redist__space_host,
 #ifdef REDIST__CUDA
-    [REDIST_SPACE_CUDA] = &redist__space_cuda,
+#define SPACE_CUDA &redist__space_cuda
+#else
+#define SPACE_CUDA NULL
 #endif
+
+/* Every value of enum redist_space; NULL = this build has no such memory. */
+static const struct {
+    const char *name;
+    const struct redist__space *space;
+} spaces[] = {
+    [REDIST_SPACE_AUTO] = {"host", &redist__space_host},
+    [REDIST_SPACE_HOST] = {"host", &redist__space_host},
+    [REDIST_SPACE_CUDA] = {"cuda", SPACE_CUDA},
 };
 
-enum { SPACES = sizeof spaces / sizeof spaces[0] };
+int redist__space_count(void) {
+    return sizeof spaces / sizeof spaces[0];
+}
 
 const struct redist__space *redist_space_at(enum redist_space space) {
-    return (unsigned)space < SPACES ? spaces[space] : NULL;
+    return (int)space >= 0 && (int)space < redist__space_count() ? spaces[space].space : NULL;
 }
 
 enum redist_space redist__space_of(const void *array) {
-    for (int id = REDIST_SPACE_HOST + 1; id < SPACES; id++)
-        if (spaces[id]->recognises(array))
+    for (int id = REDIST_SPACE_HOST + 1; id < redist__space_count(); id++)
+        if (spaces[id].space != NULL && spaces[id].space->recognises(array))
             return (enum redist_space)id;
     return REDIST_SPACE_HOST;
 }
 
 int redist__space_check(const char *function, enum redist_space space) {
     const struct redist__space *found = redist_space_at(space);
-    if ((unsigned)space > REDIST_SPACE_CUDA)
+    if ((int)space < 0 || (int)space >= redist__space_count())
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d is not a space",
                               (int)space);
     const char *reason = found != NULL ? found->absent() : "this build has no such memory";
     if (reason == NULL)
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_ARGUMENT, "space = %d (%s): %s", (int)space,
-                          space == REDIST_SPACE_CUDA ? "cuda" : "host", reason);
+                          spaces[space].name, reason);
 }
 
 int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const redist_index count[],
@@ -51,7 +62,11 @@ int redist_copy_box_in(enum redist_space space, void *stream, int ndims, const r
 
 int redist_is_mappable(enum redist_space space, const void *array, size_t bytes) {
     const struct redist__space *found = redist_space_at(space);
-    return found != NULL && found->export_memory(array, bytes).key != 0;
+    if (found == NULL)
+        return 0;
+    const struct redist__memory_handle handle = found->export_memory(array, bytes);
+    int is_local = !found->asynchronous && handle.owner.number != 0;
+    return handle.key != 0 && (!is_local || redist__local_is_reachable());
 }
 
 #ifdef REDIST__MPI_QUERIES_CUDA
@@ -63,6 +78,15 @@ int redist__mpi_takes_cuda(void) {
     return 0;
 }
 #endif
+
+int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]) {
+    struct redist__memory_handle handle = redist__space_host.export_memory(memory, 1);
+    if (handle.key == 0)
+        return redist__fail(REDIST_ERR_METHOD, "the ranks of this node share no memory");
+    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
+        parts[handle.rank] = redist__space_host.map(&handle, NULL);
+    return REDIST_OK;
+}
 
 /* ---------------------------------------------------------------- batches */
 

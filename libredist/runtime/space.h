@@ -42,11 +42,18 @@ struct redist__batch {
 extern const struct redist__space redist__space_host, redist__space_cuda;
 extern const struct redist__signalling redist__signalling_cuda;
 
+/* How many values enum redist_space has. */
+int redist__space_count(void);
+
 /* Where an array lies: REDIST_SPACE_HOST if no other space knows it. */
 enum redist_space redist__space_of(const void *array);
 
 /* REDIST_OK if the space is there, else REDIST_ERR_ARGUMENT. */
 int redist__space_check(const char *function, enum redist_space space);
+
+/* Where the parts of an allocation of the host are that all ranks of the node have made together: as many as there are
+ * ranks. REDIST_ERR_METHOD if it is not shared. */
+int redist__map_parts(const struct redist__context *context, const void *memory, void *parts[]);
 
 /* A batch of `count` boxes, all empty at first; to be freed also if that fails. */
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space, int count);

@@ -2,9 +2,13 @@
 /*
  * Host memory: work is done on return, so that there is one stream and one event, NULL.
  *
- * Peers map memory of redist_alloc: one MPI shared-memory window per allocation on each node. Every process keeps
- * the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k, plus an
- * offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
+ * Peers map memory of redist_alloc: one file in shared memory per allocation on each node, in which each rank has a
+ * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end. Every
+ * process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k,
+ * plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
+ *
+ * MPI has windows for this (MPI_Win_allocate_shared). Open MPI 4.1 waits for ever where there is too little memory for
+ * one, parts begin anywhere in them, and they can be freed by all ranks together only.
  */
 #include "../comm/comm.h"
 #include "../copy/copy.h"
@@ -12,34 +16,30 @@
 #include "space.h"
 
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <search.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 enum { MADV_POPULATE_WRITE = 23 }; /* of Linux 5.14; the C library's headers may be older */
 #endif
 
+enum { PAGE = REDIST__LOCAL_PAGE };
+
 struct segment {
     uint64_t key; /* 0 = peers cannot map it */
     struct redist__context *context;
-    MPI_Win window; /* MPI_WIN_NULL = memory of aligned_alloc */
     char *base;
     size_t bytes;
-    char **bases;   /* of each rank of the node, as this process sees them */
-    int64_t *leads; /* bytes of each rank's part of the window before its base */
+    char *
+        file; /* the parts of all ranks of the node, as mapped here; NULL = memory of aligned_alloc */
+    uint64_t begins[]; /* of each of them, and the end */
 };
-
-static size_t page_bytes(void) {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
 
 /* ---------------------------------------------------------------- all segments of this process */
 
@@ -113,14 +113,22 @@ static char *map(const struct redist__memory_handle *handle, struct redist__mapp
         return redist__local_map(handle, mappings);
     pthread_mutex_lock(&lock);
     struct segment *const *found = tfind(&key, &keyed, compare_keys);
-    char *address = found != NULL && handle->rank < (*found)->context->node_size
-                        ? (*found)->bases[handle->rank] + handle->offset
-                        : NULL;
+    char *address = NULL;
+    if (found != NULL && handle->rank < (*found)->context->node_size)
+        address = (*found)->file != NULL ? (*found)->file + (*found)->begins[handle->rank]
+                                         : (*found)->base;
     pthread_mutex_unlock(&lock);
-    return address;
+    return address != NULL ? address + handle->offset : NULL;
 }
 
 /* ---------------------------------------------------------------- shared memory */
+
+static void free_file(struct segment *segment) {
+    if (segment->file != NULL)
+        munmap(segment->file, segment->begins[segment->context->node_size]);
+    segment->file = NULL;
+    segment->key = 0;
+}
 
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
@@ -129,206 +137,123 @@ static int agree_on_key(struct segment *segment) {
     return redist_check_mpi(result);
 }
 
-/* MPI aligns a window's parts to 8 bytes only. */
-static int64_t bytes_to_page(const char *address) {
-    size_t page = page_bytes();
-    return (int64_t)((page - (uintptr_t)address % page) % page);
-}
-
-/* The largest file that this rank may make, and on the node's first rank how much room is left for files. */
-static double room_for_files(const struct segment *segment) {
-    struct rlimit limit;
-    struct statvfs files;
-    double most = HUGE_VAL, free_bytes = HUGE_VAL;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        most = (double)limit.rlim_cur;
-    if (segment->context->node_rank == 0 && statvfs("/dev/shm", &files) == 0)
-        free_bytes = (double)files.f_bavail * (double)files.f_frsize;
-    return most < free_bytes ? most : free_bytes;
-}
-
-/* Whether the file behind the window has room: Open MPI waits for ever where it has not. All ranks take part
- * whatever failed; one that does not know the sum says no. */
-static int has_room(const struct segment *segment) {
-    MPI_Comm node = segment->context->node;
-    double bytes = (double)(segment->bytes + 2 * page_bytes()), all = HUGE_VAL;
-    if (redist_insist(MPI_Allreduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, node)) != MPI_SUCCESS)
-        all = HUGE_VAL;
-    int fits = all < room_for_files(segment), fit = 0;
-    (void)redist_insist(MPI_Allreduce(&fits, &fit, 1, MPI_INT, MPI_MIN, node));
-    return fit;
-}
-
-/* Takes the pages now: a window is a file that may turn out to have no room for them when they are first used,
- * which ends the program. Kernels before 5.14 cannot do this. */
-static int take_pages(const struct segment *segment) {
-    if (madvise(segment->base, segment->bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
-        return REDIST_OK;
-    return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory", segment->bytes);
-}
-
-/* The window's memory is spread over the ranks. */
-static int create_window(struct segment *segment, size_t bytes) {
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    int result = redist_insist(MPI_Win_allocate_shared(
-        (MPI_Aint)bytes, 1, info, segment->context->node, &segment->base, &segment->window));
-    MPI_Info_free(&info);
-    if (result != MPI_SUCCESS)
-        segment->window = MPI_WIN_NULL;
-    int code = redist_agree(segment->context->node, redist_check_mpi(result));
-    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
-        MPI_Win_free(&segment->window); /* sets it to MPI_WIN_NULL */
+/* All ranks take part whatever failed. */
+static int agree_on_parts(struct segment *segment) {
+    const struct redist__context *context = segment->context;
+    uint64_t mine = segment->bytes;
+    int code = agree_on_key(segment);
+    redist__note_mpi(&code, redist_insist(MPI_Allgather(&mine, 1, MPI_UINT64_T, segment->begins + 1,
+                                                        1, MPI_UINT64_T, context->node)));
+    for (int rank = 0; rank < context->node_size; rank++)
+        segment->begins[rank + 1] += segment->begins[rank];
     return code;
 }
 
-static int find_bases(struct segment *segment) {
-    int code = REDIST_OK;
-    for (int rank = 0; rank < segment->context->node_size && code == REDIST_OK; rank++) {
-        MPI_Aint bytes;
-        int unit;
-        code = redist_check_mpi(
-            MPI_Win_shared_query(segment->window, rank, &bytes, &unit, &segment->bases[rank]));
+/* Takes the pages now: where there is no room for them, the program would end when they are first used. A signal
+ * interrupts the call, and undoes it. */
+static int take_pages(int descriptor, uint64_t begin, uint64_t end) {
+    enum { AT_ONCE = 64 << 20 };
+    int error = 0;
+    while (begin < end && (error == 0 || error == EINTR)) {
+        uint64_t bytes = end - begin < AT_ONCE ? end - begin : AT_ONCE;
+        error = posix_fallocate(descriptor, (off_t)begin, (off_t)bytes);
+        begin += error == 0 ? bytes : 0;
     }
-    return code;
+    return error == 0;
 }
 
-enum { WRONG = -1 };
-
-/* Each rank publishes how far behind the beginning of its part the first page begins, or that it has not
- * found its own part where it is. */
-static int gather_leads(struct segment *segment) {
+static int map_file(struct segment *segment, const char *name) {
     const struct redist__context *context = segment->context;
-    int found = segment->bases[context->node_rank] == segment->base;
-    int64_t mine = found ? bytes_to_page(segment->base) : WRONG;
-    return redist_check_mpi(redist_insist(
-        MPI_Allgather(&mine, 1, MPI_INT64_T, segment->leads, 1, MPI_INT64_T, context->node)));
+    const uint64_t *mine = &segment->begins[context->node_rank];
+    uint64_t end = segment->begins[context->node_size];
+    int descriptor = redist__local_may_end(end) ? shm_open(name, O_RDWR, 0) : -1;
+    if (descriptor >= 0 && take_pages(descriptor, mine[0], mine[1]))
+        segment->file = redist__local_map_part(descriptor, 0, end);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (segment->file == NULL)
+        return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory",
+                           segment->bytes);
+    segment->base = segment->file + mine[0];
+    (void)madvise(segment->base, segment->bytes, MADV_POPULATE_WRITE);
+    return REDIST_OK;
 }
 
-static int are_bases_wrong(const struct segment *segment) {
-    for (int rank = 0; rank < segment->context->node_size; rank++)
-        if (segment->leads[rank] == WRONG)
-            return 1;
-    return 0;
-}
-
-/* SimGrid's MPI (3.32) places the parts as if all were as large as the own one, and then says that all
- * are where that of rank 0 is: there they have to be equal, and each rank publishes where its own begins. */
-static int correct_bases(struct segment *segment) {
+static int allocate_file(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    uint64_t mine = segment->bytes + page_bytes(), bytes = mine;
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(&mine, &bytes, 1, MPI_UINT64_T, MPI_MAX, context->node)));
-    MPI_Win_free(&segment->window);
+    char name[64];
+    int code = agree_on_parts(segment), creates = context->node_rank == 0, descriptor = -1;
+    snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
+    if (code == REDIST_OK && creates) {
+        descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+        code = descriptor >= 0 ? REDIST_OK
+                               : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+    }
     code = redist_agree(context->node, code);
     if (code == REDIST_OK)
-        code = create_window(segment, bytes);
-    if (code == REDIST_OK)
-        code = redist_agree(context->node, find_bases(segment));
-    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++) {
-        int64_t behind = segment->base - segment->bases[0];
-        code = redist_check_mpi(
-            redist_insist(MPI_Bcast(&behind, 1, MPI_INT64_T, rank, context->node)));
-        segment->bases[rank] = segment->bases[0] + behind;
+        code = redist_agree(context->node, map_file(segment, name));
+    if (descriptor >= 0) {
+        close(descriptor);
+        shm_unlink(name);
     }
-    return code;
-}
-
-/* Each part begins on a page of its owner. */
-static int settle_window(struct segment *segment) {
-    const struct redist__context *context = segment->context;
-    int code = redist_agree(context->node, find_bases(segment));
-    if (code == REDIST_OK)
-        code = redist_agree(context->node, gather_leads(segment));
-    int wrong = code == REDIST_OK && are_bases_wrong(segment);
-    if (wrong)
-        code = redist_agree(context->node, correct_bases(segment));
-    if (wrong && code == REDIST_OK)
-        code = gather_leads(segment);
-    for (int rank = 0; rank < context->node_size && code == REDIST_OK; rank++)
-        segment->bases[rank] += segment->leads[rank];
-    segment->base = segment->bases[context->node_rank];
-    return code == REDIST_OK && !wrong ? take_pages(segment) : code;
-}
-
-static int allocate_window(struct segment *segment) {
-    REDIST_TRY(create_window(segment, segment->bytes + page_bytes()));
-    int code = redist_agree(segment->context->node, settle_window(segment));
-    if (code != REDIST_OK && segment->window != MPI_WIN_NULL)
-        MPI_Win_free(&segment->window);
+    if (code != REDIST_OK)
+        free_file(segment);
     return code;
 }
 
 static int allocate_plain(struct segment *segment) {
-    segment->base = aligned_alloc(page_bytes(), segment->bytes);
+    segment->base = aligned_alloc(PAGE, segment->bytes);
     if (segment->base == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no memory for an array of %zu bytes",
                            segment->bytes);
-    segment->bases[segment->context->node_rank] = segment->base;
     return REDIST_OK;
 }
 
 /* Shared memory among several ranks of a node; plain memory alone, or where there is none to share.
  * A rank that is alone on its node is its only peer there, and plain memory is mapped already. */
 static int allocate_memory(struct segment *segment) {
-    struct redist__context *context = segment->context;
-    if (context->node_size > 1 && has_room(segment) && allocate_window(segment) == REDIST_OK)
-        return agree_on_key(segment);
+    const struct redist__context *context = segment->context;
+    if (context->node_size > 1 && allocate_file(segment) == REDIST_OK)
+        return REDIST_OK;
     REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
-    if (context->node_size == 1)
-        REDIST_TRY(agree_on_key(segment));
-    return REDIST_OK;
+    return context->node_size == 1 ? agree_on_key(segment) : REDIST_OK;
 }
 
-/* A window is freed by all ranks of the node together: it stays where one of them is gone. */
+/* A message of a peer that is gone may still come. */
 static void free_memory(struct segment *segment) {
-    if (segment->window != MPI_WIN_NULL && redist__peers_gone(segment->context))
-        return;
-    if (segment->window != MPI_WIN_NULL)
-        MPI_Win_free(&segment->window);
-    else
+    if (segment->file == NULL)
         free(segment->base);
+    else if (!redist__peers_gone(segment->context))
+        free_file(segment);
 }
 
 static struct segment *create_segment(struct redist__context *context, size_t bytes) {
-    size_t n = (size_t)context->node_size, page = page_bytes();
+    size_t nbegins = (size_t)context->node_size + 1;
     struct segment *segment =
-        redist_calloc(1, sizeof *segment + n * (sizeof(char *) + sizeof(int64_t)));
+        redist_calloc(1, sizeof *segment + nbegins * sizeof segment->begins[0]);
     if (segment == NULL)
         return NULL;
-    size_t pages = bytes / page + (bytes % page != 0 || bytes == 0);
-    char **bases = (char **)(segment + 1);
-    *segment = (struct segment){.context = context,
-                                .window = MPI_WIN_NULL,
-                                .bytes = pages * page,
-                                .bases = bases,
-                                .leads = (int64_t *)(bases + n)};
+    segment->context = context;
+    segment->bytes = (bytes / PAGE + (bytes % PAGE != 0 || bytes == 0)) * PAGE;
     return segment;
 }
 
 /* Takes the segment apart again if making it failed on any rank. */
 static int create(struct redist__context *context, size_t bytes, void **array) {
     struct segment *segment = create_segment(context, bytes);
-    int added = 0, code = redist__agree_memory(context->comm, segment, "to note an array");
-    if (code == REDIST_OK)
-        code = allocate_memory(segment);
-    else {
-        redist_release(segment);
-        return code;
-    }
+    int code = redist__agree_memory(context->comm, segment, "to note an array");
     if (code == REDIST_OK) {
-        code = add_segment(segment);
-        added = code == REDIST_OK;
+        int mine = allocate_memory(segment);
+        mine = mine == REDIST_OK ? add_segment(segment) : mine;
+        code = redist_agree(context->comm, mine);
+        if (code == REDIST_OK) {
+            *array = segment->base;
+            return REDIST_OK;
+        }
+        if (mine == REDIST_OK)
+            remove_segment(segment->base);
+        free_memory(segment);
     }
-    code = redist_agree(context->comm, code);
-    if (code == REDIST_OK) {
-        *array = segment->base;
-        return REDIST_OK;
-    }
-    if (added)
-        remove_segment(segment->base);
-    free_memory(segment);
     redist_release(segment);
     return code;
 }

@@ -2,106 +2,53 @@
 #include "flags.h"
 #include "../comm/comm.h"
 
+#include <string.h>
+
 /* ---------------------------------------------------------------- blocks */
 
 enum { BLOCKS = 64 };
 
-/* Blocks of all ranks of a node, for several plans. A context keeps the first pool, with the others behind it. */
+/* Blocks of all ranks of a node, for several plans. A context keeps as many pools as it needs. */
 struct redist__flag_pool {
     struct redist__kept kept;
-    void *memory;                       /* this rank's blocks */
-    struct redist__flag_block **blocks; /* the first one of each rank of the node */
+    void *memory; /* this rank's blocks */
     char taken[BLOCKS];
     uint64_t executions[BLOCKS];
-    struct redist__flag_pool *next;
+    void *blocks[]; /* those of each rank of the node */
 };
 
-static struct redist__flag_pool *allocate(const struct redist__context *context) {
-    struct redist__flag_pool *pool = redist_calloc(1, sizeof *pool);
-    if (pool == NULL)
-        return NULL;
-    pool->blocks = redist_calloc((size_t)context->node_size, sizeof(struct redist__flag_block *));
-    if (pool->blocks == NULL) {
-        redist_release(pool);
-        return NULL;
-    }
-    return pool;
-}
-
-static void destroy(struct redist__flag_pool *pool) {
-    if (pool == NULL)
-        return;
-    if (pool->memory != NULL)
-        redist__space_host.remove(pool->memory);
-    redist_release(pool->blocks);
-    redist_release(pool);
-}
-
-static void free_pools(struct redist__context *context, struct redist__kept *kept) {
+static void free_pool(struct redist__context *context, struct redist__kept *kept) {
     struct redist__flag_pool *pool = (struct redist__flag_pool *)kept;
     (void)context;
-    while (pool != NULL) {
-        struct redist__flag_pool *next = pool->next;
-        destroy(pool);
-        pool = next;
-    }
-}
-
-static struct redist__flag_pool *first_pool(const struct redist__context *context) {
-    return (struct redist__flag_pool *)redist__kept(context, REDIST__KEPT_BESIDES, free_pools);
-}
-
-static void keep(struct redist__context *context, struct redist__flag_pool *pool) {
-    struct redist__flag_pool *first = first_pool(context);
-    if (first == NULL) {
-        pool->kept.free = free_pools;
-        redist__keep(context, REDIST__KEPT_BESIDES, &pool->kept);
-        return;
-    }
-    pool->next = first->next;
-    first->next = pool;
-}
-
-static int map_blocks(const struct redist__context *context, struct redist__flag_pool *pool,
-                      size_t bytes) {
-    struct redist__flag_block *mine = pool->memory;
-    for (int i = 0; i < BLOCKS; i++) {
-        atomic_store(&mine[i].ready, 0);
-        atomic_store(&mine[i].done, 0);
-        atomic_store(&mine[i].steps, 0);
-        atomic_store(&mine[i].partitions, 0);
-        atomic_store(&mine[i].failed, 0);
-    }
-    struct redist__memory_handle handle = redist__space_host.export_memory(pool->memory, bytes);
-    for (handle.rank = 0; handle.rank < context->node_size; handle.rank++)
-        pool->blocks[handle.rank] = (void *)redist__space_host.map(&handle, NULL);
-    if (handle.key == 0)
-        return redist__fail(REDIST_ERR_METHOD,
-                            "the ranks of this node share no memory through this MPI");
-    return REDIST_OK;
+    if (pool->memory != NULL)
+        redist__space_host.remove(pool->memory);
+    redist_release(pool);
 }
 
 /* After the closing agreement every rank has cleared its blocks. */
 static int create(struct redist__context *context) {
     size_t bytes = BLOCKS * sizeof(struct redist__flag_block);
-    struct redist__flag_pool *pool = allocate(context);
-    int code =
-        pool != NULL ? REDIST_OK : redist__fail(REDIST_ERR_MEMORY, "no memory for shared flags");
-    code = redist_agree(context->comm, code);
+    struct redist__flag_pool *pool =
+        redist_calloc(1, sizeof *pool + (size_t)context->node_size * sizeof *pool->blocks);
+    int code = redist__agree_memory(context->comm, pool, "for shared flags");
     if (code == REDIST_OK)
         code = redist__space_host.create(context, bytes, &pool->memory);
-    if (code == REDIST_OK)
-        code = redist_agree(context->comm, map_blocks(context, pool, bytes));
-    if (code != REDIST_OK) {
-        destroy(pool);
-        return code;
+    if (code == REDIST_OK) {
+        memset(pool->memory, 0, bytes);
+        code = redist_agree(context->comm, redist__map_parts(context, pool->memory, pool->blocks));
     }
-    keep(context, pool);
-    return REDIST_OK;
+    if (code == REDIST_OK) {
+        pool->kept.free = free_pool;
+        redist__keep(context, REDIST__KEPT_BESIDES, &pool->kept);
+    } else if (pool != NULL)
+        free_pool(context, &pool->kept);
+    return code;
 }
 
 static int find_free(struct redist__context *context, struct redist__flags *flags) {
-    for (struct redist__flag_pool *pool = first_pool(context); pool != NULL; pool = pool->next)
+    struct redist__kept *kept = redist__kept(context, REDIST__KEPT_BESIDES, free_pool);
+    for (; kept != NULL; kept = redist__kept_next(kept)) {
+        struct redist__flag_pool *pool = (struct redist__flag_pool *)kept;
         for (int i = 0; i < BLOCKS; i++)
             if (!pool->taken[i]) {
                 uint64_t born = pool->executions[i];
@@ -109,16 +56,16 @@ static int find_free(struct redist__context *context, struct redist__flags *flag
                 pool->taken[i] = 1;
                 return 1;
             }
+    }
     return 0;
 }
 
 int redist__flags_take(struct redist__context *context, struct redist__flags *flags) {
     if (find_free(context, flags))
         return REDIST_OK;
-    int code = create(context);
-    if (code == REDIST_OK)
-        find_free(context, flags);
-    return code;
+    REDIST_TRY(create(context));
+    find_free(context, flags);
+    return REDIST_OK;
 }
 
 void redist__flags_give(struct redist__flags *flags) {
@@ -132,7 +79,8 @@ void redist__flags_give(struct redist__flags *flags) {
 /* ---------------------------------------------------------------- words */
 
 static struct redist__flag_block *block_of(const struct redist__flags *flags, int rank) {
-    return &flags->blocks[flags->context->node_ranks[rank]][flags->index];
+    struct redist__flag_block *blocks = flags->blocks[flags->context->node_ranks[rank]];
+    return &blocks[flags->index];
 }
 
 static struct redist__flag_block *own_block(const struct redist__flags *flags) {

@@ -35,11 +35,11 @@ _Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
 /* The flags of a plan. */
 struct redist__flags {
     const struct redist__context *context;
-    struct redist__flag_pool *pool;     /* where its blocks are from; NULL = it has none */
-    struct redist__flag_block **blocks; /* that of rank r of the node is blocks[r][index] */
-    int index;
-    uint64_t born;   /* executions with these blocks before the plan was made */
-    uint64_t number; /* of the execution under way */
+    struct redist__flag_pool *pool; /* where its blocks are from; NULL = it has none */
+    void **blocks;                  /* those of each rank of the node, */
+    int index;                      /* and which of them is the plan's */
+    uint64_t born;                  /* executions with these blocks before the plan was made */
+    uint64_t number;                /* of the execution under way */
 };
 
 /* Takes free blocks, making more when all are taken. Collective on the context. */

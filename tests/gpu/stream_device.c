@@ -85,3 +85,8 @@ int stream_device_share(int shares) {
     (void)shares;
     return 0;
 }
+
+int stream_device_hang(int hangs) {
+    (void)hangs;
+    return 0;
+}

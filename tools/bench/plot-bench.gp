@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws the benchmarks, as SVG and as PNG: gnuplot -e "data='out/bench'; images='docs/images'"
-# tools/bench/plot-bench.gp. Reads what bench_report.py wrote: redist.dat and fft.dat, whose last column
-# is what cannot be avoided (a memcpy of the same bytes, or the serial transforms alone).
+# Draws the benchmarks, as SVG and as PNG: gnuplot -e "data='out/bench'" tools/bench/plot-bench.gp
+# Reads what bench_report.py wrote there: redist.dat and fft.dat, whose last column is what cannot be avoided (a
+# memcpy of the same bytes, or the serial transforms alone).
 
 set style data histogram
 set style histogram clustered gap 1.5
@@ -35,7 +35,7 @@ do for [format in "svg png"] {
 
     if (is_there(exchanges)) {
         last = columns_of(exchanges)
-        set output images."/redist-bench.".format
+        set output data."/redist-bench.".format
         set ylabel "time of one exchange, ms (median)"
         set xlabel "axes: whole along the first before, along the second after"
         set xrange [-0.6:rows_of(exchanges) - 0.4]
@@ -49,7 +49,7 @@ do for [format in "svg png"] {
 
     if (is_there(transforms)) {
         last = columns_of(transforms)
-        set output images."/fftnd-bench.".format
+        set output data."/fftnd-bench.".format
         set ylabel "time of a pair over its serial transforms alone"
         set xlabel "labels: forward and backward together, ms (median)" offset 0, -1
         set xrange [-0.6:rows_of(transforms) - 0.4]

@@ -7,11 +7,11 @@ set -euo pipefail
 usage() {
     cat <<'END'
 usage: tools/commands/bench.sh [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
-  --quick        small shapes and few rounds, under two minutes; leaves docs/images alone
+  --quick        small shapes and few rounds, under two minutes
   --ranks N      ranks (as many as there are cores); more than cores are refused
   --only WHAT    only the exchanges (redist) or only the transforms (fft)
   --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too
-  --out FOLDER   where the JSON lines, tables and plot data go (out/bench; with --fftw out/bench-fftw)
+  --out FOLDER   where the JSON lines, tables and plots go (out/bench; with --fftw out/bench-fftw)
 environment:
   BUILD          the build folder (build)
 END
@@ -175,15 +175,12 @@ run_interface() {
 }
 
 if [ $quick = yes ]; then
-    images=$out
     iters=20 turns=2 turn_iters=10
     exchange_shape=128,128,128
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '128,128,128 c2c double')
     shared=()
     interface=('--shape 128,128,128 --in-place' '--shape 128,128,128 --in-place --transposed')
 else
-    images=docs/images
-    [ -z "$fftw" ] || images=$out # the plots in docs/images are of the FFTW that Debian has
     iters=30 turns=3 turn_iters=8
     exchange_shape=256,256,256
     transforms=('64,64,64 r2c double' '128,128,128 r2c double' '256,256,256 r2c double'
@@ -197,7 +194,7 @@ else
     done
     interface+=('--shape 4096,4096 --kind transpose' '--shape 4096,4096 --kind transpose --in-place')
 fi
-mkdir -p "$out" "$images"
+mkdir -p "$out"
 [ "$only" = fft ] || run_exchanges
 [ "$only" = redist ] || run_transforms
 rm -f "$out/threads.json"
@@ -206,8 +203,8 @@ rm -f "$out/interface.json"
 [ "$only" = redist ] || [ ! -x "$BUILD/bench/fftw-bench" ] || run_interface
 python3 tools/bench/bench_report.py "$out"
 if command -v gnuplot >/dev/null; then
-    gnuplot -e "data='$out'; images='$images'" tools/bench/plot-bench.gp
-    echo "JSON lines and tables are in $out, plots in $images"
+    gnuplot -e "data='$out'" tools/bench/plot-bench.gp
+    echo "JSON lines, tables and plots are in $out"
 else
     echo "JSON lines and tables are in $out; there is no gnuplot to draw plots"
 fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev fftw PREFIX: builds FFTW from Debian's source package for the processor of this machine, with the vector
-# instructions that it has, in both precisions, with threads and MPI. Debian's own packages are built for all
+# instructions that it has, in all precisions, with threads and MPI. Debian's own packages are built for all
 # processors. Nothing outside of out/fftw and PREFIX changes, and only missing packages need root.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -49,11 +49,11 @@ instruction_sets() {
     esac
 }
 
-build_precision() { # double|single
-    local sets options=(--prefix="$prefix" --libdir="$prefix/lib" --enable-shared --disable-static
+build_precision() { # double|single|long-double
+    local sets=() options=(--prefix="$prefix" --libdir="$prefix/lib" --enable-shared --disable-static
         --disable-fortran --disable-doc --enable-threads --enable-mpi)
-    mapfile -t sets < <(instruction_sets)
-    [ "$1" = double ] || options+=(--enable-single)
+    [ "$1" = long-double ] || mapfile -t sets < <(instruction_sets)
+    [ "$1" = double ] || options+=("--enable-$1")
     rm -rf "${folder:?}/$1"
     mkdir -p "$folder/$1" && cd "$folder/$1" &&
         ../source/configure "${options[@]}" "${sets[@]}" MPICC=mpicc.openmpi \
@@ -65,7 +65,7 @@ if [ ! -d "$folder/source" ]; then
     echo "Fetching the source of Debian's package fftw3"
     quietly out/log/fftw-source.txt fetch_source
 fi
-for precision in double single; do
+for precision in double single long-double; do
     echo "Building FFTW in $precision precision ($(instruction_sets | tr '\n' ' ')), some minutes"
     (quietly "$PWD/out/log/fftw-$precision.txt" build_precision "$precision")
 done

@@ -118,7 +118,7 @@ repeat() {
 }
 
 mkdir -p out/log
-build_folder "$build" --buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true || exit 1
+build_gcc || exit 1
 begin=$SECONDS
 if [ -n "$minutes" ]; then soak; else repeat; fi
 [ ! -t 1 ] || echo

@@ -47,3 +47,9 @@ build_release() {
     build_folder build --buildtype=release -Dmpi=openmpi -Dtests=false
     echo "Built in build/ ($((SECONDS - begin)) s)"
 }
+
+# What most passes of ./dev test run, and ./dev soak.
+build_gcc() {
+    build_folder build-test/gcc --buildtype=release -Ddebug=true -Dmpi=openmpi -Dwerror=true \
+        -Ddevice_architectures=90
+}

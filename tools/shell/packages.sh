@@ -13,8 +13,7 @@ test_packages=(g++ gfortran check "${plot_packages[@]}")
 # What the passes of ./dev test need besides.
 declare -A pass_packages=(
     [gcc]="cmake iproute2 abigail-tools mpb-mpi"
-    [clang]="clang"
-    [mpich]="libmpich-dev mpich"
+    [mpich]="clang libmpich-dev mpich"
     [tsan]="libmpich-dev mpich util-linux"
     [valgrind]="valgrind"
     [model]="spin"

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 tools=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user mpich apt)
 libraries=(libmpich-dev libmpich12 libucx-dev libucx0 libibverbs1 librdmacm1 libnl-3-200
     libnl-route-3-200 libnuma1 libhwloc-dev libhwloc15 libudev1 libfftw3-dev libfftw3-double3
-    libfftw3-single3 check libsubunit-dev libsubunit0 libc6-dev libc6 libcrypt1 linux-libc-dev libgcc-s1
+    libfftw3-single3 libfftw3-long3 check libsubunit-dev libsubunit0 libc6-dev libc6 libcrypt1 linux-libc-dev libgcc-s1
     libstdc++6 libgomp1 libgfortran5 zlib1g)
 folder=$PWD/build-test/arm64
 sysroot=$folder/sysroot

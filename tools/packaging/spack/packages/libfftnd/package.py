@@ -30,7 +30,7 @@ class Libfftnd(MesonPackage, CudaPackage):
     depends_on("pkgconfig", type="build")
     depends_on("python@3:", type="build", when="+fortran")
     depends_on("mpi")
-    depends_on("fftw@3.3: precision=double,float ~mpi")
+    depends_on("fftw@3.3: precision=double,float,long_double ~mpi")
     depends_on("hwloc")
     depends_on("cjson", when="+tools")
     depends_on("nccl", when="+nccl")

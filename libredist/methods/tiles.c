@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tiles.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- where the peers' boxes are */
+
+struct redist__remote redist__remote_describe(const struct redist__problem *problem, int side,
+                                              int peer) {
+    const struct redist__side *mine = &problem->transfer->side[side];
+    const struct redist__part *part = &mine->parts[peer];
+    struct redist__remote box = {.offset = part->offset,
+                                 .start = part->start[problem->partition_axis],
+                                 .extent = mine->extent[problem->partition_axis]};
+    memcpy(box.stride, mine->stride, sizeof box.stride);
+    return box;
+}
+
+int redist__remotes_exchange(const struct redist__problem *problem,
+                             const struct redist__remotes own[], struct redist__remotes theirs[]) {
+    int result = redist_insist(MPI_Alltoall(own, sizeof *own, MPI_BYTE, theirs, sizeof *theirs,
+                                            MPI_BYTE, problem->context->comm));
+    return redist_agree(problem->context->comm, redist_check_mpi(result));
+}
+
+int redist__check_one_node(const struct redist__problem *problem, const char *method) {
+    const struct redist__context *context = problem->context;
+    if (context->node_size == context->size)
+        return REDIST_OK;
+    return redist__fail(REDIST_ERR_METHOD,
+                        "method %s works within a node, but only %d of %d ranks are on this one",
+                        method, context->node_size, context->size);
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+struct redist__tile redist__tile_of_part(const struct redist__transfer *transfer, int side,
+                                         int peer, char *data, const ptrdiff_t stride[]) {
+    const struct redist__part *part = &transfer->side[side].parts[peer];
+    struct redist__tile tile = {.data = data};
+    for (int i = 0; i < transfer->ndims; i++) {
+        tile.start[i] = part->start[i];
+        tile.count[i] = part->count[i];
+        tile.stride[i] = stride[i];
+    }
+    return tile;
+}
+
+struct redist__tile redist__tile_of_remote(const struct redist__problem *problem, int side,
+                                           int peer, const struct redist__remote *remote,
+                                           char *base, int first, int last) {
+    struct redist__tile tile =
+        redist__tile_of_part(problem->transfer, side, peer, base + remote->offset, remote->stride);
+    redist_index *count = &tile.count[problem->partition_axis], extent, low, high;
+    if (last - first == problem->partitions)
+        return tile;
+    redist_decompose(remote->extent, problem->partitions, first, &extent, &low);
+    redist_decompose(remote->extent, problem->partitions, last - 1, &extent, &high);
+    low -= remote->start; /* within the box */
+    high += extent - remote->start;
+    low = low > 0 ? low : 0;
+    high = high < *count ? high : *count;
+    *count = high > low ? high - low : 0;
+    tile.start[problem->partition_axis] += low;
+    tile.data += low * tile.stride[problem->partition_axis];
+    return tile;
+}
+
+int redist__tile_copy(const struct redist__transfer *transfer, const struct redist__tile *source,
+                      const struct redist__tile *destination, struct redist__copy *copy,
+                      const char **from, char **to) {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    if (redist__intersect(transfer->ndims, source->start, source->count, destination->start,
+                          destination->count, start, count) == 0)
+        return 0;
+    *from = source->data;
+    *to = destination->data;
+    for (int i = 0; i < transfer->ndims; i++) {
+        *from += (start[i] - source->start[i]) * source->stride[i];
+        *to += (start[i] - destination->start[i]) * destination->stride[i];
+    }
+    redist__copy_prepare(copy, transfer->ndims, count, transfer->item, source->stride,
+                         destination->stride);
+    return 1;
+}
+
+size_t redist__tile_elements(const struct redist__transfer *transfer,
+                             const struct redist__tile *tile, int side, int peer) {
+    const struct redist__part *part = &transfer->side[side].parts[peer];
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    return redist__intersect(transfer->ndims, tile->start, tile->count, part->start, part->count,
+                             start, count);
+}
