@@ -19,7 +19,8 @@ _COMMON = """
     and again uses Plan, which measures and takes memory that the ranks share.
 
     Args:
-        a: this rank's part, of float32, float64, complex64 or complex128 (NumPy arrays of other types are converted)
+        a: this rank's part, of float32, float64, longdouble or complex ones of these (NumPy arrays of other types are
+            converted)
         comm: the ranks; None = mpi4py.MPI.COMM_WORLD{args}
         shape: global extents of the physical array; None = from the parts{even}; must agree
         norm: "backward" (the inverse divides), "forward", "ortho", or "none"; must agree
@@ -113,9 +114,9 @@ def _as_type(a, kinds):
     """A NumPy array of another type becomes one that can be transformed."""
     if isinstance(a, (np.ndarray, list, tuple, float, int, complex)):
         a = np.asarray(a)
-        if a.dtype.kind not in kinds or a.dtype.char not in "fdFD":
-            single = a.dtype.char in "fFe"
-            a = a.astype({"f": "f" if single else "d", "c": "F" if single else "D"}[kinds])
+        if a.dtype.kind not in kinds or a.dtype.char not in "fdgFDG":
+            real = "f" if a.dtype.char in "fFe" else "g" if a.dtype.char in "gG" else "d"
+            a = a.astype(real if kinds == "f" else real.upper())
     return a
 
 
@@ -134,7 +135,8 @@ def _call(forward, a, comm, shape, kind, norm, out, options, kinds):
         if not local or kind not in ("c2c", "r2c", *_R2R):
             raise ValueError("a has no axes" if not local else f"type is {kind[3:]}; it is 1, 2, 3 or 4")
         options = _with_defaults(options, a, comm, len(local if shape is None else shape))
-        precision = {"F": "f", "D": "d"}.get(_type_of(a).char, _type_of(a).char)
+        letter = _type_of(a).char
+        precision = letter.lower() if letter in "FDG" else letter
         given = kind, precision, norm, _fixed(sorted(options.items()))
     except Exception as error:  # on all ranks
         failure = error

@@ -22,6 +22,7 @@ cdef extern from "fftnd.h" nogil:
     enum fftnd_precision:
         FFTND_DOUBLE
         FFTND_FLOAT
+        FFTND_LONG_DOUBLE
     enum fftnd_r2r:
         FFTND_DCT1
         FFTND_DCT2

@@ -16,7 +16,9 @@ _TRANSPOSES = {"auto": FFTND_LOCAL_TRANSPOSE_AUTO, "never": FFTND_LOCAL_TRANSPOS
                "always": FFTND_LOCAL_TRANSPOSE_ALWAYS}
 _BLOCKS = {"balanced": FFTND_BLOCKS_BALANCED, "ceiling": FFTND_BLOCKS_CEILING}
 # The types of both sides
-_TYPES = {"c2c": {"d": "DD", "f": "FF"}, "r2c": {"d": "dD", "f": "fF"}, "r2r": {"d": "dd", "f": "ff"}}
+_TYPES = {"c2c": {"d": "DD", "f": "FF", "g": "GG"}, "r2c": {"d": "dD", "f": "fF", "g": "gG"},
+          "r2r": {"d": "dd", "f": "ff", "g": "gg"}}
+_PRECISIONS = {"d": FFTND_DOUBLE, "f": FFTND_FLOAT, "g": FFTND_LONG_DOUBLE}
 
 Layout = namedtuple("Layout", "shape start count strides batch_stride itemsize nbytes slices")
 Layout.__doc__ = """One rank's part of one side of a transform.
@@ -54,7 +56,7 @@ cdef class Arguments:
     cdef int ndims
     cdef fftnd_kind kind
     cdef fftnd_precision precision
-    cdef str name
+    cdef str name, letter
     cdef bytes method, wisdom_file
 
     def __init__(self, shape, kind, dtype):
@@ -65,9 +67,10 @@ cdef class Arguments:
         for i in range(self.ndims):
             self.sizes[i] = shape[i]
         dtype = np.dtype(dtype)
-        if dtype.char not in "fdFD":
-            raise TypeError(f"dtype is {dtype}; transforms are of float32, float64, complex64 and complex128")
-        self.precision = FFTND_FLOAT if dtype.char in "fF" else FFTND_DOUBLE
+        self.letter = dtype.char.lower()
+        if dtype.char not in "fdgFDG":
+            raise TypeError(f"dtype is {dtype}; transforms are of float32, float64, longdouble, and complex ones of these")
+        self.precision = _PRECISIONS[self.letter]
         self.set_kind("r2c" if kind is None and dtype.kind == "f" else "c2c" if kind is None else kind)
 
     cdef int set_kind(self, kind) except -1:

@@ -28,7 +28,8 @@ cdef class Plan:
         kind: "r2c", "c2c", or a real-to-real transform ("dct1".."dct4", "dst1".."dst4", "r2hc", "hc2r", "dht"); or
             one of these, or "none" (not transformed), for each axis, with "r2c" at most once; None = "r2c" for a real
             dtype and "c2c" for a complex one
-        dtype: float64 or complex128 (double precision), float32 or complex64 (single precision)
+        dtype: float64 or complex128 (double precision), float32 or complex64 (single precision), longdouble or
+            clongdouble (of host arrays)
 
     The process grid:
         grid: processes along each grid dimension, 0 = choose; or the number of dimensions; None = choose all
@@ -138,7 +139,7 @@ cdef class Plan:
         self.last = given.options.batch_position == FFTND_BATCH_LAST
         self.cuda = given.options.space == REDIST_SPACE_CUDA
         self.stream = <size_t>given.options.stream
-        types = _TYPES[given.name]["f" if given.precision == FFTND_FLOAT else "d"]
+        types = _TYPES[given.name][given.letter]
         self.dtypes = np.dtype(types[0]), np.dtype(types[1])
         self.physical = self._read(FFTND_PHYSICAL)
         self.spectral = self._read(FFTND_SPECTRAL)

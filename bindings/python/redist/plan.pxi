@@ -59,7 +59,7 @@ cdef View _planned(object array, object dtype, str name, bint writable, size_t s
     view = View()
     dtype = np.dtype(dtype)
     _set_shape(view, array, None, dtype.itemsize)
-    view.code = ord(dtype.char) if dtype.char in "fdFD" else 0
+    view.code = ord(dtype.char) if dtype.char in "fdgFDG" else 0
     return view
 
 

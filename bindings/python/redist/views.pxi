@@ -51,9 +51,9 @@ cdef int _code(const char *format) noexcept:
         return 0
     if format[0] in b"=<@":
         format += 1
-    if format[0] == b"Z" and format[1] in b"fd" and format[2] == 0:
-        return b"F" if format[1] == b"f" else b"D"
-    return format[0] if format[0] in b"fd" and format[1] == 0 else 0
+    if format[0] == b"Z" and format[1] in b"fdg" and format[2] == 0:
+        return b"F" if format[1] == b"f" else b"D" if format[1] == b"d" else b"G"
+    return format[0] if format[0] in b"fdg" and format[1] == 0 else 0
 
 
 cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
@@ -94,7 +94,7 @@ cdef int _from_interface(View view, dict interface, bint writable) except -1:
         raise ValueError("an array that would be written is read-only")
     dtype = np.dtype(interface["typestr"])
     view.data = <void *><uintptr_t>address
-    view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdFD" else 0
+    view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdgFDG" else 0
     return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
 
 
