@@ -157,11 +157,10 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 /* ---------------------------------------------------------------- tiles */
 
 /* Tiles as they would be if nothing were known of the exchanges. */
-static void cut_freely(const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
+static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__partition *partition) {
     const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
-    fftnd__cut_tiles(partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(partition, transform, step, &cut);
 }
 
 static int suits_tiles(const struct fftnd__program *program,
@@ -171,7 +170,7 @@ static int suits_tiles(const struct fftnd__program *program,
         const struct fftnd__step *step = &program->steps[i];
         if (is_exchange(step) || step->local.elements == 0)
             continue;
-        cut_freely(program, transform, step, &partition);
+        cut_freely(transform, step, &partition);
         if (fftnd__run_bytes(&partition, partition.after, partition.after, partition.after,
                              fftnd__element_bytes(transform, step->real)) < SHORTEST_RUN)
             return 0;
@@ -180,18 +179,17 @@ static int suits_tiles(const struct fftnd__program *program,
 }
 
 /* Lengths of runs when an exchange is pushed and when it is pulled. */
-static void compare_runs(const struct fftnd__program *program,
-                         const struct fftnd__transform *transform, const struct fftnd__step *step,
+static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          long long *pushed, long long *pulled) {
     const redist_index *source = step[-1].local.extent, *destination = step->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
     redist_index part[REDIST_MAX_NDIMS];
     struct fftnd__partition partition;
-    cut_freely(program, transform, step - 1, &partition);
+    cut_freely(transform, step - 1, &partition);
     memcpy(part, destination, sizeof part);
     part[step->axis_destination] = source[step->axis_destination];
     *pushed = fftnd__run_bytes(&partition, partition.after, part, destination, item);
-    cut_freely(program, transform, step + 1, &partition);
+    cut_freely(transform, step + 1, &partition);
     memcpy(part, source, sizeof part);
     part[step->axis_source] = destination[step->axis_source];
     *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
@@ -209,11 +207,29 @@ static int fuse_exchanges(struct fftnd__program *program,
         long long runs[2];
         if (!is_exchange(step) || !is_serial(program, i - 1) || !is_serial(program, i + 1))
             continue;
-        compare_runs(program, transform, step, &runs[0], &runs[1]);
+        compare_runs(transform, step, &runs[0], &runs[1]);
         REDIST_TRY(reduce(transform, 2, runs, MPI_SUM));
         step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
     }
     return REDIST_OK;
+}
+
+/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map them. */
+static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    if (!transform->options.mapped_arrays)
+        return;
+    if (is_exchange(&program->steps[1]) && is_serial(program, 2))
+        program->steps[1].fused_with = FFTND__PULLED;
+    if (is_exchange(&program->steps[n]) && is_serial(program, n - 1))
+        program->steps[n].fused_with = FFTND__PUSHED;
+}
+
+static void unfuse_moves(struct fftnd__program *program) {
+    struct fftnd__step *ends[2] = {&program->steps[1], &program->steps[program->nsteps]};
+    for (int i = 0; i < 2; i++)
+        if (is_exchange(ends[i]))
+            ends[i]->fused_with = FFTND__UNFUSED;
 }
 
 static void fuse_exchanges_evenly(struct fftnd__program *program) {
@@ -244,12 +260,18 @@ static int wastes_work(const struct fftnd__program *program) {
     return uses_second_work(program) && !truncates;
 }
 
-/* One work array has to do for two exchanges if the first is pushed and the second pulled. Collective. */
+/* Exchanges with a side are fused where that needs no more. One work array has to do for two exchanges if the first is
+ * pushed and the second pulled. Collective. */
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int *suits) {
     REDIST_TRY(find_room(program, transform));
     *suits = assign_stored(program, transform);
-    if (must_be_lean(transform) && (!*suits || wastes_work(program))) {
+    int lean = must_be_lean(transform);
+    if (!*suits || (lean && wastes_work(program))) {
+        unfuse_moves(program);
+        *suits = assign_stored(program, transform);
+    }
+    if (lean && (!*suits || wastes_work(program))) {
         fuse_exchanges_evenly(program);
         *suits = assign_stored(program, transform) && !wastes_work(program);
     }
@@ -266,6 +288,8 @@ int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__trans
     *suits = (int)suit;
     if (code == REDIST_OK && suit)
         code = fuse_exchanges(program, transform);
+    if (code == REDIST_OK && suit)
+        fuse_moves(program, transform);
     if (code == REDIST_OK && suit)
         code = choose_buffers(program, transform, suits);
     return redist_agree(transform->comm, code);

@@ -3,7 +3,10 @@
 
 #include <stdint.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
+
+/* Of the modes of a chunk, at most, where the axes allow. */
+enum { CHUNK_BYTES = 64 << 20, MOST_CHUNKS = 1 << 16 };
 
 /* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
@@ -32,25 +35,30 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
 }
 
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step, int direction, const struct fftnd__cut *cut) {
+                      const struct fftnd__step *step, const struct fftnd__cut *cut) {
     const struct fftnd__step *before = step - 1;
-    size_t item = fftnd__element_bytes(transform, step->real && before->real), smallest = item;
+    int is_real = step->real && before->real && !step->applies;
+    size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__truncation truncation;
     *partition = (struct fftnd__partition){.ndims = step->local.ndims};
     for (int i = 0; i < partition->ndims; i++) {
-        partition->whole[i] =
-            i != transform->batch.axis && fftnd__is_transformed(step, i - transform->batch.shift);
+        partition->whole[i] = i == transform->batch.axis
+                                  ? step->applies
+                                  : fftnd__is_transformed(step, i - transform->batch.shift);
         partition->before[i] = fftnd__count_of(transform, before, i);
         partition->after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__truncation_of(&truncation, transform, step);
-    truncation.n = direction == REDIST_FORWARD ? truncation.n : 0; /* else on the other side */
+    if (step->direction == REDIST_BACKWARD && !step->applies)
+        truncation.n = 0; /* it is on the other side */
     fftnd__widen(&truncation, partition->ndims, partition->after, wide);
+    if (step->applies && step->fields != before->fields) /* all of them are there at once */
+        smallest += smallest * (size_t)before->fields / (size_t)step->fields;
     for (int i = 0; i < partition->ndims; i++)
         if (partition->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (cut->local_load && cut->local_store && !step->twiddles)
+    if (cut->local_load && cut->local_store && !step->twiddles && !step->applies)
         fftnd__merge_axes(partition, before->local.stride, step->local.stride);
     fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
 }
@@ -90,6 +98,7 @@ static void cut_segments(struct fftnd__partition *partition,
 enum setting {
     WHOLE,       /* one piece: the array */
     SEGMENTS,    /* boxes of the array that are sent as they are done, or begin as they arrive */
+    CHUNKS,      /* boxes of an array of a device that have all modes in memory of their own */
     TILES,       /* in the caches */
     DEVICE_TILES /* in the memory of a device */
 };
@@ -108,7 +117,7 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
                      const struct fftnd__step *step) {
     struct fftnd__partition partition;
     const struct fftnd__cut cut = cut_of(program, transform, step);
-    fftnd__cut_tiles(&partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&partition, transform, step, &cut);
     return partition.n < fftnd__pool_size(transform->pool);
 }
 
@@ -124,6 +133,8 @@ static enum setting setting_of(const struct fftnd__program *program,
     const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
+    if (step->truncates && transform->space->asynchronous)
+        return CHUNKS;
     if (program->fused)
         return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
     if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
@@ -145,21 +156,23 @@ int fftnd__needs_scratch(const struct fftnd__program *program,
     return 0;
 }
 
-static void set_sides(struct fftnd__pass *pass, const struct fftnd__program *program,
-                      const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    struct fftnd__side *spectral = program->direction == REDIST_FORWARD ? &pass->out : &pass->in;
+static void set_sides(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step) {
+    int forward = step->direction == REDIST_FORWARD;
     pass->in.item = fftnd__element_bytes(transform, step[-1].real);
     pass->out.item = fftnd__element_bytes(transform, step->real);
-    fftnd__truncation_of(&spectral->truncation, transform, step);
+    if (!forward)
+        fftnd__truncation_of(&pass->in.truncation, transform, step);
+    if (forward != step->applies)
+        fftnd__truncation_of(&pass->out.truncation, transform, step);
 }
 
 static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
-                                               const struct fftnd__program *program,
                                                const struct fftnd__transform *transform,
                                                const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
                                           .step = step,
-                                          .direction = program->direction,
+                                          .direction = step->direction,
                                           .partition = &pass->partition,
                                           .in = &pass->in,
                                           .out = &pass->out,
@@ -175,6 +188,15 @@ static int same_array(const struct fftnd__transform *transform, const struct fft
             step->buffer <= FFTND__OUTPUT);
 }
 
+static void set_extents(struct fftnd__partition *partition,
+                        const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    partition->ndims = step->local.ndims;
+    for (int i = 0; i < partition->ndims; i++) {
+        partition->before[i] = fftnd__count_of(transform, step - 1, i);
+        partition->after[i] = fftnd__count_of(transform, step, i);
+    }
+}
+
 static int create_events(struct fftnd__pass *pass, const redist__space *space) {
     pass->events = redist_calloc((size_t)pass->partition.n, sizeof *pass->events);
     if (pass->events == NULL)
@@ -185,16 +207,12 @@ static int create_events(struct fftnd__pass *pass, const redist__space *space) {
     return REDIST_OK;
 }
 
-static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       enum setting setting, void *const scratch[2]) {
+static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, enum setting setting,
+                       void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
-    int ndims = pass->partition.ndims = step->local.ndims;
-    for (int i = 0; i < ndims; i++) {
-        pass->partition.before[i] = fftnd__count_of(transform, step - 1, i);
-        pass->partition.after[i] = fftnd__count_of(transform, step, i);
-    }
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
+    set_extents(&pass->partition, transform, step);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
     pass->in.in_array = pass->out.in_array = 1;
@@ -212,6 +230,47 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *pr
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
+    return fftnd__kernel_create(&pass->kernel, &problem);
+}
+
+/* ---------------------------------------------------------------- chunks of an array on a device */
+
+/* Cut so that the modes of each take few bytes. */
+static void cut_chunks(struct fftnd__partition *partition, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, const struct fftnd__side *spectral) {
+    size_t most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : CHUNK_BYTES;
+    redist_index extents[REDIST_MAX_NDIMS], wide[REDIST_MAX_NDIMS];
+    size_t bytes = spectral->item;
+    fftnd__widen(&spectral->truncation, partition->ndims, partition->after, wide);
+    for (int i = 0; i < partition->ndims; i++)
+        bytes *= (size_t)wide[i];
+    size_t n = (bytes + most - 1) / most;
+    fftnd__list_cuttable(transform, step, extents);
+    int axis = fftnd__choose_axis(partition->ndims, step->local.order, extents,
+                                  n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+    fftnd__cut_along(partition, n > 1 ? axis : -1, n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+}
+
+/* The physical side is where it is in the array, the spectral one in scratch memory. */
+static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__program *program,
+                       const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       void *const scratch[2]) {
+    int forward = program->direction == REDIST_FORWARD, ndims = step->local.ndims;
+    struct fftnd__side *physical = forward ? &pass->in : &pass->out,
+                       *spectral = forward ? &pass->out : &pass->in;
+    const struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    redist_index wide[REDIST_MAX_NDIMS];
+    struct fftnd__piece first;
+    set_extents(&pass->partition, transform, step);
+    cut_chunks(&pass->partition, transform, step, spectral);
+    fftnd__find_piece(&pass->partition, 0, &first);
+    fftnd__widen(&spectral->truncation, ndims, forward ? first.after : first.before, wide);
+    spectral->bytes =
+        fftnd__lay_out(ndims, wide, spectral->item, 0, DEVICE_ALIGNMENT, spectral->stride);
+    spectral->memory = scratch[0];
+    fftnd__byte_strides(transform, forward ? step - 1 : step, physical->stride);
+    physical->in_array = 1;
+    physical->memory = scratch[1];
     return fftnd__kernel_create(&pass->kernel, &problem);
 }
 
@@ -236,26 +295,46 @@ static char *align(char *memory) {
     return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
 }
 
+static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
+    size_t total = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+    pass->share = share;
+    pass->memory = redist_calloc(total, 1);
+    return pass->memory != NULL ? REDIST_OK
+                                : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
+                                                 "no memory for tiles of %zu bytes", total);
+}
+
+/* The sides are laid out; what the step reads may be ruined in memory of its own. */
+static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
+    const struct fftnd__applied_problem problem = {transform, step, &pass->partition, &pass->in,
+                                                   &pass->out};
+    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
+    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
+    char *memory = align(pass->memory);
+    pass->in.memory = memory + pass->applied->places.in;
+    pass->out.memory = memory + pass->applied->places.out;
+    return fftnd__applied_plan(pass->applied, &problem, memory);
+}
+
 static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
                       const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     const struct fftnd__cut cut = cut_of(program, transform, step);
     int changes = step[-1].real != step->real;
-    int ruins_source = (changes || step->twiddles) && program->direction == REDIST_BACKWARD;
+    int ruins_source =
+        (changes || step->twiddles || step->applies) && step->direction == REDIST_BACKWARD;
     struct fftnd__piece first;
-    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     fftnd__find_piece(&pass->partition, 0, &first);
     lay_out_side(&pass->in, transform, step - 1, first.before, cut.local_load && !ruins_source);
     lay_out_side(&pass->out, transform, step, first.after,
-                 cut.local_store && cut.cached_store && !pass->in.in_array);
+                 cut.local_store && cut.cached_store && (step->applies || !pass->in.in_array));
     int apart = changes || pass->in.in_array || pass->out.in_array;
     pass->pool = transform->pool;
-    pass->share = pass->in.bytes + (apart ? pass->out.bytes : 0);
-    size_t total = pass->share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
-    pass->memory = redist_calloc(total, 1);
-    if (pass->memory == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
-                              total);
+    if (step->applies)
+        return plan_applied(pass, transform, step);
+    REDIST_TRY(allocate_tiles(pass, pass->in.bytes + (apart ? pass->out.bytes : 0)));
     pass->in.memory = align(pass->memory);
     pass->out.memory = pass->in.memory + (apart ? pass->in.bytes : 0);
     problem.prefetches = pass->in.in_array;
@@ -326,11 +405,10 @@ static int set_memory(struct fftnd__pass *pass, size_t needed) {
 }
 
 /* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
-static int try_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
-                     const struct fftnd__transform *transform, const struct fftnd__step *step,
-                     size_t *needed) {
+static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                     const struct fftnd__step *step, size_t *needed) {
     struct fftnd__offload *offload = pass->offload;
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     problem.library = offload->library;
     problem.stream = offload->streams[FFTND__TRANSFORM];
     lay_out_tiles(pass, transform, step);
@@ -363,13 +441,13 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
     int slots = FFTND__SLOTS;
     pass->offload = transform->offload;
     pass->pool = transform->pool;
-    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     cut.bytes = wanted_bytes(&pass->partition, transform, step);
     for (;;) {
         size_t needed;
         pass->window = slots;
-        fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
-        REDIST_TRY(try_tiles(pass, program, transform, step, &needed));
+        fftnd__cut_tiles(&pass->partition, transform, step, &cut);
+        REDIST_TRY(try_tiles(pass, transform, step, &needed));
         if (needed <= pass->offload->limit)
             return REDIST_OK;
         if (!fftnd__is_smallest(&pass->partition))
@@ -390,14 +468,16 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     if (pass == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
     pass->window = 1;
-    set_sides(pass, program, transform, step);
+    set_sides(pass, transform, step);
     switch (setting) {
     case TILES:
         return plan_tiles(pass, program, transform, step);
+    case CHUNKS:
+        return plan_chunks(pass, program, transform, step, scratch);
     case DEVICE_TILES:
         return plan_device_tiles(pass, program, transform, step);
     default:
-        return plan_arrays(pass, program, transform, step, setting, scratch);
+        return plan_arrays(pass, transform, step, setting, scratch);
     }
 }
 
@@ -412,6 +492,7 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
 static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
     if (pass->kernel.library != NULL)
         fftnd__kernel_free(&pass->kernel);
+    fftnd__applied_free(pass->applied);
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);
@@ -427,12 +508,36 @@ void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__tran
     }
 }
 
+/* Scratch memory of the library, then that of chunks. */
+static size_t library_area(const struct fftnd__pass *pass) {
+    size_t bytes = fftnd__kernel_area(&pass->kernel);
+    return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
+}
+
+static struct fftnd__side *side_in_area(struct fftnd__pass *pass) {
+    return pass->memory != NULL || pass->offload != NULL ? NULL
+           : !pass->in.in_array                          ? &pass->in
+           : !pass->out.in_array                         ? &pass->out
+                                                         : NULL;
+}
+
+static size_t area_of(struct fftnd__pass *pass) {
+    const struct fftnd__side *side = side_in_area(pass);
+    return library_area(pass) + (side != NULL ? side->bytes : 0);
+}
+
+static int set_area(struct fftnd__pass *pass, char *area) {
+    struct fftnd__side *side = side_in_area(pass);
+    if (side != NULL)
+        side->memory = area + library_area(pass);
+    return fftnd__kernel_set_area(&pass->kernel, area);
+}
+
 size_t fftnd__passes_area(const struct fftnd__program *program) {
     size_t most = 0;
     for (int i = 1; i <= program->nsteps; i++) {
-        const struct fftnd__pass *pass = program->steps[i].pass;
-        size_t bytes =
-            pass != NULL && pass->offload == NULL ? fftnd__kernel_area(&pass->kernel) : 0;
+        struct fftnd__pass *pass = program->steps[i].pass;
+        size_t bytes = pass != NULL && pass->offload == NULL ? area_of(pass) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -440,9 +545,9 @@ size_t fftnd__passes_area(const struct fftnd__program *program) {
 
 int fftnd__set_passes_area(const struct fftnd__program *program, void *area) {
     for (int i = 1; i <= program->nsteps; i++) {
-        const struct fftnd__pass *pass = program->steps[i].pass;
+        struct fftnd__pass *pass = program->steps[i].pass;
         if (pass != NULL && pass->offload == NULL)
-            REDIST_TRY(fftnd__kernel_set_area(&pass->kernel, area));
+            REDIST_TRY(set_area(pass, area));
     }
     return REDIST_OK;
 }

@@ -223,11 +223,6 @@ static int message_of(const struct redist__chunks *chunks, int peer, int i) {
     return peer * each(chunks) + i;
 }
 
-static int rank_at(const struct redist__chunks *chunks, int distance) {
-    int nranks = chunks->transfer->nranks;
-    return (chunks->transfer->rank + distance + nranks) % nranks;
-}
-
 /* ---------------------------------------------------------------- copies */
 
 static int run_copy(const struct redist__chunks *chunks, const struct redist__copy *copy,
@@ -344,7 +339,7 @@ void redist__chunks_arrived(struct redist__chunks *chunks, int *partitions) {
 static void send_all(struct redist__chunks *chunks) {
     const struct redist__problem *problem = chunks->problem;
     for (int distance = 1; distance < chunks->transfer->nranks; distance++) {
-        int peer = rank_at(chunks, distance);
+        int peer = redist__rank_at(chunks->transfer, distance);
         redist__enter(problem->timer, REDIST__PACK);
         redist__attempt(problem,
                         redist__packing_pack(&chunks->packing[0], peer, 1, chunks->array, 0));
@@ -375,7 +370,7 @@ void redist__chunks_open(struct redist__chunks *chunks, void *array) {
                 peer == chunks->transfer->rank ? 0 : chunk_of(chunks, 0, peer, i).elements;
     for (int distance = 1; distance < nranks; distance++)
         for (int i = 0; i < each(chunks); i++)
-            receive(chunks, rank_at(chunks, -distance), i);
+            receive(chunks, redist__rank_at(chunks->transfer, -distance), i);
     begin_marks(chunks);
     chunks->own_missing = chunks->transfer->side[0].parts[chunks->transfer->rank].elements;
     if (chunks->own_missing == 0)
@@ -432,7 +427,7 @@ void redist__chunks_tile(struct redist__chunks *chunks, const struct redist__til
     if (!redist__has_failed(problem))
         copy_own(chunks, tile);
     for (int i = 1; i < chunks->transfer->nranks && !redist__has_failed(problem); i++)
-        (is_put(chunks) ? put_to : get_from)(chunks, tile, rank_at(chunks, i));
+        (is_put(chunks) ? put_to : get_from)(chunks, tile, redist__rank_at(chunks->transfer, i));
     if (problem->space->asynchronous)
         redist__chunks_progress(chunks);
 }
@@ -440,7 +435,7 @@ void redist__chunks_tile(struct redist__chunks *chunks, const struct redist__til
 /* Peers wait for every message, also for those of a source that was not put as a whole. */
 static void send_missing(struct redist__chunks *chunks) {
     for (int distance = 1; distance < chunks->transfer->nranks; distance++)
-        for (int i = 0, peer = rank_at(chunks, distance); i < each(chunks); i++)
+        for (int i = 0, peer = redist__rank_at(chunks->transfer, distance); i < each(chunks); i++)
             if (chunks->missing[message_of(chunks, peer, i)] != 0) {
                 const struct chunk chunk = find_chunk(chunks, 0, peer, i);
                 send(chunks, peer, i, &chunk);

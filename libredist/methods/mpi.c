@@ -75,16 +75,6 @@ static int preference(const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- making */
 
-static int rank_at(const struct state *state, int distance) {
-    int nranks = state->transfer->nranks;
-    return (state->transfer->rank + distance + nranks) % nranks;
-}
-
-static int distance_of(const struct state *state, int peer) {
-    int nranks = state->transfer->nranks;
-    return (peer - state->transfer->rank + nranks) % nranks;
-}
-
 static int allocate(struct state *state) {
     int n = state->transfer->nranks;
     state->nevents = state->kind->streams ? n : 1;
@@ -155,7 +145,8 @@ static void post(struct state *state, int sends, int peer) {
     const struct redist__types *types = &state->types[side];
     char *message = redist__packing_message(&state->packing[side], peer,
                                             sends ? state->source : state->destination);
-    void *packed = state->kind->streams ? state->events[distance_of(state, peer)] : NULL;
+    void *packed =
+        state->kind->streams ? state->events[redist__distance_of(state->transfer, peer)] : NULL;
     if (types->counts[peer] == 0)
         return;
     if (sends)
@@ -168,7 +159,7 @@ static void post(struct state *state, int sends, int peer) {
 
 static void post_receives(struct state *state) {
     for (int i = 0; i < state->transfer->nranks; i++)
-        post(state, 0, rank_at(state, -i));
+        post(state, 0, redist__rank_at(state->transfer, -i));
 }
 
 /* ---------------------------------------------------------------- packing */
@@ -195,7 +186,7 @@ static void pack_and_send(struct state *state) {
     if (at_once)
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
-        int peer = rank_at(state, i), stream = streams ? i : 0;
+        int peer = redist__rank_at(state->transfer, i), stream = streams ? i : 0;
         if (state->types[state->direction].counts[peer] == 0)
             continue;
         redist__enter(problem->timer, REDIST__PACK);
