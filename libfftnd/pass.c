@@ -258,7 +258,7 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__program *pr
     int forward = program->direction == REDIST_FORWARD, ndims = step->local.ndims;
     struct fftnd__side *physical = forward ? &pass->in : &pass->out,
                        *spectral = forward ? &pass->out : &pass->in;
-    const struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     set_extents(&pass->partition, transform, step);
