@@ -309,6 +309,7 @@ static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform 
                         const struct fftnd__step *step) {
     const struct fftnd__applied_problem problem = {transform, step, &pass->partition, &pass->in,
                                                    &pass->out};
+    pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
     REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
     char *memory = align(pass->memory);
