@@ -317,7 +317,7 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
     REDIST_TRY(wait_for_partition(execution, number));
     REDIST_TRY(load(execution, &piece, slot, &in));
-    REDIST_TRY(run_kernel(execution, &piece, &in, &out));
+    REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
     if (pass->events != NULL)
         REDIST_TRY(execution->transform->space->event_record(pass->events[number],
                                                              execution->transform->options.stream));
