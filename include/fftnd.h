@@ -21,7 +21,9 @@
  * columns, n = n0 n1, by transforms along the columns, twiddle factors and transforms along the rows (Bailey, 1990),
  * both sides in whole rows. With FFTND_ALIGN_INPUT the spectral side is in natural order. With FFTND_ALIGN_CHAIN, which
  * saves an exchange, element i n1 + j of it is mode i + n0 j: fftnd_plan_wavenumbers says so. n0 is the divisor of n
- * next to its square root; a prime length is correct, but one rank's work.
+ * next to its square root; a prime length is correct, but one rank's work. Axes beside it that are not transformed are a
+ * batch then, first or last. FFTND_MIXED with `split` naming the axis for both sides does the same in natural order with
+ * two exchanges, between which the other axes are split.
  *
  * Dealiasing: fftnd_options.retained_modes makes the spectral side shorter than the transforms. Let an axis
  * have n = sizes[i] points and K = retained_modes[i] <= n modes, let X[k] be its transform of n points without
@@ -50,9 +52,9 @@
  * on their way; between ranks it goes from and to the host by the exchange's method. Arrays that the device
  * cannot reach (neither allocated as page-locked memory, nor by pin_arrays) go through buffers of the plan,
  * which the host fills and empties; `threads` share that work, and the exchange's where its method lets them.
- * retained_modes, FFTND_LOCAL_TRANSPOSE_ALWAYS and, on a device, FFTND_R2R are unavailable there. Such a plan
- * measures no configurations and methods, since there may be no memory for that: it takes what is remembered,
- * named by `method`, or usual (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
+ * retained_modes and FFTND_LOCAL_TRANSPOSE_ALWAYS are unavailable there. Such a plan measures no configurations
+ * and methods, since there may be no memory for that: it takes what is remembered, named by `method`, or usual
+ * (Chen, Cui, Mei: "Large-Scale Fast Fourier Transform", sections 39.3 and 39.4).
  *
  * Conventions, failures and threads are those of redist.h: C order, REDIST_OK (0) or a code of REDIST_ERRORS,
  * and redist_error_message() explains. Wrong arguments, and failures while something is made, give an error on
@@ -210,9 +212,10 @@ typedef struct fftnd_options {
      * overwrite_input a slab transform needs no work space */
     int mapped_arrays;
     int user_workspace; /**< nonzero: work space comes from fftnd_plan_set_workspace */
-    /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA: no
-     * FFTND_R2R, no retained_modes; cudaSetDevice chooses the device before the plan is made,
-     * and it stays the current one in all calls with the plan */
+    /** where the arrays and work space live; REDIST_SPACE_AUTO = host. For REDIST_SPACE_CUDA
+     * cudaSetDevice chooses the device before the plan is made, and it stays the current one in
+     * all calls with the plan; with real-to-real axes or modes that are dropped, work space has
+     * room for parts of the array besides */
     enum redist_space space;
     /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after
      * all work that is in it already, and are complete on return; need not agree */
@@ -240,7 +243,9 @@ typedef struct fftnd_options {
     /** time to spend on measurements (FFTND_MEASURE, FFTND_PATIENT), about; 0 = 3, or 30 when
      * patient; need not agree */
     double plan_seconds;
-    size_t tile_bytes; /**< of a tile, at most, where the axes allow; 0 = choose */
+    /** of a tile (in device memory: of the modes that are transformed at once, where some are
+     * dropped), at most, where the axes allow; 0 = choose */
+    size_t tile_bytes;
     /** threads of each rank that transform, >= 1; the calling thread is one of them, the others
      * live as long as the plan and call MPI only if it was initialised with
      * MPI_THREAD_SERIALIZED at least (methods that send tiles as messages leave the tiles to one

@@ -214,18 +214,11 @@ static int drops_modes(const struct fftnd__request *request) {
     return 0;
 }
 
-static int has_r2r(const struct fftnd__request *request) {
-    for (int i = 0; i < request->ndims; i++)
-        if (fftnd__user_axis_kind(request, i) == FFTND_AXIS_R2R)
-            return 1;
-    return 0;
-}
-
 static int check_pairs(const struct fftnd__request *request) {
     const fftnd_options *options = &request->options;
     int there = fftnd__serial_for(options->space)->space != REDIST_SPACE_HOST;
     int sent = fftnd__serial_for(options->device)->space != REDIST_SPACE_HOST;
-    int offloads = fftnd__offload_wanted(options), is_r2r = has_r2r(request);
+    int offloads = fftnd__offload_wanted(options);
     int truncates = options->retained_modes != NULL;
     int fuses = options->fusion == FFTND_FUSION_ALWAYS;
     int transposes = options->local_transpose == FFTND_LOCAL_TRANSPOSE_ALWAYS;
@@ -235,9 +228,6 @@ static int check_pairs(const struct fftnd__request *request) {
     } pairs[] = {
         {(there || sent) && request->precision == FFTND_LONG_DOUBLE, REDIST_ERR_ARGUMENT,
          "precision = FFTND_LONG_DOUBLE is not for a device"},
-        {there && is_r2r, REDIST_ERR_ARGUMENT, "real-to-real axes are not for arrays of a device"},
-        {there && truncates, REDIST_ERR_ARGUMENT,
-         "options->retained_modes is not for arrays of a device: modes are dropped in tiles"},
         {there && fuses, REDIST_ERR_METHOD,
          "options->fusion = FFTND_FUSION_ALWAYS, but there are no tiles on a device"},
         {there && options->device_bytes != 0, REDIST_ERR_ARGUMENT,
@@ -250,8 +240,6 @@ static int check_pairs(const struct fftnd__request *request) {
         {offloads && truncates, REDIST_ERR_ARGUMENT,
          "options->retained_modes is not for options->device_bytes or a device: modes are dropped "
          "in the caches"},
-        {offloads && sent && is_r2r, REDIST_ERR_ARGUMENT,
-         "real-to-real axes are not for options->device = REDIST_SPACE_CUDA"},
         {transposes && fuses, REDIST_ERR_ARGUMENT,
          "options->local_transpose = FFTND_LOCAL_TRANSPOSE_ALWAYS, but options->fusion = "
          "FFTND_FUSION_ALWAYS: there are no whole arrays in tiles"},

@@ -40,6 +40,7 @@ static void *array_of(const struct run *run, const struct fftnd__step *step) {
 static struct fftnd__terminal terminal_of(const struct run *run, const struct fftnd__step *step) {
     struct fftnd__terminal terminal = {.array = array_of(run, step),
                                        .order = step->local.order,
+                                       .space = run->transform->space->id,
                                        .nontemporal = fftnd__is_nontemporal(run->transform, step)};
     fftnd__byte_strides(run->transform, step, terminal.stride);
     return terminal;
@@ -76,7 +77,7 @@ static int finish(const struct fftnd__transform *transform) {
     return code == REDIST_OK ? transform->space->event_wait(transform->event) : code;
 }
 
-/* A transform from array to array is scaled as a whole. */
+/* An array that transforms write is scaled as a whole, and what is in a stream is waited for. */
 static int finish_array(const struct run *run, const struct fftnd__step *step, long double scale) {
     const struct fftnd__transform *transform = run->transform;
     int code = REDIST_OK;
@@ -91,14 +92,15 @@ static int run_step(const struct run *run, const struct fftnd__step *step, long 
                     double *seconds) {
     struct fftnd__execution execution = execution_of(run, step);
     const struct fftnd__pass *pass = step->pass;
-    int on_arrays = pass->in.in_array && pass->out.in_array;
+    int in_stream = pass->offload == NULL && run->transform->space->asynchronous;
+    int on_array = pass->out.in_array && (pass->in.in_array || in_stream);
     execution.begins = !step[-1].by_partitions;
-    execution.scale = on_arrays ? 1.0 : scale;
+    execution.scale = on_array ? 1 : scale;
     double begin = MPI_Wtime();
     int code = fftnd__run_pieces(&execution, seconds);
-    if (!on_arrays || execution.sink.exchange != NULL || code != REDIST_OK)
+    if (!(on_array || in_stream) || execution.sink.exchange != NULL || code != REDIST_OK)
         return code;
-    code = finish_array(run, step, scale);
+    code = finish_array(run, step, on_array ? scale : 1);
     *seconds = MPI_Wtime() - begin;
     return code;
 }

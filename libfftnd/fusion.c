@@ -214,6 +214,24 @@ static int fuse_exchanges(struct fftnd__program *program,
     return REDIST_OK;
 }
 
+/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map them. */
+static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    if (!transform->options.mapped_arrays)
+        return;
+    if (is_exchange(&program->steps[1]) && is_serial(program, 2))
+        program->steps[1].fused_with = FFTND__PULLED;
+    if (is_exchange(&program->steps[n]) && is_serial(program, n - 1))
+        program->steps[n].fused_with = FFTND__PUSHED;
+}
+
+static void unfuse_moves(struct fftnd__program *program) {
+    struct fftnd__step *ends[2] = {&program->steps[1], &program->steps[program->nsteps]};
+    for (int i = 0; i < 2; i++)
+        if (is_exchange(ends[i]))
+            ends[i]->fused_with = FFTND__UNFUSED;
+}
+
 static void fuse_exchanges_evenly(struct fftnd__program *program) {
     enum fftnd__fused_with with = FFTND__PUSHED;
     for (int i = 1; i <= program->nsteps; i++)
@@ -242,12 +260,18 @@ static int wastes_work(const struct fftnd__program *program) {
     return uses_second_work(program) && !truncates;
 }
 
-/* One work array has to do for two exchanges if the first is pushed and the second pulled. Collective. */
+/* Exchanges with a side are fused where that needs no more. One work array has to do for two exchanges if the first is
+ * pushed and the second pulled. Collective. */
 static int choose_buffers(struct fftnd__program *program, const struct fftnd__transform *transform,
                           int *suits) {
     REDIST_TRY(find_room(program, transform));
     *suits = assign_stored(program, transform);
-    if (must_be_lean(transform) && (!*suits || wastes_work(program))) {
+    int lean = must_be_lean(transform);
+    if (!*suits || (lean && wastes_work(program))) {
+        unfuse_moves(program);
+        *suits = assign_stored(program, transform);
+    }
+    if (lean && (!*suits || wastes_work(program))) {
         fuse_exchanges_evenly(program);
         *suits = assign_stored(program, transform) && !wastes_work(program);
     }
@@ -264,6 +288,8 @@ int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__trans
     *suits = (int)suit;
     if (code == REDIST_OK && suit)
         code = fuse_exchanges(program, transform);
+    if (code == REDIST_OK && suit)
+        fuse_moves(program, transform);
     if (code == REDIST_OK && suit)
         code = choose_buffers(program, transform, suits);
     return redist_agree(transform->comm, code);

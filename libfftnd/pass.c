@@ -3,7 +3,10 @@
 
 #include <stdint.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
+
+/* Of the modes of a chunk, at most, where the axes allow. */
+enum { CHUNK_BYTES = 64 << 20, MOST_CHUNKS = 1 << 16 };
 
 /* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
@@ -95,6 +98,7 @@ static void cut_segments(struct fftnd__partition *partition,
 enum setting {
     WHOLE,       /* one piece: the array */
     SEGMENTS,    /* boxes of the array that are sent as they are done, or begin as they arrive */
+    CHUNKS,      /* boxes of an array of a device that have all modes in memory of their own */
     TILES,       /* in the caches */
     DEVICE_TILES /* in the memory of a device */
 };
@@ -129,6 +133,8 @@ static enum setting setting_of(const struct fftnd__program *program,
     const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
+    if (step->truncates && transform->space->asynchronous)
+        return CHUNKS;
     if (program->fused)
         return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
     if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
@@ -182,6 +188,15 @@ static int same_array(const struct fftnd__transform *transform, const struct fft
             step->buffer <= FFTND__OUTPUT);
 }
 
+static void set_extents(struct fftnd__partition *partition,
+                        const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    partition->ndims = step->local.ndims;
+    for (int i = 0; i < partition->ndims; i++) {
+        partition->before[i] = fftnd__count_of(transform, step - 1, i);
+        partition->after[i] = fftnd__count_of(transform, step, i);
+    }
+}
+
 static int create_events(struct fftnd__pass *pass, const redist__space *space) {
     pass->events = redist_calloc((size_t)pass->partition.n, sizeof *pass->events);
     if (pass->events == NULL)
@@ -197,11 +212,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
                        void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
     struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
-    int ndims = pass->partition.ndims = step->local.ndims;
-    for (int i = 0; i < ndims; i++) {
-        pass->partition.before[i] = fftnd__count_of(transform, step - 1, i);
-        pass->partition.after[i] = fftnd__count_of(transform, step, i);
-    }
+    set_extents(&pass->partition, transform, step);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
     pass->in.in_array = pass->out.in_array = 1;
@@ -219,6 +230,46 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
+    return fftnd__kernel_create(&pass->kernel, &problem);
+}
+
+/* ---------------------------------------------------------------- chunks of an array on a device */
+
+/* Cut so that the modes of each take few bytes. */
+static void cut_chunks(struct fftnd__partition *partition, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, const struct fftnd__side *spectral) {
+    size_t most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : CHUNK_BYTES;
+    redist_index extents[REDIST_MAX_NDIMS], wide[REDIST_MAX_NDIMS];
+    size_t bytes = spectral->item;
+    fftnd__widen(&spectral->truncation, partition->ndims, partition->after, wide);
+    for (int i = 0; i < partition->ndims; i++)
+        bytes *= (size_t)wide[i];
+    size_t n = (bytes + most - 1) / most;
+    fftnd__list_cuttable(transform, step, extents);
+    int axis = fftnd__choose_axis(partition->ndims, step->local.order, extents,
+                                  n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+    fftnd__cut_along(partition, n > 1 ? axis : -1, n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+}
+
+/* The physical side is where it is in the array, the spectral one in scratch memory. */
+static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, void *const scratch[2]) {
+    int forward = step->direction == REDIST_FORWARD, ndims = step->local.ndims;
+    struct fftnd__side *physical = forward ? &pass->in : &pass->out,
+                       *spectral = forward ? &pass->out : &pass->in;
+    const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
+    redist_index wide[REDIST_MAX_NDIMS];
+    struct fftnd__piece first;
+    set_extents(&pass->partition, transform, step);
+    cut_chunks(&pass->partition, transform, step, spectral);
+    fftnd__find_piece(&pass->partition, 0, &first);
+    fftnd__widen(&spectral->truncation, ndims, forward ? first.after : first.before, wide);
+    spectral->bytes =
+        fftnd__lay_out(ndims, wide, spectral->item, 0, DEVICE_ALIGNMENT, spectral->stride);
+    spectral->memory = scratch[0];
+    fftnd__byte_strides(transform, forward ? step - 1 : step, physical->stride);
+    physical->in_array = 1;
+    physical->memory = scratch[1];
     return fftnd__kernel_create(&pass->kernel, &problem);
 }
 
@@ -420,6 +471,8 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     switch (setting) {
     case TILES:
         return plan_tiles(pass, program, transform, step);
+    case CHUNKS:
+        return plan_chunks(pass, transform, step, scratch);
     case DEVICE_TILES:
         return plan_device_tiles(pass, program, transform, step);
     default:
@@ -454,12 +507,36 @@ void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__tran
     }
 }
 
+/* Scratch memory of the library, then that of chunks. */
+static size_t library_area(const struct fftnd__pass *pass) {
+    size_t bytes = fftnd__kernel_area(&pass->kernel);
+    return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
+}
+
+static struct fftnd__side *side_in_area(struct fftnd__pass *pass) {
+    return pass->memory != NULL || pass->offload != NULL ? NULL
+           : !pass->in.in_array                          ? &pass->in
+           : !pass->out.in_array                         ? &pass->out
+                                                         : NULL;
+}
+
+static size_t area_of(struct fftnd__pass *pass) {
+    const struct fftnd__side *side = side_in_area(pass);
+    return library_area(pass) + (side != NULL ? side->bytes : 0);
+}
+
+static int set_area(struct fftnd__pass *pass, char *area) {
+    struct fftnd__side *side = side_in_area(pass);
+    if (side != NULL)
+        side->memory = area + library_area(pass);
+    return fftnd__kernel_set_area(&pass->kernel, area);
+}
+
 size_t fftnd__passes_area(const struct fftnd__program *program) {
     size_t most = 0;
     for (int i = 1; i <= program->nsteps; i++) {
-        const struct fftnd__pass *pass = program->steps[i].pass;
-        size_t bytes =
-            pass != NULL && pass->offload == NULL ? fftnd__kernel_area(&pass->kernel) : 0;
+        struct fftnd__pass *pass = program->steps[i].pass;
+        size_t bytes = pass != NULL && pass->offload == NULL ? area_of(pass) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -467,9 +544,9 @@ size_t fftnd__passes_area(const struct fftnd__program *program) {
 
 int fftnd__set_passes_area(const struct fftnd__program *program, void *area) {
     for (int i = 1; i <= program->nsteps; i++) {
-        const struct fftnd__pass *pass = program->steps[i].pass;
+        struct fftnd__pass *pass = program->steps[i].pass;
         if (pass != NULL && pass->offload == NULL)
-            REDIST_TRY(fftnd__kernel_set_area(&pass->kernel, area));
+            REDIST_TRY(set_area(pass, area));
     }
     return REDIST_OK;
 }

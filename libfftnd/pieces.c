@@ -34,9 +34,12 @@ static int load_box(const struct fftnd__terminal *source, const struct fftnd__bl
                     const redist_index start[], const redist_index count[]) {
     if (source->exchange != NULL)
         return exchange_box(source, block, start, count, 0);
-    redist_copy_box(block->ndims, count, block->item,
-                    source->array + fftnd__offset(block->ndims, start, source->stride),
-                    source->stride, block->memory, block->stride, REDIST_COPY_LOAD);
+    const char *from = source->array + fftnd__offset(block->ndims, start, source->stride);
+    if (source->space != REDIST_SPACE_HOST)
+        return redist_copy_box_in(source->space, block->stream, block->ndims, count, block->item,
+                                  from, source->stride, block->memory, block->stride);
+    redist_copy_box(block->ndims, count, block->item, from, source->stride, block->memory,
+                    block->stride, REDIST_COPY_LOAD);
     return REDIST_OK;
 }
 
@@ -44,9 +47,12 @@ static int store_box(const struct fftnd__terminal *sink, const struct fftnd__blo
                      const redist_index start[], const redist_index count[]) {
     if (sink->exchange != NULL)
         return exchange_box(sink, block, start, count, 1);
-    redist_copy_box(block->ndims, count, block->item, block->memory, block->stride,
-                    sink->array + fftnd__offset(block->ndims, start, sink->stride), sink->stride,
-                    sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
+    char *to = sink->array + fftnd__offset(block->ndims, start, sink->stride);
+    if (sink->space != REDIST_SPACE_HOST)
+        return redist_copy_box_in(sink->space, block->stream, block->ndims, count, block->item,
+                                  block->memory, block->stride, to, sink->stride);
+    redist_copy_box(block->ndims, count, block->item, block->memory, block->stride, to,
+                    sink->stride, sink->nontemporal ? REDIST_COPY_NONTEMPORAL : REDIST_COPY_STORE);
     return REDIST_OK;
 }
 
@@ -74,6 +80,13 @@ static int is_concurrent(const struct fftnd__terminal *terminal) {
            (redist_plan_get_info(terminal->exchange, &info) == REDIST_OK && info.concurrent);
 }
 
+/* Of the transforms; the host has none. */
+static void *stream_of(const struct fftnd__execution *execution) {
+    const struct fftnd__offload *offload = execution->pass->offload;
+    return offload != NULL ? offload->streams[FFTND__TRANSFORM]
+                           : execution->transform->options.stream;
+}
+
 /* The piece at `memory` of the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                     const struct fftnd__side *side, const redist_index start[],
@@ -83,7 +96,9 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                  .start = start,
                                  .stride = side->stride,
                                  .item = side->item,
-                                 .memory = memory};
+                                 .memory = memory,
+                                 .library = execution->pass->kernel.library,
+                                 .stream = stream_of(execution)};
     fftnd__widen(&side->truncation, block.ndims, count, block.count);
     return block;
 }
@@ -291,7 +306,6 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
                       int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__pass *pass = execution->pass;
     const struct fftnd__kernel *kernel = &pass->kernel;
-    void *stream = pass->offload != NULL ? pass->offload->streams[FFTND__TRANSFORM] : NULL;
     if (pass->offload != NULL && pass->offload->bare)
         return REDIST_OK;
     long long begin = now();
@@ -299,7 +313,7 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
     if (code == REDIST_OK && execution->scale != 1.0)
         code = kernel->library->scale(out->memory,
                                       fftnd__span(out->ndims, out->count, out->stride, out->item),
-                                      out->precision, execution->scale, stream);
+                                      out->precision, execution->scale, out->stream);
     atomic_fetch_add_explicit(&execution->nanoseconds, now() - begin, memory_order_relaxed);
     return code;
 }

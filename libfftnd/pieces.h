@@ -11,7 +11,8 @@
 struct fftnd__terminal {
     redist_plan *exchange;
     const int *order; /* an exchange's: the axes as they lie in memory */
-    char *array;      /* with an exchange: where pieces are that have no memory of their own */
+    enum redist_space space;
+    char *array; /* with an exchange: where pieces are that have no memory of their own */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     int nontemporal;                    /* stores into the array bypass the caches */
 };

@@ -385,6 +385,7 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
     }
 }
 
+/* Exchanges whose peers have to know where they end when the plan is made do not end in arrays of the user. */
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
@@ -401,6 +402,8 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
         add_stages(program, transform, split, BACK);
     }
     add_move(program, transform, to);
+    if (chain->moves[to] && transform->options.asynchronous)
+        add_copy(program, transform, program->steps[program->nsteps].memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);
     find_types(program, transform, from, to);

@@ -2,7 +2,7 @@
 /* A device whose work is done as late as can be, and in any order that is allowed: see late_device.h. */
 #include "late_device.h"
 
-#include "../libfftnd/backends/serial.h"
+#include "../libfftnd/backends/r2r.h"
 #include "redist_support.h"
 
 #include <stdio.h>
@@ -51,11 +51,13 @@ struct plan {
 };
 
 struct work {
-    enum { COPY, TRANSFORM, SCALE, SET, FOLLOW } kind;
+    enum { COPY, TRANSFORM, SCALE, R2R, SET, FOLLOW } kind;
     struct copy copy;
     struct plan *plan;
     void *in, *out;
     struct factor scale;
+    struct fftnd__r2r_lines lines;
+    int after; /* the transform of the rows */
     struct event *event;
     long version; /* of the event */
     struct work *next;
@@ -94,6 +96,9 @@ static void do_work(const struct work *work) {
         break;
     case SCALE:
         fftnd__serial_fftw.scale(scale->array, scale->bytes, scale->precision, scale->factor, NULL);
+        break;
+    case R2R:
+        fftnd__move_r2r_lines(&work->lines, work->after);
         break;
     case SET:
         work->event->reached = work->version;
@@ -302,6 +307,12 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
+static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
+    give(stream, (struct work){.kind = R2R, .lines = *lines, .after = after});
+    go_on();
+    return REDIST_OK;
+}
+
 static void destroy(void *data) {
     struct plan *plan = data;
     fftnd__serial_fftw.destroy(plan->inner);
@@ -317,4 +328,5 @@ const struct fftnd__serial fftnd__serial_late = {
     .execute = execute,
     .scale = scale,
     .destroy = destroy,
+    .r2r = r2r,
 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libfftnd/backends/serial.h"
+#include "../libfftnd/backends/r2r.h"
 #include "redist_support.h"
 #include "stand_in_space.h"
 
@@ -60,6 +60,31 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
     return REDIST_OK;
 }
 
+static void run_change(void *data) {
+    fftnd__change_modes(data);
+}
+
+static int change(const struct fftnd__modes *modes, void *stream) {
+    stand_in_give(stream, run_change, modes, sizeof(*modes));
+    return REDIST_OK;
+}
+
+struct rows {
+    struct fftnd__r2r_lines lines;
+    int after;
+};
+
+static void run_r2r(void *data) {
+    const struct rows *given = data;
+    fftnd__move_r2r_lines(&given->lines, given->after);
+}
+
+static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
+    const struct rows given = {*lines, after};
+    stand_in_give(stream, run_r2r, &given, sizeof(given));
+    return REDIST_OK;
+}
+
 static void destroy(void *data) {
     struct plan *plan = data;
     redist_space_at(REDIST_SPACE_CUDA)->drain();
@@ -75,4 +100,6 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .execute = execute,
     .scale = scale,
     .destroy = destroy,
+    .change = change,
+    .r2r = r2r,
 };

@@ -12,6 +12,7 @@
 #include "exchanges.h"
 #include "fft_random.h"
 #include "fft_run.h"
+#include "fft_sides.h"
 #include "harness.h"
 #include "stream_device.h"
 
@@ -50,6 +51,15 @@ START_TEST(slabs_and_pencils) {
 }
 END_TEST
 
+/* Any kinds of axes, and perhaps a halved one. */
+static void mix_axes(fft_case *given) {
+    given->kind = FFTND_MIXED;
+    for (int axis = 0; axis < given->ndims; axis++)
+        given->axes[axis] = (enum fftnd_axis)(random_between(0, 2) * 3 / 2);
+    if (random_chance(50))
+        given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
+}
+
 static fft_case choose_case(void) {
     int sizes[REDIST_MAX_NDIMS];
     redist_index extents[REDIST_MAX_NDIMS];
@@ -58,7 +68,7 @@ static fft_case choose_case(void) {
     for (int axis = 0; axis < ndims; axis++)
         sizes[axis] = (int)extents[axis];
     fft_case given =
-        asynchronous(fft_case_make(ndims, sizes, random_chance(50) ? FFTND_C2C : FFTND_R2C));
+        asynchronous(fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2)));
     fftnd_options *options = &given.options;
     given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
     options->scaling = (enum fftnd_scaling)random_between(0, 3);
@@ -72,8 +82,58 @@ static fft_case choose_case(void) {
     for (int side = 0; side < 2; side++)
         given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     given.workspace = FFT_MEMORY_SHARED;
+    for (int axis = 0; axis < ndims; axis++)
+        given.r2r[axis] =
+            (enum fftnd_r2r)random_between(sizes[axis] > 1 ? FFTND_DCT1 : FFTND_DCT2, FFTND_DHT);
+    if (random_chance(30))
+        mix_axes(&given);
+    if (random_chance(40))
+        fft_random_kept(&given);
+    if (random_chance(30))
+        fft_sides_random(&given);
+    options->tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;
     return given;
 }
+
+/* Each real-to-real transform along each axis, of odd and even numbers of points, of one and two. */
+START_TEST(real_to_real) {
+    static const int shapes[][3] = {{7, 8, 5}, {4, 9, 2}, {1, 6, 3}};
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; i < 22; i++) {
+        const int *shape = shapes[i % 3];
+        fft_case given =
+            asynchronous(FFT_CASE(i % 2 ? FFTND_MIXED : FFTND_R2R, shape[0], shape[1], shape[2]));
+        given.options.asynchronous = i % 4 < 2;
+        for (int axis = 0; axis < 3; axis++) {
+            given.axes[axis] = axis == 1 ? FFTND_AXIS_COMPLEX : FFTND_AXIS_R2R;
+            given.r2r[axis] = (enum fftnd_r2r)((i / 2 + 4 * axis) % 11);
+            if (shape[axis] == 1 && given.r2r[axis] == FFTND_DCT1)
+                given.r2r[axis] = FFTND_DST1;
+        }
+        configure(1 + i % 3, 1 + i % 2, 0);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Modes that are dropped are neither stored nor sent: the spectral side is as small on a device. */
+START_TEST(retained_modes) {
+    static const int kept[][3] = {{9, 12, 10}, {6, 8, 6}, {5, 1, 7}, {9, 7, 10}};
+    NEEDS_FFT_STREAMS();
+    for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+            fft_case given = asynchronous(FFT_CASE((enum fftnd_kind)kind, 9, 12, 10));
+            given.options.asynchronous = i % 2 == 0;
+            given.options.tile_bytes = i < 2 ? 2000 : 0;
+            given.drops_modes = 1;
+            memcpy(given.retained, kept[i], sizeof(kept[i]));
+            configure(2, 2, 0);
+            fft_check_once(MPI_COMM_WORLD, &given);
+        }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
 
 START_TEST(random_cases) {
     NEEDS_FFT_STREAMS();
@@ -254,7 +314,8 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils, random_cases, enqueued, replayed, late,
-                                  measured_in_vain,  refusals,     NULL};
+    const TTest *const tests[] = {slabs_and_pencils, real_to_real, retained_modes, random_cases,
+                                  enqueued,          replayed,     late,           measured_in_vain,
+                                  refusals,          NULL};
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

@@ -10,10 +10,10 @@
 #include "fft_sides.h"
 #include "harness.h"
 
-static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C};
+static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 
 START_TEST(slabs_and_pencils) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         fft_case given = FFT_CASE(kinds[i], 9, 8, 10);
         given.options.device = REDIST_SPACE_CUDA;
         for (int grid_ndims = 1; grid_ndims < 3; grid_ndims++) {
@@ -46,7 +46,6 @@ END_TEST
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
         fft_case given = fft_random_case(harness_nranks, 0);
-        given.kind = given.kind == FFTND_R2R ? FFTND_C2C : given.kind;
         given.options.effort = FFTND_ESTIMATE;
         given.options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
         given.options.device = REDIST_SPACE_CUDA;

@@ -112,6 +112,10 @@ static void blocks_that_begin_late(arguments *call) {
 static void blocks_that_end_early(arguments *call) {
     call->bounds[1][1][harness_nranks] = 4;
 }
+static void blocks_that_fall(arguments *call) {
+    call->bounds[0][1][harness_nranks - 1] = 40;
+    call->bounds[0][1][harness_nranks] = 39;
+}
 static void blocks_without_grid(arguments *call) {
     (void)call;
     is_open = 1;
@@ -121,6 +125,18 @@ static void split_twice(arguments *call) {
 }
 static void box_outside(arguments *call) {
     call->box[0].start[1] = 41;
+}
+static void negative_box(arguments *call) {
+    call->box[1].count[2] = -1;
+}
+static void too_short_for_dct1(arguments *call) {
+    call->sizes[1] = call->modes[1] = 1;
+}
+static void more_modes_than_points(arguments *call) {
+    call->modes[1] = 41;
+}
+static void negative_kind(arguments *call) {
+    call->axes[2] = (enum fftnd_axis) - 1;
 }
 static void box_with_offset(arguments *call) {
     call->box[1].offset[0] = 1;
@@ -148,9 +164,14 @@ static const struct mistake {
     {no_rule, REDIST_ERR_ARGUMENT, "options->blocks[FFTND_SPECTRAL] = 2"},
     {blocks_that_begin_late, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1][0] = 1"},
     {blocks_that_end_early, REDIST_ERR_SIZE, "options->bounds[FFTND_SPECTRAL][1]"},
+    {blocks_that_fall, REDIST_ERR_SIZE, "options->bounds[FFTND_PHYSICAL][1]"},
     {blocks_without_grid, REDIST_ERR_ARGUMENT, "options->bounds"},
     {split_twice, REDIST_ERR_AXIS, "options->split[FFTND_SPECTRAL][1] = 2"},
     {box_outside, REDIST_ERR_SIZE, "options->box[FFTND_PHYSICAL]"},
+    {negative_box, REDIST_ERR_SIZE, "options->box[FFTND_SPECTRAL]"},
+    {too_short_for_dct1, REDIST_ERR_SIZE, "sizes[1] = 1"},
+    {more_modes_than_points, REDIST_ERR_SIZE, "options->retained_modes[1] = 41"},
+    {negative_kind, REDIST_ERR_ARGUMENT, "options->axes[2] = -1"},
     {box_with_offset, REDIST_ERR_SIZE, "options->box[FFTND_SPECTRAL]->offset[0] = 1"},
     {box_without_room, REDIST_ERR_SIZE, "options->box[FFTND_PHYSICAL]->extent[0] = 1"},
 };

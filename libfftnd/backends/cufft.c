@@ -49,8 +49,7 @@ struct plan {
     int nstreams; /* 0 before a pass wants them; the first is the user's */
     void *streams[MOST_STREAMS], *ended[MOST_STREAMS], *forked;
     size_t area_bytes, list_bytes;
-    char *area;        /* cuFFT's own, then the list */
-    size_t copy_bytes; /* a problem without axes */
+    char *area; /* cuFFT's own, then the list */
 };
 
 /* ---------------------------------------------------------------- errors */
@@ -399,14 +398,19 @@ static int make_passes(struct plan *plan) {
     return to_real ? add_pass(plan, &main_task, 0, 1) : REDIST_OK;
 }
 
-/* A problem without axes: the array as it is. */
-static int make_copy(struct plan *plan) {
-    struct task task = make_task(&plan->problem, 0, NULL, 0, 0, -1);
-    size_t n = task.nloops > 0 ? (size_t)task.loops[0].n : 1;
-    if (task.nloops > 1 || (task.nloops == 1 && (task.loops[0].in != 1 || task.loops[0].out != 1)))
-        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "a copy of an array with gaps");
-    plan->copy_bytes = n * element_bytes(plan, 0);
-    return REDIST_OK;
+/* A problem without axes: the array as it is, perhaps with other gaps. */
+static int copy_array(const struct plan *plan, const void *in, void *out) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    size_t item = element_bytes(plan, problem->kind == FFTND_R2R);
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t from[REDIST_MAX_NDIMS], to[REDIST_MAX_NDIMS];
+    for (int i = 0; i < problem->nloops; i++) {
+        count[i] = problem->loops[i].n;
+        from[i] = problem->loops[i].in * (ptrdiff_t)item;
+        to[i] = problem->loops[i].out * (ptrdiff_t)item;
+    }
+    return redist_copy_box_in(REDIST_SPACE_CUDA, problem->stream, problem->nloops, count, item, in,
+                              from, out, to);
 }
 
 /* Waits for all that the device has to do: CUDA does not document that freeing a handle does, and after a
@@ -434,7 +438,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
-    int code = problem->naxes > 0 ? make_passes(plan) : make_copy(plan);
+    int code = problem->naxes > 0 ? make_passes(plan) : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
     else
@@ -522,9 +526,7 @@ static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     int code = REDIST_OK;
     if (plan->npasses == 0 && in != out)
-        code = check_cuda(cudaMemcpyAsync(out, in, plan->copy_bytes, cudaMemcpyDeviceToDevice,
-                                          plan->problem.stream),
-                          "cudaMemcpyAsync");
+        code = copy_array(plan, in, out);
     for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
         const struct pass *pass = &plan->passes[i];
         code = run_pass(plan, pass, pass->from_output ? out : in, pass->to_output ? out : in);
@@ -540,6 +542,14 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
         check_cuda(fftnd__cuda_scale(array, count, is_double, (double)factor, stream), "a kernel"));
 }
 
+static int change(const struct fftnd__modes *modes, void *stream) {
+    return settle(check_cuda(fftnd__cuda_change(modes, stream), "a kernel"));
+}
+
+static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
+    return settle(check_cuda(fftnd__cuda_r2r(lines, after, stream), "a kernel"));
+}
+
 const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
@@ -551,4 +561,6 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .execute = execute,
     .scale = scale,
     .destroy = destroy,
+    .change = change,
+    .r2r = r2r,
 };

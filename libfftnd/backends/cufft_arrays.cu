@@ -32,6 +32,42 @@ cudaError_t launch(void *array, size_t count, number factor, cudaStream_t stream
     return cudaGetLastError();
 }
 
+template <class number> FFTND__CHANGE_ELEMENT(change_element, number)
+
+template <class number>
+__global__ void __launch_bounds__(threads) change_modes(fftnd__modes modes, long long count) {
+    long long step = static_cast<long long>(gridDim.x) * threads;
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += step) {
+        char *at = modes.memory;
+        long long rest = i;
+        for (int axis = modes.ndims - 1; axis >= 0; rest /= modes.count[axis--])
+            at += rest % modes.count[axis] * modes.stride[axis];
+        change_element(modes.change, reinterpret_cast<number *>(at),
+                       reinterpret_cast<number *>(at + modes.partner), modes.numbers);
+    }
+}
+
+FFTND__R2R_ELEMENTS(r2r_double, double)
+FFTND__R2R_ELEMENTS(r2r_float, float)
+
+/* Neighbours in the row or, behind the transform, in the line. */
+template <bool is_double, bool after>
+__global__ void __launch_bounds__(threads) move_r2r(fftnd__r2r_lines lines) {
+    long long step = static_cast<long long>(gridDim.x) * threads;
+    long long n = after ? lines.n : lines.length;
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x;
+         i < n * lines.count; i += step)
+        if (is_double && after)
+            r2r_double_after(&lines, i / n, i % n);
+        else if (is_double)
+            r2r_double_before(&lines, i / n, i % n);
+        else if (after)
+            r2r_float_after(&lines, i / n, i % n);
+        else
+            r2r_float_before(&lines, i / n, i % n);
+}
+
 template <class number, bool back>
 __global__ void __launch_bounds__(threads)
     move_lines(fftnd__cuda_lines lines, number *array, number *list) {
@@ -69,6 +105,36 @@ cudaError_t fftnd__cuda_gather(const struct fftnd__cuda_lines *lines, const void
 cudaError_t fftnd__cuda_scatter(const struct fftnd__cuda_lines *lines, const void *list,
                                 void *array, cudaStream_t stream) {
     return move<true>(lines, array, const_cast<void *>(list), stream);
+}
+
+cudaError_t fftnd__cuda_r2r(const struct fftnd__r2r_lines *lines, int after, cudaStream_t stream) {
+    long long count = (after ? lines->n : lines->length) * lines->count;
+    long long blocks = (count + threads - 1) / threads;
+    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+    if (count == 0)
+        return cudaSuccess;
+    if (lines->number_bytes == sizeof(double) && after)
+        move_r2r<true, true><<<now, threads, 0, stream>>>(*lines);
+    else if (lines->number_bytes == sizeof(double))
+        move_r2r<true, false><<<now, threads, 0, stream>>>(*lines);
+    else if (after)
+        move_r2r<false, true><<<now, threads, 0, stream>>>(*lines);
+    else
+        move_r2r<false, false><<<now, threads, 0, stream>>>(*lines);
+    return cudaGetLastError();
+}
+
+cudaError_t fftnd__cuda_change(const struct fftnd__modes *modes, cudaStream_t stream) {
+    long long count = 1;
+    for (int axis = 0; axis < modes->ndims; axis++)
+        count *= modes->count[axis];
+    long long blocks = (count + threads - 1) / threads;
+    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+    if (count != 0 && modes->number_bytes == sizeof(double))
+        change_modes<double><<<now, threads, 0, stream>>>(*modes, count);
+    else if (count != 0)
+        change_modes<float><<<now, threads, 0, stream>>>(*modes, count);
+    return cudaGetLastError();
 }
 
 cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double factor,

@@ -3,6 +3,9 @@
 #ifndef FFTND__CUFFT_ARRAYS_H
 #define FFTND__CUFFT_ARRAYS_H
 
+#include "modes.h"
+#include "r2r_lines.h"
+
 #include <cuda_runtime_api.h>
 
 #ifdef __cplusplus
@@ -12,6 +15,12 @@ extern "C" {
 /* Begins to multiply `count` numbers: doubles, or floats. */
 cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double factor,
                               cudaStream_t stream);
+
+/* Begins to change modes. */
+cudaError_t fftnd__cuda_change(const struct fftnd__modes *modes, cudaStream_t stream);
+
+/* Begins to make rows of lines, or lines `after` the transform of rows. */
+cudaError_t fftnd__cuda_r2r(const struct fftnd__r2r_lines *lines, int after, cudaStream_t stream);
 
 /* A few lines of real numbers in an array, as a list of lines without gaps, and back. Distances are in
  * numbers. */

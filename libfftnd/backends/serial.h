@@ -5,12 +5,16 @@
 
 #include "../thread_pool.h"
 #include "fftnd.h"
+#include "modes.h"
 
 /* One loop of a transform: its length and the strides of both arrays, in elements of each. */
 struct fftnd__loop {
     redist_index n;
     ptrdiff_t in, out;
 };
+
+struct fftnd__serial;
+struct fftnd__r2r_lines;
 
 /* Transforms over some axes of a local array, repeated over the others. For real-to-complex and
  * complex-to-real the last transformed axis is halved, and its n is that of the real side. */
@@ -29,6 +33,7 @@ struct fftnd__serial_problem {
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
     void *stream; /* of the user, where work runs in streams */
+    const struct fftnd__serial *library;
 };
 
 struct fftnd__serial {
@@ -63,6 +68,13 @@ struct fftnd__serial {
                  void *stream);
 
     void (*destroy)(void *plan);
+
+    /* Changes modes, in a stream; as `scale`. NULL = arrays are in memory of the host. */
+    int (*change)(const struct fftnd__modes *modes, void *stream);
+
+    /* Begins to make rows of lines, or lines `after` the transform of rows, in a stream (r2r_lines.h). NULL = the library
+     * has real-to-real transforms itself. */
+    int (*r2r)(const struct fftnd__r2r_lines *lines, int after, void *stream);
 };
 
 /* Bytes of a real or complex element. */

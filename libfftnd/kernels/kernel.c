@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
+#include "../backends/r2r.h"
 
 /* A part of the transform: from which side to which, over which axes. */
 struct part {
@@ -29,11 +30,14 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     serial.stream = problem->stream;
     serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
+    serial.library = kernel->library;
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
-    return kernel->library->create(&serial, part->in->memory, part->out->memory,
-                                   &kernel->plans[kernel->nplans - 1].serial[is_shorter]);
+    int last = kernel->nplans - 1;
+    kernel->plans[last].library = fftnd__serial_for_problem(kernel->library, &serial);
+    return kernel->plans[last].library->create(&serial, part->in->memory, part->out->memory,
+                                               &kernel->plans[last].serial[is_shorter]);
 }
 
 /* For pieces like the first one, and for shorter ones if there are some. */
@@ -112,7 +116,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     for (int i = 0; i < kernel->nplans; i++)
         for (int j = 0; j < 2; j++)
             if (kernel->plans[i].serial[j] != NULL)
-                kernel->library->destroy(kernel->plans[i].serial[j]);
+                kernel->plans[i].library->destroy(kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++)
         fftnd__rows_free(&kernel->rows[i], kernel->library);
     redist_release(kernel->twiddles);
@@ -126,7 +130,7 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
     char *to = kernel->plans[i].to_in ? in->memory : out->memory;
     return i == 0 && rows->row != NULL
                ? fftnd__rows_run(rows, kernel->library, from, to)
-               : kernel->library->execute(kernel->plans[i].serial[is_shorter], from, to);
+               : kernel->plans[i].library->execute(kernel->plans[i].serial[is_shorter], from, to);
 }
 
 /* The mirror images of a truncated halved axis are known after its own plan, the first one forward. */
@@ -134,37 +138,38 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                       const struct fftnd__block *out) {
-    fftnd__pad_modes(truncation_in, in);
+    REDIST_TRY(fftnd__pad_modes(truncation_in, in));
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
         REDIST_TRY(run_plan(kernel, i, is_shorter, in, out));
         if (i == 0)
-            fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out);
+            REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, out);
-    fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out);
-    fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
-    return REDIST_OK;
+    REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_PAIR, out));
+    return fftnd__add_half_way(truncation_out, FFTND__NYQUIST_ALONE, out);
 }
 
 /* Scratch of a plan is that of all others of the kernel. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
-    for (int i = 0; i < 2 * kernel->nplans && kernel->library->area_bytes != NULL; i++) {
+    for (int i = 0; i < 2 * kernel->nplans; i++) {
+        const struct fftnd__serial *library = kernel->plans[i / 2].library;
         void *plan = kernel->plans[i / 2].serial[i % 2];
-        size_t bytes = plan != NULL ? kernel->library->area_bytes(plan) : 0;
+        size_t bytes = plan != NULL && library->area_bytes != NULL ? library->area_bytes(plan) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
-    for (int i = 0; i < 2 * kernel->nplans && kernel->library->set_area != NULL; i++) {
+    for (int i = 0; i < 2 * kernel->nplans; i++) {
+        const struct fftnd__serial *library = kernel->plans[i / 2].library;
         void *plan = kernel->plans[i / 2].serial[i % 2];
-        if (plan != NULL)
-            REDIST_TRY(kernel->library->set_area(plan, area));
+        if (plan != NULL && library->set_area != NULL)
+            REDIST_TRY(library->set_area(plan, area));
     }
     return REDIST_OK;
 }

@@ -25,8 +25,9 @@ struct fftnd__kernel {
     int is_forward;
     int nplans; /* of the library, one after the other */
     struct {
-        int from_out, to_in; /* not from the block before to the one after */
-        void *serial[2];     /* for pieces like the first one and for shorter ones */
+        int from_out, to_in;                 /* not from the block before to the one after */
+        const struct fftnd__serial *library; /* of this plan */
+        void *serial[2]; /* for pieces like the first one and for shorter ones */
     } plans[3];
     struct fftnd__rows rows[2];       /* instead of the first one's where `row` is not NULL */
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */

@@ -77,81 +77,26 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
     return 1;
 }
 
-/* ---------------------------------------------------------------- lines of a piece */
-
-/* Changes `n` elements of 1 or 2 numbers, `stride` bytes apart; those at `partner` bytes from them belong to them. */
-typedef void change_line(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,
-                         int numbers);
-
-/* Every line along the last axis that has any length. */
-static void change_lines(int ndims, const redist_index count[], const ptrdiff_t stride[], char *at,
-                         ptrdiff_t partner, int numbers, change_line *change) {
-    while (ndims > 1 && count[ndims - 1] == 1)
-        ndims--;
-    if (ndims == 1)
-        change(at, stride[0], count[0], partner, numbers);
-    for (redist_index i = 0; ndims > 1 && i < count[0]; i++)
-        change_lines(ndims - 1, count + 1, stride + 1, at + (ptrdiff_t)i * stride[0], partner,
-                     numbers, change);
-}
+/* ---------------------------------------------------------------- ranges of a piece */
 
 /* All elements with an index of an axis in begin..end-1. */
-static void change_range(const struct fftnd__block *block, int axis, redist_index begin,
-                         redist_index end, ptrdiff_t partner, change_line *change) {
-    redist_index count[REDIST_MAX_NDIMS];
-    memcpy(count, block->count, (size_t)block->ndims * sizeof *count);
-    int numbers = block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
-    count[axis] = end - begin;
-    change_lines(block->ndims, count, block->stride,
-                 block->memory + (ptrdiff_t)begin * block->stride[axis], partner, numbers, change);
+static int change_range(const struct fftnd__block *block, int axis, redist_index begin,
+                        redist_index end, ptrdiff_t partner, enum fftnd__change change) {
+    size_t number = fftnd__item_bytes(block->precision, 1);
+    struct fftnd__modes modes = {.change = change,
+                                 .number_bytes = number,
+                                 .numbers = block->item == number ? 1 : 2,
+                                 .ndims = block->ndims,
+                                 .memory = block->memory + (ptrdiff_t)begin * block->stride[axis],
+                                 .partner = partner};
+    memcpy(modes.count, block->count, (size_t)block->ndims * sizeof *modes.count);
+    memcpy(modes.stride, block->stride, (size_t)block->ndims * sizeof *modes.stride);
+    modes.count[axis] = end - begin;
+    if (block->library->change != NULL)
+        return block->library->change(&modes, block->stream);
+    fftnd__change_modes(&modes);
+    return REDIST_OK;
 }
-
-#define ELEMENTS(name, T)                                                                          \
-    static void clear_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,        \
-                             int numbers) {                                                        \
-        (void)partner;                                                                             \
-        for (redist_index i = 0; i < n; i++, at += stride)                                         \
-            for (int j = 0; j < numbers; j++)                                                      \
-                ((T *)(void *)at)[j] = 0;                                                          \
-    }                                                                                              \
-    static void add_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,          \
-                           int numbers) {                                                          \
-        for (redist_index i = 0; i < n; i++, at += stride) {                                       \
-            T *mode = (void *)at, *other = (void *)(at + partner);                                 \
-            for (int j = 0; j < numbers; j++)                                                      \
-                mode[j] += other[j];                                                               \
-        }                                                                                          \
-    }                                                                                              \
-    static void add_conjugate_##name(char *at, ptrdiff_t stride, redist_index n,                   \
-                                     ptrdiff_t partner, int numbers) {                             \
-        (void)partner, (void)numbers;                                                              \
-        for (redist_index i = 0; i < n; i++, at += stride) {                                       \
-            T *mode = (void *)at;                                                                  \
-            mode[0] *= 2;                                                                          \
-            mode[1] = 0;                                                                           \
-        }                                                                                          \
-    }                                                                                              \
-    static void share_##name(char *at, ptrdiff_t stride, redist_index n, ptrdiff_t partner,        \
-                             int numbers) {                                                        \
-        for (redist_index i = 0; i < n; i++, at += stride) {                                       \
-            T *mode = (void *)at, *other = (void *)(at + partner);                                 \
-            for (int j = 0; j < numbers; j++)                                                      \
-                other[j] = mode[j] /= 2;                                                           \
-        }                                                                                          \
-    }
-ELEMENTS(double, double)
-ELEMENTS(float, float)
-ELEMENTS(long_double, long double)
-
-struct changes {
-    change_line *clear, *add, *add_conjugate, *share;
-};
-
-static const struct changes changes[] = {
-    [FFTND_DOUBLE] = {clear_double, add_double, add_conjugate_double, share_double},
-    [FFTND_FLOAT] = {clear_float, add_float, add_conjugate_float, share_float},
-    [FFTND_LONG_DOUBLE] = {clear_long_double, add_long_double, add_conjugate_long_double,
-                           share_long_double}};
 
 /* ---------------------------------------------------------------- modes half-way */
 
@@ -165,31 +110,33 @@ static redist_index half_way(const struct fftnd__retained *at, const struct fftn
     return index;
 }
 
-void fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
-                         const struct fftnd__block *block) {
-    const struct changes *change = &changes[block->precision];
-    for (int i = 0; i < truncation->n; i++) {
+int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
+                        const struct fftnd__block *block) {
+    int code = REDIST_OK;
+    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
         const struct fftnd__retained *at = &truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist == nyquist)
-            change_range(block, at->axis, index, index + 1, partner,
-                         nyquist == FFTND__NYQUIST_MIRROR ? change->add_conjugate : change->add);
+            code =
+                change_range(block, at->axis, index, index + 1, partner,
+                             nyquist == FFTND__NYQUIST_MIRROR ? FFTND__ADD_CONJUGATE : FFTND__ADD);
     }
+    return code;
 }
 
-void fftnd__pad_modes(const struct fftnd__truncation *truncation,
-                      const struct fftnd__block *block) {
-    const struct changes *change = &changes[block->precision];
-    for (int i = 0; i < truncation->n; i++) {
+int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block) {
+    int code = REDIST_OK;
+    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
         const struct fftnd__retained *at = &truncation->axes[i];
-        change_range(block, at->axis, at->low, at->modes - at->high, 0, change->clear);
+        code = change_range(block, at->axis, at->low, at->modes - at->high, 0, FFTND__CLEAR);
     }
-    for (int i = 0; i < truncation->n; i++) {
+    for (int i = 0; i < truncation->n && code == REDIST_OK; i++) {
         const struct fftnd__retained *at = &truncation->axes[i];
         ptrdiff_t partner;
         redist_index index = half_way(at, block, &partner);
         if (at->nyquist != FFTND__NYQUIST_NONE)
-            change_range(block, at->axis, index, index + 1, partner, change->share);
+            code = change_range(block, at->axis, index, index + 1, partner, FFTND__SHARE);
     }
+    return code;
 }

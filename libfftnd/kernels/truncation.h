@@ -35,6 +35,8 @@ struct fftnd__block {
     const ptrdiff_t *stride; /* bytes */
     size_t item;
     char *memory;
+    const struct fftnd__serial *library; /* where the memory is, and the stream of that */
+    void *stream;
 };
 
 /* A part of a piece that is a box in the array too. */
@@ -59,11 +61,11 @@ int fftnd__find_part(const struct fftnd__truncation *truncation, int which, int 
 
 /* After a forward transform: modes half-way of this kind are the sum of both. The mirror image is
  * known only as long as no other axis of the halved one's transform is transformed. */
-void fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
-                         const struct fftnd__block *block);
+int fftnd__add_half_way(const struct fftnd__truncation *truncation, enum fftnd__nyquist nyquist,
+                        const struct fftnd__block *block);
 
 /* Before a backward transform: half of a mode half-way goes to each of both, and all modes that the
  * array does not have are zero. */
-void fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block);
+int fftnd__pad_modes(const struct fftnd__truncation *truncation, const struct fftnd__block *block);
 
 #endif

@@ -167,10 +167,11 @@ END_TEST
 START_TEST(refusals) {
     NEEDS_OFFLOAD();
     fftnd_plan *plan = NULL;
-    fft_case given = FFT_CASE(FFTND_R2R, 8, 8);
+    fft_case given = FFT_CASE(FFTND_C2C, 8, 8);
     given.options.device = REDIST_SPACE_CUDA;
+    given.precision = FFTND_LONG_DOUBLE;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
-    given.kind = FFTND_C2C;
+    given.precision = FFTND_DOUBLE;
     given.options.device_bytes = 100;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
     given.options.space = REDIST_SPACE_CUDA;

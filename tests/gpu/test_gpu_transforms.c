@@ -67,6 +67,25 @@ START_TEST(dimensions) {
 }
 END_TEST
 
+/* Each real-to-real transform, alone and beside a complex axis, and modes that are dropped. */
+START_TEST(other_kinds) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < 11; i++) {
+        fft_case given = FFT_CASE(i % 2 ? FFTND_MIXED : FFTND_R2R, 16, 9, 20);
+        given.options.space = REDIST_SPACE_CUDA;
+        for (int axis = 0; axis < 3; axis++) {
+            given.axes[axis] = axis == 1 ? FFTND_AXIS_COMPLEX : FFTND_AXIS_R2R;
+            given.r2r[axis] = (enum fftnd_r2r)((i + 4 * axis) % 11);
+        }
+        fft_check_once(MPI_COMM_WORLD, &given);
+        given.drops_modes = 1;
+        for (int axis = 0; axis < 3; axis++)
+            given.retained[axis] = given.sizes[axis] - (i + axis) % 4;
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- random cases */
 
 static fft_case choose_case(int nranks) {
@@ -377,10 +396,11 @@ END_TEST
 START_TEST(refusals) {
     NEEDS_FFT_DEVICE();
     fftnd_plan *plan = NULL;
-    fft_case given = FFT_CASE(FFTND_R2R, 8, 8);
+    fft_case given = FFT_CASE(FFTND_C2C, 8, 8);
     given.options.space = REDIST_SPACE_CUDA;
+    given.precision = FFTND_LONG_DOUBLE;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_ARGUMENT);
-    given.kind = FFTND_C2C;
+    given.precision = FFTND_DOUBLE;
     given.options.fusion = FFTND_FUSION_ALWAYS;
     check_code(fft_case_plan(MPI_COMM_WORLD, &given, &plan), REDIST_ERR_METHOD);
     given.options.fusion = FFTND_FUSION_AUTO;
@@ -394,6 +414,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {slabs_and_pencils,
                                   dimensions,
+                                  other_kinds,
                                   strided_lengths,
                                   random_lengths,
                                   random_cases,

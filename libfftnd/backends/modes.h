@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What happens to modes where an axis is truncated or padded: one element at a time, on the host and in kernels of
+ * devices. */
+#ifndef FFTND__MODES_H
+#define FFTND__MODES_H
+
+#include "redist_base.h"
+
+#include <stddef.h>
+
+#ifdef __CUDACC__
+#define FFTND__ON_DEVICE __host__ __device__
+#else
+#define FFTND__ON_DEVICE
+#endif
+
+enum fftnd__change {
+    FFTND__CLEAR,         /* it becomes zero */
+    FFTND__ADD,           /* its partner is added */
+    FFTND__ADD_CONJUGATE, /* its conjugate is */
+    FFTND__SHARE          /* half of it goes to its partner; with itself as partner it is halved */
+};
+
+/* Defines the function of one type for an element of `numbers` numbers. */
+#define FFTND__CHANGE_ELEMENT(name, T)                                                             \
+    static inline FFTND__ON_DEVICE void name(enum fftnd__change change, T *mode, T *partner,       \
+                                             int numbers) {                                        \
+        for (int i = 0; i < numbers; i++)                                                          \
+            if (change == FFTND__CLEAR)                                                            \
+                mode[i] = 0;                                                                       \
+            else if (change == FFTND__ADD)                                                         \
+                mode[i] += partner[i];                                                             \
+            else if (change == FFTND__ADD_CONJUGATE)                                               \
+                mode[i] = i == 0 ? 2 * mode[i] : 0;                                                \
+            else                                                                                   \
+                partner[i] = mode[i] /= 2;                                                         \
+    }
+
+/* A box of modes that change, some of which have a partner at `partner` bytes from them. */
+struct fftnd__modes {
+    enum fftnd__change change;
+    size_t number_bytes;
+    int numbers; /* of an element */
+    int ndims;
+    redist_index count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
+    char *memory;
+    ptrdiff_t partner;
+};
+
+/* Changes them in memory of the host. */
+void fftnd__change_modes(const struct fftnd__modes *modes);
+
+#endif

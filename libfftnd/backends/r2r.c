@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One axis after the other: lines are copied to rows, which the other library transforms in place, and from there to
+ * the output (r2r_lines.h). Rows are scratch memory; lines that these have no room for follow in further turns.
+ */
+#include "r2r.h"
+#include "redist_support.h"
+
+_Static_assert((int)FFTND__DCT1 == (int)FFTND_DCT1 && (int)FFTND__DHT == (int)FFTND_DHT &&
+                   (int)FFTND__DST4 == (int)FFTND_DST4,
+               "the same numbers");
+
+enum { ROWS_BYTES = 64 << 20, ALIGNMENT = 256 };
+
+struct axis {
+    struct fftnd__r2r_lines before, after;
+    redist_index nlines;
+    void *serial[2]; /* for as many rows as there is room for, and for the rest */
+};
+
+struct plan {
+    const struct fftnd__serial *library;
+    void *stream;
+    int naxes;
+    struct axis axes[REDIST_MAX_NDIMS];
+    size_t rows_bytes;
+    char *area; /* the rows, then the library's scratch memory */
+};
+
+/* ---------------------------------------------------------------- one axis */
+
+static redist_index length_of(enum fftnd_r2r r2r, redist_index n) {
+    return r2r == FFTND_DCT1 ? 2 * (n - 1) : r2r == FFTND_DST1 ? 2 * (n + 1) : n;
+}
+
+static void add_loop(struct axis *axis, const struct fftnd__loop *loop, ptrdiff_t item) {
+    int i = axis->before.nloops++;
+    axis->after.nloops++;
+    axis->before.extent[i] = axis->after.extent[i] = loop->n;
+    axis->before.stride[i] = loop->in * item;
+    axis->after.stride[i] = loop->out * item;
+    axis->nlines *= loop->n;
+}
+
+/* The other axes are loops. After the first axis all is done in the output. */
+static void describe(struct axis *axis, const struct fftnd__serial_problem *problem, int which) {
+    const struct fftnd__loop *own = &problem->axes[which];
+    ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(problem->precision, 1);
+    enum fftnd_r2r r2r = problem->r2r[which];
+    redist_index length = length_of(r2r, own->n);
+    int is_complex = r2r == FFTND_DCT4 || r2r == FFTND_DST4;
+    axis->nlines = 1;
+    axis->before = (struct fftnd__r2r_lines){.number_bytes = (size_t)item,
+                                             .r2r = (int)r2r,
+                                             .n = own->n,
+                                             .length = length,
+                                             .row = is_complex ? length : length / 2 + 1,
+                                             .is_complex = is_complex,
+                                             .step = own->in * item};
+    axis->after = axis->before;
+    axis->after.step = own->out * item;
+    for (int i = 0; i < problem->naxes; i++)
+        if (i != which)
+            add_loop(axis, &problem->axes[i], item);
+    for (int i = 0; i < problem->nloops; i++)
+        add_loop(axis, &problem->loops[i], item);
+    if (which > 0) {
+        axis->before.step = axis->after.step;
+        for (int i = 0; i < axis->after.nloops; i++)
+            axis->before.stride[i] = axis->after.stride[i];
+    }
+}
+
+static int create_rows(struct axis *axis, const struct fftnd__serial *library,
+                       const struct fftnd__serial_problem *problem, redist_index count,
+                       void *memory, void **serial) {
+    const struct fftnd__r2r_lines *rows = &axis->before;
+    struct fftnd__serial_problem own = *problem;
+    own.kind = rows->is_complex ? FFTND_C2C : FFTND_R2C;
+    own.direction = REDIST_FORWARD;
+    own.keep_input = 0;
+    own.naxes = own.nloops = 1;
+    own.axes[0] = (struct fftnd__loop){rows->length, 1, 1};
+    own.loops[0] =
+        (struct fftnd__loop){count, rows->is_complex ? rows->row : 2 * rows->row, rows->row};
+    return library->create(&own, memory, memory, serial);
+}
+
+static int create_axis(struct plan *plan, const struct fftnd__serial_problem *problem, int which,
+                       void *memory) {
+    struct axis *axis = &plan->axes[which];
+    describe(axis, problem, which);
+    size_t bytes = (size_t)axis->before.row * fftnd__item_bytes(problem->precision, 0);
+    redist_index most = bytes < ROWS_BYTES ? (redist_index)(ROWS_BYTES / bytes) : 1;
+    redist_index count = axis->nlines < most ? axis->nlines : most, rest = axis->nlines % count;
+    axis->before.count = axis->after.count = count;
+    bytes = (bytes * (size_t)count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    plan->rows_bytes = bytes > plan->rows_bytes ? bytes : plan->rows_bytes;
+    int code = create_rows(axis, plan->library, problem, count, memory, &axis->serial[0]);
+    return code == REDIST_OK && rest > 0
+               ? create_rows(axis, plan->library, problem, rest, memory, &axis->serial[1])
+               : code;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    for (int i = 0; i < 2 * plan->naxes; i++)
+        if (plan->axes[i / 2].serial[i % 2] != NULL)
+            plan->library->destroy(plan->axes[i / 2].serial[i % 2]);
+    redist_release(plan);
+}
+
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    int code = REDIST_OK;
+    (void)in;
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->library = problem->library;
+    plan->stream = problem->stream;
+    plan->naxes = problem->naxes;
+    for (int i = 0; i < problem->naxes && code == REDIST_OK; i++)
+        code = create_axis(plan, problem, i, out);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+static size_t area_bytes(const void *data) {
+    const struct plan *plan = data;
+    size_t most = 0;
+    for (int i = 0; i < 2 * plan->naxes && plan->library->area_bytes != NULL; i++) {
+        void *serial = plan->axes[i / 2].serial[i % 2];
+        size_t bytes = serial != NULL ? plan->library->area_bytes(serial) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return plan->rows_bytes + most;
+}
+
+static int set_area(void *data, void *area) {
+    struct plan *plan = data;
+    int code = REDIST_OK;
+    plan->area = area;
+    for (int i = 0; i < 2 * plan->naxes && plan->library->set_area != NULL; i++) {
+        void *serial = plan->axes[i / 2].serial[i % 2];
+        if (serial != NULL && code == REDIST_OK)
+            code = plan->library->set_area(serial, plan->area + plan->rows_bytes);
+    }
+    return code;
+}
+
+/* Lines from number `first` on. */
+static int run_rows(const struct plan *plan, const struct axis *axis, redist_index first,
+                    const char *in, char *out) {
+    struct fftnd__r2r_lines before = axis->before, after = axis->after;
+    redist_index rest = axis->nlines - first;
+    int is_shorter = rest < before.count;
+    before.first = after.first = first;
+    before.count = after.count = is_shorter ? rest : before.count;
+    before.from = in;
+    before.to = plan->area;
+    after.from = plan->area;
+    after.to = out;
+    int code = plan->library->r2r(&before, 0, plan->stream);
+    if (code == REDIST_OK)
+        code = plan->library->execute(axis->serial[is_shorter], plan->area, plan->area);
+    return code == REDIST_OK ? plan->library->r2r(&after, 1, plan->stream) : code;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    int code = REDIST_OK;
+    for (int i = 0; i < plan->naxes; i++) {
+        const struct axis *axis = &plan->axes[i];
+        for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
+             first += axis->before.count)
+            code = run_rows(plan, axis, first, i == 0 ? in : out, out);
+    }
+    return code;
+}
+
+static const struct fftnd__serial by_rows = {.name = "real to real",
+                                             .create = create,
+                                             .area_bytes = area_bytes,
+                                             .set_area = set_area,
+                                             .execute = execute,
+                                             .destroy = destroy};
+
+const struct fftnd__serial *fftnd__serial_for_problem(const struct fftnd__serial *library,
+                                                      const struct fftnd__serial_problem *problem) {
+    return problem->kind == FFTND_R2R && problem->naxes > 0 && library->r2r != NULL ? &by_rows
+                                                                                    : library;
+}
+
+/* ---------------------------------------------------------------- on the host */
+
+FFTND__R2R_ELEMENTS(double, double)
+FFTND__R2R_ELEMENTS(float, float)
+
+typedef void do_element(const struct fftnd__r2r_lines *lines, redist_index line,
+                        redist_index index);
+
+void fftnd__move_r2r_lines(const struct fftnd__r2r_lines *lines, int after) {
+    static do_element *const elements[][2] = {{float_before, float_after},
+                                              {double_before, double_after}};
+    do_element *element = elements[lines->number_bytes == sizeof(double)][after];
+    redist_index n = after ? lines->n : lines->length;
+    for (redist_index line = 0; line < lines->count; line++)
+        for (redist_index i = 0; i < n; i++)
+            element(lines, line, i);
+}

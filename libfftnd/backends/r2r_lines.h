@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Real-to-real transforms as Fourier transforms of rows: how a row is made of a line, and the results of what a row has
+ * become; one element at a time, on the host and in kernels of devices. DCT-II and DCT-III reorder the line (Makhoul, "A
+ * fast cosine transform in one and two dimensions", 1980), types I are extended by symmetry, types IV are turned by half
+ * a step before and after a complex transform. Sums over a half spectrum are Hartley transforms.
+ */
+#ifndef FFTND__R2R_LINES_H
+#define FFTND__R2R_LINES_H
+
+#include "modes.h"
+
+#include <math.h>
+
+/* The numbers of enum fftnd_r2r: kernels cannot include fftnd.h, which needs that of MPI. */
+enum {
+    FFTND__DCT1,
+    FFTND__DCT2,
+    FFTND__DCT3,
+    FFTND__DCT4,
+    FFTND__DST1,
+    FFTND__DST2,
+    FFTND__DST3,
+    FFTND__DST4,
+    FFTND__R2HC,
+    FFTND__HC2R,
+    FFTND__DHT
+};
+
+/* Lines of an array, and the rows that belong to them. */
+struct fftnd__r2r_lines {
+    size_t number_bytes;
+    int r2r;                   /* enum fftnd_r2r */
+    redist_index n;            /* elements of a line */
+    redist_index length;       /* of the Fourier transform */
+    redist_index row;          /* complex elements of a row */
+    int is_complex;            /* rows are before their transform; else real */
+    redist_index first, count; /* lines: the first row is that of line `first` */
+    int nloops;                /* over the lines, the last one fastest */
+    redist_index extent[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[REDIST_MAX_NDIMS], step; /* bytes: of the loops, and along a line */
+    const char *from;                         /* a line, or a row, to be read */
+    char *to;
+};
+
+/* An element of a row is real[0] x[index[0]] + real[1] x[index[1]], its imaginary part imaginary x[index[0]]. */
+struct fftnd__r2r_source {
+    redist_index index[2];
+    double real[2], imaginary;
+};
+
+/* An element of a line is real Re y[index] + imaginary Im y[index]. */
+struct fftnd__r2r_result {
+    redist_index index;
+    double real, imaginary;
+};
+
+static inline FFTND__ON_DEVICE struct fftnd__r2r_source fftnd__find_source(int r2r, redist_index n,
+                                                                           redist_index j) {
+    struct fftnd__r2r_source source = {{j, 0}, {1, 0}, 0};
+    double angle = 3.14159265358979323846 * (double)j / (2 * (double)n);
+    int is_sine = r2r >= FFTND__DST1 && r2r <= FFTND__DST4;
+    switch (r2r) {
+    case FFTND__DCT1:
+        source.index[0] = j < n ? j : 2 * (n - 1) - j;
+        break;
+    case FFTND__DST1:
+        source.index[0] = j == 0 || j == n + 1 ? 0 : j <= n ? j - 1 : 2 * n + 1 - j;
+        source.real[0] = j == 0 || j == n + 1 ? 0 : j <= n ? 1 : -1;
+        break;
+    case FFTND__DCT2:
+    case FFTND__DST2:
+        source.index[0] = 2 * j < n ? 2 * j : 2 * (n - j) - 1;
+        source.real[0] = is_sine && 2 * j >= n ? -1 : 1;
+        break;
+    case FFTND__DCT3:
+    case FFTND__DST3:
+        source.index[0] = is_sine ? n - 1 - j : j;
+        source.index[1] = j == 0 ? 0 : is_sine ? j - 1 : n - j;
+        source.real[0] = j == 0 ? 1 : cos(angle) - sin(angle);
+        source.real[1] = j == 0 ? 0 : cos(angle) + sin(angle);
+        break;
+    case FFTND__DCT4:
+    case FFTND__DST4:
+        source.index[0] = is_sine ? n - 1 - j : j;
+        source.real[0] = cos(angle);
+        source.imaginary = -sin(angle);
+        break;
+    case FFTND__HC2R:
+        source.index[1] = j == 0 ? 0 : n - j;
+        source.real[1] = j == 0 || 2 * j == n ? 0 : 2 * j < n ? -1 : 1;
+        break;
+    default:
+        break;
+    }
+    return source;
+}
+
+/* Element m of the Hartley transform of a row. */
+static inline FFTND__ON_DEVICE struct fftnd__r2r_result
+fftnd__hartley(redist_index n, redist_index m, double sign) {
+    int is_low = 2 * m <= n;
+    struct fftnd__r2r_result result = {is_low ? m : n - m, sign, is_low ? -sign : sign};
+    return result;
+}
+
+/* 2 Re(exp(-i angle) y[m]), where the mode m is that of a real row or of a complex one. */
+static inline FFTND__ON_DEVICE struct fftnd__r2r_result
+fftnd__turned(redist_index n, redist_index m, int is_complex, double angle, double sign) {
+    int is_low = is_complex || 2 * m <= n;
+    struct fftnd__r2r_result result = {is_low ? m : n - m, 2 * sign * cos(angle),
+                                       (is_low ? 2 : -2) * sign * sin(angle)};
+    return result;
+}
+
+static inline FFTND__ON_DEVICE struct fftnd__r2r_result fftnd__find_result(int r2r, redist_index n,
+                                                                           redist_index k) {
+    struct fftnd__r2r_result result = {k, 1, 0};
+    double unit = 3.14159265358979323846 / (4 * (double)n), sign = k % 2 != 0 ? -1 : 1;
+    redist_index mode;
+    switch (r2r) {
+    case FFTND__DST1:
+        result.index = k + 1;
+        result.real = 0;
+        result.imaginary = -1;
+        return result;
+    case FFTND__DCT2:
+    case FFTND__DST2:
+        mode = r2r == FFTND__DCT2 ? k : n - 1 - k;
+        return fftnd__turned(n, mode, 0, 2 * unit * (double)mode, 1);
+    case FFTND__DCT3:
+    case FFTND__DST3:
+        return fftnd__hartley(n, k % 2 == 0 ? k / 2 : n - 1 - k / 2, r2r == FFTND__DCT3 ? 1 : sign);
+    case FFTND__DCT4:
+    case FFTND__DST4: /* of both halves of the period the even modes */
+        mode = k % 2 == 0 ? k : 2 * n - 1 - k;
+        return fftnd__turned(n, mode / 2, 1, unit * (double)(2 * mode + 1),
+                             r2r == FFTND__DCT4 ? sign : 1);
+    case FFTND__R2HC:
+        result.index = 2 * k <= n ? k : n - k;
+        result.real = 2 * k <= n;
+        result.imaginary = 2 * k > n;
+        return result;
+    case FFTND__HC2R:
+    case FFTND__DHT:
+        return fftnd__hartley(n, k, 1);
+    default:
+        return result;
+    }
+}
+
+/* Bytes from the first line to another one. */
+static inline FFTND__ON_DEVICE ptrdiff_t fftnd__line_offset(const struct fftnd__r2r_lines *lines,
+                                                            redist_index line) {
+    redist_index rest = lines->first + line;
+    ptrdiff_t offset = 0;
+    for (int i = lines->nloops - 1; i >= 0; i--) {
+        offset += (ptrdiff_t)(rest % lines->extent[i]) * lines->stride[i];
+        rest /= lines->extent[i];
+    }
+    return offset;
+}
+
+/* Defines, for numbers of type T, what makes element j of a row, and element k of a line. */
+#define FFTND__R2R_ELEMENTS(name, T)                                                               \
+    static inline FFTND__ON_DEVICE void name##_before(const struct fftnd__r2r_lines *lines,        \
+                                                      redist_index line, redist_index j) {         \
+        const struct fftnd__r2r_source source = fftnd__find_source(lines->r2r, lines->n, j);       \
+        const char *from = lines->from + fftnd__line_offset(lines, line);                          \
+        T x = *(const T *)(const void *)(from + source.index[0] * lines->step);                    \
+        T other = *(const T *)(const void *)(from + source.index[1] * lines->step);                \
+        T *to = (T *)(void *)lines->to + 2 * lines->row * line + (lines->is_complex ? 2 : 1) * j;  \
+        to[0] = (T)source.real[0] * x + (T)source.real[1] * other;                                 \
+        if (lines->is_complex)                                                                     \
+            to[1] = (T)source.imaginary * x;                                                       \
+    }                                                                                              \
+    static inline FFTND__ON_DEVICE void name##_after(const struct fftnd__r2r_lines *lines,         \
+                                                     redist_index line, redist_index k) {          \
+        const struct fftnd__r2r_result result = fftnd__find_result(lines->r2r, lines->n, k);       \
+        const T *y =                                                                               \
+            (const T *)(const void *)lines->from + 2 * (lines->row * line + result.index);         \
+        *(T *)(void *)(lines->to + fftnd__line_offset(lines, line) + k * lines->step) =            \
+            (T)result.real * y[0] + (T)result.imaginary * y[1];                                    \
+    }
+
+#endif
