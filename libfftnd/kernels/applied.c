@@ -310,7 +310,9 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
                                  .start = piece->start,
                                  .stride = side->stride,
                                  .item = side->item,
-                                 .memory = memory + applied->places.middle[i]};
+                                 .memory = memory + applied->places.middle[i],
+                                 .library = outside->library,
+                                 .stream = outside->stream};
     for (int at = 0; at < block.ndims; at++)
         count[at] = applied->extent[i][at] >= 0 ? applied->extent[i][at] : piece->before[at];
     fftnd__widen(&side->truncation, block.ndims, count, block.count);
