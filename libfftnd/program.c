@@ -156,24 +156,46 @@ static void add_copy(struct fftnd__program *program, const struct fftnd__transfo
     set_array(transform, step, &before->alignment, before->real);
 }
 
+enum { CACHE_LINE = 64 };
+
+/* What a tile has at least along the fastest axis, where it is not transformed. */
+static size_t least_row(const struct fftnd__transform *transform, int in_caches) {
+    size_t row = fftnd__element_bytes(transform, 0), wanted = transform->configuration.row_bytes;
+    row = in_caches && row < CACHE_LINE ? CACHE_LINE : row;
+    return row < wanted ? wanted : row;
+}
+
+/* Whether a stage transforms the axis that is contiguous in memory. */
+static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
+    for (int i = 0; i < stage->naxes; i++)
+        if (stage->axes[i] == chain->ndims - 1)
+            return 1;
+    return 0;
+}
+
 /* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
- * bounds[1] > ... > bounds[n] = 0. Returns n. */
+ * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
                        int halved_apart, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
-    size_t item = fftnd__element_bytes(transform, 0);
-    size_t row =
-        transform->configuration.row_bytes > item ? transform->configuration.row_bytes : item;
-    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
-    int n = 0;
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
+    size_t row = least_row(transform, in_caches), group = configuration->group_bytes;
+    size_t tile =
+        in_caches && configuration->tile_bytes < group ? configuration->tile_bytes : group;
+    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1
+                       ? fftnd__element_bytes(transform, 0)
+                       : row;
+    size_t most = has_fastest(chain, stage) ? group : tile;
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
         int axis = stage->axes[i];
         size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
         int alone = halved_apart && i == stage->naxes - 2;
-        if (i + 1 < bounds[n] && (alone || bytes * size > transform->configuration.group_bytes)) {
+        if (i + 1 < bounds[n] && (alone || bytes * size > most)) {
             bounds[++n] = i + 1;
             bytes = row;
+            most = tile;
         }
         bytes *= size;
     }
