@@ -110,14 +110,16 @@ static void print_samples(const bench_candidate *candidate) {
 
 static void print_json(const struct run *run, const bench_candidate *candidate) {
     static const char *const kinds[] = {"c2c", "r2c", "transpose"};
+    static const char *const names[] = {"estimate", "measure", "patient"};
     const struct request *request = run->request;
     printf("{\"bench\": \"fftw-interface\", \"library\": \"%s\", \"kind\": \"%s\", "
-           "\"precision\": \"%s\", \"ordering\": \"%s\", \"in_place\": %d, \"here\": %d, "
+           "\"precision\": \"%s\", \"ordering\": \"%s\", \"in_place\": %d, "
+           "\"effort\": \"%s\", \"here\": %d, "
            "\"plan_ms\": %.3f, \"median_ms\": %.4f, \"shape\": [",
            run->library != NULL ? "fftw-mpi" : "fftnd", kinds[request->kind],
            request->precision ? "float" : "double",
            request->transposed ? (request->ndims > 1 ? "transposed" : "scrambled") : "natural",
-           request->in_place, functions_of(run)->is_here(run), run->plan_ms,
+           request->in_place, names[request->effort], functions_of(run)->is_here(run), run->plan_ms,
            bench_median_ms(candidate, BENCH_WHOLE));
     for (int axis = 0; axis < request->ndims; axis++)
         printf("%s%td", axis > 0 ? ", " : "", request->n[axis]);

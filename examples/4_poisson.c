@@ -3,8 +3,8 @@
  * Derivatives and Poisson's equation by a distributed real-to-complex transform.
  *
  * A periodic field is a sum of waves exp(i k.x). The Laplacian multiplies each wave by -|k|^2, so
- * it costs a forward transform, a product and a backward transform; dividing instead solves
- * Poisson's equation. Validation by the Laplacian follows section 2.6 of Egger's thesis "Distributed
+ * it costs a forward transform, a product and a backward transform, which fftnd_apply does in one;
+ * dividing instead solves Poisson's equation. Validation by the Laplacian follows section 2.6 of Egger's thesis "Distributed
  * FFT for Heterogeneous GPU Systems"; the field is equation (5) of Verma et al., "Scalable
  * Multi-node Fast Fourier Transform on GPUs", whose two terms the Laplacian multiplies by -14 and
  * -77.
@@ -12,7 +12,7 @@
 #include "example.h"
 #include "periodic_box.h"
 #include <complex.h>
-#include <fftnd.h>
+#include <fftnd_operators.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,21 +34,11 @@ static double laplacian_of_field(double x, double y, double z) {
     return two_waves(x, y, z, first_eigenvalue, second_eigenvalue);
 }
 
-/* What to multiply a wave with, given the square of its wavenumber. */
-static double laplacian(double k_squared) {
-    return -k_squared;
-}
-
-/* Poisson's equation leaves the mean open; we choose zero. */
-static double inverse_laplacian(double k_squared) {
-    return k_squared > 0 ? -1 / k_squared : 0;
-}
-
-/* A transform and one local array for each side of it. */
+/* A transform, one local array for each side of it, and one more for what comes back. */
 struct transform {
     fftnd_plan *plan;
     fftnd_layout physical, spectral;
-    double *real;
+    double *real, *result;
     double complex *waves;
 };
 
@@ -58,6 +48,7 @@ static struct transform create_transform(const redist_index shape[3]) {
     check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
     check(fftnd_plan_layout(t.plan, FFTND_SPECTRAL, &t.spectral));
     t.real = allocate(t.physical.bytes);
+    t.result = allocate(t.physical.bytes);
     t.waves = allocate(t.spectral.bytes);
     return t;
 }
@@ -65,6 +56,7 @@ static struct transform create_transform(const redist_index shape[3]) {
 static void free_transform(struct transform *t) {
     check(fftnd_plan_free(&t->plan));
     release(t->real);
+    release(t->result);
     release(t->waves);
 }
 
@@ -82,14 +74,15 @@ static double coordinate(const fftnd_layout *physical, int axis, redist_index in
 
 /* Calls `point` for each local grid point with its element and the function's value there; returns
  * the largest result. */
-static double at_each_point(struct transform *t, function *f, double (*point)(double *, double)) {
+static double at_each_point(struct transform *t, double *array, function *f,
+                            double (*point)(double *, double)) {
     const fftnd_layout *p = &t->physical;
     double largest = 0;
     for (redist_index i = 0; i < p->count[0]; i++)
         for (redist_index j = 0; j < p->count[1]; j++)
             for (redist_index k = 0; k < p->count[2]; k++) {
                 double value = f(coordinate(p, 0, i), coordinate(p, 1, j), coordinate(p, 2, k));
-                largest = larger(largest, point(&t->real[place_of(p, i, j, k)], value));
+                largest = larger(largest, point(&array[place_of(p, i, j, k)], value));
             }
     return largest_of_all(largest);
 }
@@ -103,37 +96,19 @@ static double difference(double *element, double value) {
     return fabs(*element - value);
 }
 
-/* The wavenumbers of this rank's waves along one axis. */
-static double *wavenumbers(const struct transform *t, int axis) {
-    double *k = allocate((size_t)t->spectral.count[axis] * sizeof(double));
-    check(fftnd_plan_wavenumbers(t->plan, axis, k));
-    return k;
-}
-
-static void multiply_waves(struct transform *t, double (*factor)(double k_squared)) {
-    const fftnd_layout *s = &t->spectral;
-    double *kx = wavenumbers(t, 0), *ky = wavenumbers(t, 1), *kz = wavenumbers(t, 2);
-    for (redist_index i = 0; i < s->count[0]; i++)
-        for (redist_index j = 0; j < s->count[1]; j++)
-            for (redist_index k = 0; k < s->count[2]; k++)
-                t->waves[place_of(s, i, j, k)] *=
-                    factor(kx[i] * kx[i] + ky[j] * ky[j] + kz[k] * kz[k]);
-    release(kx);
-    release(ky);
-    release(kz);
-}
-
-/* Samples `given`, multiplies its waves by `factor`, and compares with `expected`; returns the
- * largest error relative to the largest expected value. */
-static double error_of(struct transform *t, function *given, double (*factor)(double),
+/* Samples `given`, applies an operator (NULL = forward and backward), and compares with `expected`;
+ * returns the largest error relative to the largest expected value. */
+static double error_of(struct transform *t, function *given, fftnd_operator *op,
                        function *expected) {
-    double largest = at_each_point(t, expected, store);
-    at_each_point(t, given, store);
-    check(fftnd_forward(t->plan, t->real, t->waves));
-    if (factor != NULL)
-        multiply_waves(t, factor);
-    check(fftnd_backward(t->plan, t->waves, t->real));
-    return at_each_point(t, expected, difference) / largest;
+    double largest = at_each_point(t, t->result, expected, store);
+    at_each_point(t, t->real, given, store);
+    if (op != NULL) {
+        check(fftnd_apply(t->plan, op, t->real, t->result));
+    } else {
+        check(fftnd_forward(t->plan, t->real, t->waves));
+        check(fftnd_backward(t->plan, t->waves, t->result));
+    }
+    return at_each_point(t, t->result, expected, difference) / largest;
 }
 
 /* Prints one line of the result; returns 1 if the error is too large. */
@@ -145,9 +120,14 @@ static int report(const char *what, double error, double bound) {
 
 static int run(const redist_index shape[3]) {
     struct transform t = create_transform(shape);
+    fftnd_operator *laplacian, *inverse; /* of the box [0, 2 pi)^3; the solution has the mean 0 */
+    check(fftnd_operator_create(t.plan, FFTND_LAPLACIAN, NULL, &laplacian));
+    check(fftnd_operator_create(t.plan, FFTND_INVERSE_LAPLACIAN, NULL, &inverse));
     double round_trip = error_of(&t, field, NULL, field);
     double derivative = error_of(&t, field, laplacian, laplacian_of_field);
-    double solution = error_of(&t, laplacian_of_field, inverse_laplacian, field);
+    double solution = error_of(&t, laplacian_of_field, inverse, field);
+    check(fftnd_operator_free(&laplacian));
+    check(fftnd_operator_free(&inverse));
     free_transform(&t);
 
     /* The Laplacian enlarges the rounding errors of the shortest waves the most. */

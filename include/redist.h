@@ -23,9 +23,9 @@
  *
  * Work that stays on the stream (docs/guarantees.md): with options.asynchronous, executions of arrays on a device only
  * enqueue their work in options.stream, which may be captured in a CUDA graph. A direction is available if its
- * destination is bound when the plan is made (REDIST_BIND_AT_PLAN), in memory that peers can map; each rank has a device
- * of its own, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue executions
- * of plans with common ranks in the same order.
+ * destination is bound when the plan is made (REDIST_BIND_AT_PLAN), in memory that peers can map; each rank has a
+ * device of its own, all on one node. Arguments are not agreed on, as with options.skip_agreement. All ranks enqueue
+ * executions of plans with common ranks in the same order.
  *
  * Threads (docs/guarantees.md): under MPI_THREAD_MULTIPLE different threads may use different communicators, with the
  * plans, grids and arrays made from them, at the same time; one communicator is used by one thread at a time. The
@@ -82,8 +82,8 @@ typedef struct redist_grid redist_grid;
 REDIST_API int redist_grid_create(MPI_Comm comm, int ndims, const int dims[], redist_grid **grid);
 
 /**
- * redist_grid_create, but the ranks of a node follow one another whatever their numbers are: first those of the node of
- * rank 0, in the order of their numbers. Where the last dimensions divide a node's ranks, their subgroups stay inside it.
+ * redist_grid_create, but the ranks of a node follow one another whatever their numbers are: first those of the node
+ * of rank 0, in the order of their numbers. Where the last dimensions divide its ranks, their subgroups stay inside it.
  * Collective on comm. Errors: as redist_grid_create.
  */
 REDIST_API int redist_grid_create_by_node(MPI_Comm comm, int ndims, const int dims[],
@@ -105,7 +105,7 @@ REDIST_API int redist_grid_free(redist_grid **grid);
  */
 REDIST_API int redist_grid_get(const redist_grid *grid, int *ndims, int dims[], int coords[]);
 
-/** All ranks of the grid, in grid order. The grid owns the communicator. Not collective. Errors: ERR_NULL, ERR_STATE. */
+/** The communicator of all ranks in grid order, which the grid owns. Not collective. Errors: ERR_NULL, ERR_STATE. */
 REDIST_API int redist_grid_comm(const redist_grid *grid, MPI_Comm *comm);
 
 /**
@@ -190,8 +190,8 @@ REDIST_API int redist_alloc_local(size_t bytes, void **array);
 
 /**
  * Frees an array of redist_alloc, redist_alloc_in or redist_alloc_local and sets *array to NULL; does nothing when
- * *array is NULL. No plan may be executed on it afterwards; such plans are freed before or later, those of a communicator
- * with other ranks, for memory of a device, before.
+ * *array is NULL. No plan may be executed on it afterwards; such plans are freed before or later, those of a
+ * communicator with other ranks, for memory of a device, before.
  * Collective on the communicator of the allocation, if it had one. Errors: ERR_NULL, ERR_STATE (not such an array).
  */
 REDIST_API int redist_free(void **array);

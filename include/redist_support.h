@@ -328,7 +328,12 @@ REDIST_API int redist_struct_init(const char *function, void *user, size_t size,
                                   const void *defaults, size_t bytes);
 
 /** Kinds of handles that can be checked to be alive. */
-enum redist_handle_kind { REDIST_HANDLE_GRID, REDIST_HANDLE_PLAN, REDIST_HANDLE_FFT };
+enum redist_handle_kind {
+    REDIST_HANDLE_GRID,
+    REDIST_HANDLE_PLAN,
+    REDIST_HANDLE_FFT,
+    REDIST_HANDLE_OPERATOR
+};
 
 /** Notes that `handle` is alive; 0 if memory is out. */
 REDIST_API int redist_handle_add(const void *handle, int kind);

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public plan of a transform. */
-#include "check.h"
-#include "engine.h"
 #include "offload.h"
+#include "plan.h"
 #include "planner/planner.h"
+#include "wavenumbers.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
-
-/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
-struct started {
-    int is_started, has_thread;
-    int direction;
-    void *in, *out;
-    pthread_t thread;
-    struct fftnd__failure failure; /* of the thread */
-};
-
-struct fftnd_plan {
-    struct fftnd__engine engine;
-    struct started started;
-    char *method, *wisdom_file; /* own copies of the user's options */
-};
 
 /* ---------------------------------------------------------------- versions */
 
@@ -156,9 +140,7 @@ static int check_plan(const char *function, const fftnd_plan *plan) {
     return redist_check_comm_in(function, plan->engine.transform.comm);
 }
 
-/* What a transform changes is not for others until it is complete. No communication: the transform may be
- * communicating. */
-static int check_idle(const char *function, const fftnd_plan *plan) {
+int fftnd__check_idle(const char *function, const fftnd_plan *plan) {
     REDIST_TRY(check_plan(function, plan));
     if (plan->started.is_started)
         return redist_fail_in(function, REDIST_ERR_STATE,
@@ -191,40 +173,6 @@ int fftnd_plan_get_method(const fftnd_plan *plan, const char **method) {
     return REDIST_OK;
 }
 
-/* Of element `n` of an axis of the spectral side that is transformed from real to real. */
-static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
-    static const double lowest[] = {
-        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
-        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5,
-        [FFTND_R2HC] = 0, [FFTND_HC2R] = 0, [FFTND_DHT] = 0};
-    int is_negative =
-        (r2r == FFTND_R2HC && n > modes / 2) || (r2r == FFTND_DHT && n >= (modes + 1) / 2);
-    return lowest[r2r] + (double)(is_negative ? n - modes : n);
-}
-
-/* The mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
-static redist_index long_mode(const struct fftnd__transform *transform, redist_index place) {
-    const struct fftnd__chain *chain = &transform->chain;
-    const int *memory = transform->memory[FFTND_SPECTRAL];
-    redist_index columns = chain->points[memory[1]], mode[2];
-    mode[memory[0]] = place / columns;
-    mode[memory[1]] = place % columns;
-    return mode[0] + chain->points[0] * mode[1];
-}
-
-static double wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
-    const struct fftnd__chain *chain = &transform->chain;
-    redist_index modes = chain->modes[axis];
-    if (chain->twiddles) {
-        modes = chain->points[0] * chain->points[1];
-        n = long_mode(transform, n);
-    }
-    if (fftnd__is_r2r(transform, axis))
-        return wavenumber_r2r(transform->r2r[REDIST_FORWARD][axis], n, modes);
-    int is_negative = chain->axes[axis] == FFTND_AXIS_COMPLEX && n >= (modes + 1) / 2;
-    return (double)(is_negative ? n - modes : n);
-}
-
 /* The library's number of a user's axis. */
 static int own_axis(const struct fftnd__transform *transform, int axis) {
     int own = 0;
@@ -239,9 +187,8 @@ struct part {
     ptrdiff_t stride;
 };
 
-static struct part part_of(const struct fftnd_plan *plan, enum fftnd_side side, int axis) {
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
+static struct part part_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           enum fftnd_side side, int axis) {
     const struct fftnd__alignment *alignment = &step->alignment;
     const int *memory = transform->memory[side];
     int own = transform->chain.twiddles ? memory[0] : own_axis(transform, axis);
@@ -261,14 +208,33 @@ int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double k[]) {
     int ndims = transform->user_ndims;
     if (axis < 0 || axis >= ndims)
         return redist_fail(REDIST_ERR_AXIS, "axis = %d is not in 0..%d", axis, ndims - 1);
-    const struct part part = part_of(plan, FFTND_SPECTRAL, axis);
+    const struct part part =
+        part_of(transform, fftnd__engine_input(&plan->engine, 1), FFTND_SPECTRAL, axis);
     if (k == NULL && part.count > 0)
         return redist_fail(REDIST_ERR_NULL,
                            "k = NULL, but this rank has %lld elements along axis %d",
                            (long long)part.count, axis);
     for (redist_index i = 0; i < part.count; i++)
-        k[i] = wavenumber(transform, own_axis(transform, axis), part.start + i);
+        k[i] = fftnd__wavenumber(transform, own_axis(transform, axis), part.start + i);
     return REDIST_OK;
+}
+
+fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
+                              const struct fftnd__step *array, enum fftnd_side side, size_t bytes) {
+    const struct fftnd__batch *batch = &transform->batch;
+    fftnd_layout own = {.ndims = transform->user_ndims};
+    for (int axis = 0; axis < own.ndims; axis++) {
+        const struct part part = part_of(transform, array, side, axis);
+        own.sizes[axis] = part.size;
+        own.start[axis] = part.start;
+        own.count[axis] = part.count;
+        own.stride[axis] = part.stride;
+    }
+    own.batch_stride =
+        batch->axis >= 0 ? array->local.stride[batch->axis] : (ptrdiff_t)array->local.elements;
+    own.element_bytes = fftnd__element_bytes(transform, array->real);
+    own.bytes = bytes;
+    return own;
 }
 
 int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout *layout) {
@@ -276,26 +242,14 @@ int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side, fftnd_layout
     if (side != FFTND_PHYSICAL && side != FFTND_SPECTRAL)
         return redist_fail(REDIST_ERR_ARGUMENT, "side = %d is neither physical nor spectral",
                            (int)side);
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    const struct fftnd__step *step = fftnd__engine_input(&plan->engine, (int)side);
-    const struct fftnd__batch *batch = &transform->batch;
-    fftnd_layout own = {.ndims = transform->user_ndims};
-    for (int axis = 0; axis < own.ndims; axis++) {
-        const struct part part = part_of(plan, side, axis);
-        own.sizes[axis] = part.size;
-        own.start[axis] = part.start;
-        own.count[axis] = part.count;
-        own.stride[axis] = part.stride;
-    }
-    own.batch_stride =
-        batch->axis >= 0 ? step->local.stride[batch->axis] : (ptrdiff_t)step->local.elements;
-    own.element_bytes = fftnd__element_bytes(transform, step->real);
-    own.bytes = fftnd__engine_bytes(&plan->engine, (int)side);
+    const struct fftnd__step *array = fftnd__engine_input(&plan->engine, (int)side);
+    fftnd_layout own = fftnd__layout_of(&plan->engine.transform, array, side,
+                                        fftnd__engine_bytes(&plan->engine, (int)side));
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
 int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
-    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
     const struct fftnd__configuration *configuration = &plan->engine.transform.configuration;
     fftnd_plan_info own = {.nexchanges = fftnd__engine_exchanges(&plan->engine),
                            .method = plan->engine.method,
@@ -329,7 +283,7 @@ int fftnd_plan_get_info(const fftnd_plan *plan, fftnd_plan_info *info) {
 }
 
 int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases) {
-    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
     fftnd_phases own;
     fftnd__engine_phases(&plan->engine, &own);
     return redist_struct_write(__func__, "phases", &own, sizeof own, phases);
@@ -360,7 +314,7 @@ static int check_workspace(const fftnd_plan *plan, const void *workspace, size_t
 }
 
 int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes) {
-    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
     REDIST_TRY(redist_agree(plan->engine.transform.comm, check_workspace(plan, workspace, bytes)));
     return fftnd__engine_set_workspace(&plan->engine, workspace);
 }
@@ -377,9 +331,7 @@ static int check_mapped(const char *function, const struct fftnd__transform *tra
                           array->name, array->data);
 }
 
-/* Whether the arguments are in order on all ranks, and the plan is not broken; what only this rank says may
- * do. With skip_agreement a broken plan takes its peers through their exchanges. */
-static int agree(const struct fftnd__engine *engine, int code) {
+int fftnd__agree_to_run(const struct fftnd__engine *engine, int code) {
     const struct fftnd__transform *transform = &engine->transform;
     int nranks = 1;
     if (transform->options.skip_agreement)
@@ -390,18 +342,9 @@ static int agree(const struct fftnd__engine *engine, int code) {
     return nranks == 1 ? code : redist_agree(transform->comm, code);
 }
 
-/* Of this rank alone. */
-static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
-                           const void *in, const void *out) {
-    static const char *const names[2] = {"physical", "spectral"};
-    const struct fftnd__transform *transform = &plan->engine.transform;
-    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
-                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
-                              direction);
-    const struct fftnd__array arrays[2] = {
-        {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
-        {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
+int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
+                           const struct fftnd__array arrays[2]) {
+    const struct fftnd__transform *transform = &engine->transform;
     /* a driver may fail on this rank alone */
     int checks = transform->library->check != NULL && !transform->options.skip_agreement;
     REDIST_TRY(fftnd__check_arrays(function, arrays, transform->options.in_place));
@@ -411,15 +354,30 @@ static int check_arguments(const char *function, const fftnd_plan *plan, int dir
                                                  fftnd__element_bytes(transform, 0)));
     for (int i = 0; i < 2; i++)
         REDIST_TRY(check_mapped(function, transform, &arrays[i]));
-    if (!plan->engine.has_workspace)
+    if (!engine->has_workspace)
         return redist_fail_in(function, REDIST_ERR_STATE,
                               "the plan has no work space: call fftnd_plan_set_workspace");
     return REDIST_OK;
 }
 
+/* Of this rank alone. */
+static int check_arguments(const char *function, const fftnd_plan *plan, int direction,
+                           const void *in, const void *out) {
+    static const char *const names[2] = {"physical", "spectral"};
+    if (direction != REDIST_FORWARD && direction != REDIST_BACKWARD)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT,
+                              "direction = %d is neither REDIST_FORWARD nor REDIST_BACKWARD",
+                              direction);
+    const struct fftnd__array arrays[2] = {
+        {names[direction], in, fftnd__engine_bytes(&plan->engine, direction)},
+        {names[!direction], out, fftnd__engine_bytes(&plan->engine, !direction)}};
+    return fftnd__check_execution(function, &plan->engine, arrays);
+}
+
 static int execute(const char *function, fftnd_plan *plan, int direction, void *in, void *out) {
-    REDIST_TRY(check_idle(function, plan));
-    REDIST_TRY(agree(&plan->engine, check_arguments(function, plan, direction, in, out)));
+    REDIST_TRY(fftnd__check_idle(function, plan));
+    REDIST_TRY(
+        fftnd__agree_to_run(&plan->engine, check_arguments(function, plan, direction, in, out)));
     return fftnd__engine_run(&plan->engine, direction, in, out);
 }
 
@@ -432,7 +390,7 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
 }
 
 int fftnd_plan_query(fftnd_plan *plan) {
-    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
     return fftnd__engine_query(&plan->engine);
 }
 
@@ -440,7 +398,7 @@ int fftnd_plan_query(fftnd_plan *plan) {
 
 static void *run_in_thread(void *data) {
     fftnd_plan *plan = data;
-    struct started *started = &plan->started;
+    struct fftnd__started *started = &plan->started;
     fftnd__failure_note(&started->failure, fftnd__engine_run(&plan->engine, started->direction,
                                                              started->in, started->out));
     return NULL;
@@ -455,18 +413,19 @@ static int may_overlap(const struct fftnd__transform *transform) {
 }
 
 int fftnd_start(fftnd_plan *plan, int direction, void *input, void *output) {
-    REDIST_TRY(check_idle(__func__, plan));
-    REDIST_TRY(agree(&plan->engine, check_arguments(__func__, plan, direction, input, output)));
-    struct started *started = &plan->started;
-    *started =
-        (struct started){.is_started = 1, .direction = direction, .in = input, .out = output};
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
+    REDIST_TRY(fftnd__agree_to_run(&plan->engine,
+                                   check_arguments(__func__, plan, direction, input, output)));
+    struct fftnd__started *started = &plan->started;
+    *started = (struct fftnd__started){
+        .is_started = 1, .direction = direction, .in = input, .out = output};
     started->has_thread = may_overlap(&plan->engine.transform) &&
                           pthread_create(&started->thread, NULL, run_in_thread, plan) == 0;
     return REDIST_OK;
 }
 
 static int complete(fftnd_plan *plan) {
-    struct started *started = &plan->started;
+    struct fftnd__started *started = &plan->started;
     started->is_started = 0;
     if (!started->has_thread)
         return fftnd__engine_run(&plan->engine, started->direction, started->in, started->out);
@@ -484,7 +443,7 @@ int fftnd_wait(fftnd_plan *plan) {
 /* ---------------------------------------------------------------- transfers, and the end */
 
 int fftnd_plan_transfer(fftnd_plan *plan, int direction, void *input, void *output) {
-    REDIST_TRY(check_idle(__func__, plan));
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
     if (plan->engine.transform.offload == NULL) /* on all ranks */
         return redist_fail(REDIST_ERR_STATE, "plan has no tiles on a device");
     plan->engine.transform.offload->bare = 1;

@@ -212,6 +212,11 @@ static void free_programs(struct fftnd__engine *engine) {
     engine->is_planned = 0;
 }
 
+/* An operator is applied in one direction. */
+static int has_direction(const struct fftnd__engine *engine, int direction) {
+    return engine->transform.applied == NULL || direction == engine->applies;
+}
+
 /* Once; after a failure nothing is planned. Collective. */
 static int plan_once(struct fftnd__engine *engine) {
     if (engine->is_planned)
@@ -230,7 +235,9 @@ static int build_stepwise(struct fftnd__engine *engine) {
         return REDIST_OK;
     free_programs(engine);
     for (int direction = 0; direction < 2 && code == REDIST_OK; direction++)
-        code = fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
+        if (has_direction(engine, direction))
+            code =
+                fftnd__build_stepwise(&engine->programs[direction], &engine->transform, direction);
     REDIST_TRY(redist_agree(engine->transform.comm, code));
     engine->built = FFTND__STEPWISE;
     return REDIST_OK;
@@ -242,8 +249,9 @@ static int build_fused(struct fftnd__engine *engine) {
         return plan_once(engine);
     free_programs(engine);
     for (int direction = 0; direction < 2 && engine->may_fuse; direction++)
-        REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform, direction,
-                                      &engine->may_fuse));
+        if (has_direction(engine, direction))
+            REDIST_TRY(fftnd__build_fused(&engine->programs[direction], &engine->transform,
+                                          direction, &engine->may_fuse));
     engine->built = engine->may_fuse ? FFTND__FUSED : FFTND__NOT_BUILT;
     return engine->may_fuse ? plan_once(engine) : REDIST_OK;
 }
@@ -403,6 +411,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
     memcpy(transform->user_axis, request->user_axis, sizeof transform->user_axis);
     memcpy(transform->memory, request->memory, sizeof transform->memory);
     memcpy(transform->padding, request->padding, sizeof transform->padding);
+    transform->fields[0] = transform->fields[1] = 1;
     set_r2r(transform, request);
     set_scale(engine, request);
     find_method(engine);
@@ -423,10 +432,42 @@ int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     return code;
 }
 
+/* The side that is not stored lies as the steps leave it. */
+static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) {
+    memcpy(transform->memory[side], transform->memory[FFTND_PHYSICAL], sizeof transform->memory[0]);
+    memset(transform->padding[side], 0, sizeof transform->padding[0]);
+    transform->chain.moves[side] = 0;
+}
+
+int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+                        const struct fftnd__operator *op, int direction) {
+    struct fftnd__transform *transform = &engine->transform;
+    *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
+    transform->applied = op;
+    transform->fields[0] = op->inputs;
+    transform->fields[1] = op->outputs;
+    if (transform->batch.axis < 0 && (op->inputs > 1 || op->outputs > 1)) {
+        int is_first = transform->options.batch_position == FFTND_BATCH_FIRST;
+        transform->batch.axis = is_first ? 0 : transform->chain.ndims;
+        transform->batch.shift = is_first;
+    }
+    drop_side(transform, (enum fftnd_side) !direction);
+    transform->options.user_workspace = 0;
+    transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
+    transform->configuration.transposed = transform->configuration.before_exchange = 0;
+    transform->configuration.segments = transform->configuration.partitions = 1;
+    engine->scales[direction] = 1;
+    find_method(engine);
+    REDIST_TRY(build_programs(engine));
+    return take_workspace(engine);
+}
+
 void fftnd__engine_destroy(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
     free_programs(engine);
     free_work(engine);
+    if (transform->applied != NULL) /* the rest is the plan's */
+        return;
     if (transform->space != NULL)
         transform->space->event_destroy(transform->event);
     fftnd__pool_free(transform->pool);
@@ -441,11 +482,22 @@ const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine
     return &engine->programs[direction].steps[0];
 }
 
+const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction) {
+    const struct fftnd__program *program = &engine->programs[direction];
+    return &program->steps[program->nsteps];
+}
+
 /* Arrays that serve as work space have room for every step. */
-size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
+size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
+                                 const struct fftnd__step *array) {
     const fftnd_options *options = &engine->transform.options;
-    return options->in_place || options->overwrite_input ? engine->largest_bytes
-                                                         : step_bytes_at(engine, direction, 0);
+    return options->in_place || options->overwrite_input
+               ? engine->largest_bytes
+               : fftnd__step_bytes(&engine->transform, array);
+}
+
+size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction) {
+    return fftnd__engine_array_bytes(engine, fftnd__engine_input(engine, direction));
 }
 
 int fftnd__engine_exchanges(const struct fftnd__engine *engine) {

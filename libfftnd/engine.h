@@ -13,6 +13,7 @@ struct fftnd__engine {
     struct fftnd__transform transform;
     struct fftnd__program programs[2]; /* forward, backward */
     long double scales[2];             /* the factors of their results */
+    int applies; /* with an operator: the first direction, the only one that has a program */
     enum fftnd__built built;
     int is_planned;                /* the passes of both programs are */
     int may_fuse;                  /* fused programs suit the shapes */
@@ -35,12 +36,22 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
                          const struct fftnd__configuration *configuration);
 void fftnd__engine_destroy(struct fftnd__engine *engine);
 
+/* Makes one of a plan's that applies an operator after transforms in a direction, and transforms back. It shares what
+ * the plan's has, which outlives it. The same. */
+int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
+                        const struct fftnd__operator *op, int direction);
+
 /* Plans the exchanges with the user's work space. Collective. */
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace);
 
 /* The array that a direction begins with, and what the user allocates for it. */
 const struct fftnd__step *fftnd__engine_input(const struct fftnd__engine *engine, int direction);
 size_t fftnd__engine_bytes(const struct fftnd__engine *engine, int direction);
+
+/* The array that it ends with; what the user allocates for one of these. */
+const struct fftnd__step *fftnd__engine_output(const struct fftnd__engine *engine, int direction);
+size_t fftnd__engine_array_bytes(const struct fftnd__engine *engine,
+                                 const struct fftnd__step *array);
 
 /* Bytes of work space. */
 size_t fftnd__engine_work(const struct fftnd__engine *engine);

@@ -157,11 +157,10 @@ int fftnd__build_stepwise(struct fftnd__program *program, const struct fftnd__tr
 /* ---------------------------------------------------------------- tiles */
 
 /* Tiles as they would be if nothing were known of the exchanges. */
-static void cut_freely(const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
+static void cut_freely(const struct fftnd__transform *transform, const struct fftnd__step *step,
                        struct fftnd__partition *partition) {
     const struct fftnd__cut cut = {.bytes = transform->configuration.tile_bytes};
-    fftnd__cut_tiles(partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(partition, transform, step, &cut);
 }
 
 static int suits_tiles(const struct fftnd__program *program,
@@ -171,7 +170,7 @@ static int suits_tiles(const struct fftnd__program *program,
         const struct fftnd__step *step = &program->steps[i];
         if (is_exchange(step) || step->local.elements == 0)
             continue;
-        cut_freely(program, transform, step, &partition);
+        cut_freely(transform, step, &partition);
         if (fftnd__run_bytes(&partition, partition.after, partition.after, partition.after,
                              fftnd__element_bytes(transform, step->real)) < SHORTEST_RUN)
             return 0;
@@ -180,18 +179,17 @@ static int suits_tiles(const struct fftnd__program *program,
 }
 
 /* Lengths of runs when an exchange is pushed and when it is pulled. */
-static void compare_runs(const struct fftnd__program *program,
-                         const struct fftnd__transform *transform, const struct fftnd__step *step,
+static void compare_runs(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          long long *pushed, long long *pulled) {
     const redist_index *source = step[-1].local.extent, *destination = step->local.extent;
     size_t item = fftnd__element_bytes(transform, step->real);
     redist_index part[REDIST_MAX_NDIMS];
     struct fftnd__partition partition;
-    cut_freely(program, transform, step - 1, &partition);
+    cut_freely(transform, step - 1, &partition);
     memcpy(part, destination, sizeof part);
     part[step->axis_destination] = source[step->axis_destination];
     *pushed = fftnd__run_bytes(&partition, partition.after, part, destination, item);
-    cut_freely(program, transform, step + 1, &partition);
+    cut_freely(transform, step + 1, &partition);
     memcpy(part, source, sizeof part);
     part[step->axis_source] = destination[step->axis_source];
     *pulled = fftnd__run_bytes(&partition, partition.before, part, source, item);
@@ -209,7 +207,7 @@ static int fuse_exchanges(struct fftnd__program *program,
         long long runs[2];
         if (!is_exchange(step) || !is_serial(program, i - 1) || !is_serial(program, i + 1))
             continue;
-        compare_runs(program, transform, step, &runs[0], &runs[1]);
+        compare_runs(transform, step, &runs[0], &runs[1]);
         REDIST_TRY(reduce(transform, 2, runs, MPI_SUM));
         step->fused_with = runs[0] >= runs[1] ? FFTND__PUSHED : FFTND__PULLED;
     }

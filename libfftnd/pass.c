@@ -35,25 +35,30 @@ static size_t most_bytes(const struct fftnd__transform *transform, const struct 
 }
 
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step, int direction, const struct fftnd__cut *cut) {
+                      const struct fftnd__step *step, const struct fftnd__cut *cut) {
     const struct fftnd__step *before = step - 1;
-    size_t item = fftnd__element_bytes(transform, step->real && before->real), smallest = item;
+    int is_real = step->real && before->real && !step->applies;
+    size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__truncation truncation;
     *partition = (struct fftnd__partition){.ndims = step->local.ndims};
     for (int i = 0; i < partition->ndims; i++) {
-        partition->whole[i] =
-            i != transform->batch.axis && fftnd__is_transformed(step, i - transform->batch.shift);
+        partition->whole[i] = i == transform->batch.axis
+                                  ? step->applies
+                                  : fftnd__is_transformed(step, i - transform->batch.shift);
         partition->before[i] = fftnd__count_of(transform, before, i);
         partition->after[i] = fftnd__count_of(transform, step, i);
     }
     fftnd__truncation_of(&truncation, transform, step);
-    truncation.n = direction == REDIST_FORWARD ? truncation.n : 0; /* else on the other side */
+    if (step->direction == REDIST_BACKWARD && !step->applies)
+        truncation.n = 0; /* it is on the other side */
     fftnd__widen(&truncation, partition->ndims, partition->after, wide);
+    if (step->applies && step->fields != before->fields) /* all of them are there at once */
+        smallest += smallest * (size_t)before->fields / (size_t)step->fields;
     for (int i = 0; i < partition->ndims; i++)
         if (partition->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (cut->local_load && cut->local_store && !step->twiddles)
+    if (cut->local_load && cut->local_store && !step->twiddles && !step->applies)
         fftnd__merge_axes(partition, before->local.stride, step->local.stride);
     fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
 }
@@ -112,7 +117,7 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
                      const struct fftnd__step *step) {
     struct fftnd__partition partition;
     const struct fftnd__cut cut = cut_of(program, transform, step);
-    fftnd__cut_tiles(&partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&partition, transform, step, &cut);
     return partition.n < fftnd__pool_size(transform->pool);
 }
 
@@ -151,21 +156,23 @@ int fftnd__needs_scratch(const struct fftnd__program *program,
     return 0;
 }
 
-static void set_sides(struct fftnd__pass *pass, const struct fftnd__program *program,
-                      const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    struct fftnd__side *spectral = program->direction == REDIST_FORWARD ? &pass->out : &pass->in;
+static void set_sides(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step) {
+    int forward = step->direction == REDIST_FORWARD;
     pass->in.item = fftnd__element_bytes(transform, step[-1].real);
     pass->out.item = fftnd__element_bytes(transform, step->real);
-    fftnd__truncation_of(&spectral->truncation, transform, step);
+    if (!forward)
+        fftnd__truncation_of(&pass->in.truncation, transform, step);
+    if (forward != step->applies)
+        fftnd__truncation_of(&pass->out.truncation, transform, step);
 }
 
 static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
-                                               const struct fftnd__program *program,
                                                const struct fftnd__transform *transform,
                                                const struct fftnd__step *step) {
     return (struct fftnd__kernel_problem){.transform = transform,
                                           .step = step,
-                                          .direction = program->direction,
+                                          .direction = step->direction,
                                           .partition = &pass->partition,
                                           .in = &pass->in,
                                           .out = &pass->out,
@@ -200,11 +207,11 @@ static int create_events(struct fftnd__pass *pass, const redist__space *space) {
     return REDIST_OK;
 }
 
-static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       enum setting setting, void *const scratch[2]) {
+static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, enum setting setting,
+                       void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     set_extents(&pass->partition, transform, step);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
@@ -245,13 +252,12 @@ static void cut_chunks(struct fftnd__partition *partition, const struct fftnd__t
 }
 
 /* The physical side is where it is in the array, the spectral one in scratch memory. */
-static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       void *const scratch[2]) {
-    int forward = program->direction == REDIST_FORWARD, ndims = step->local.ndims;
+static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, void *const scratch[2]) {
+    int forward = step->direction == REDIST_FORWARD, ndims = step->local.ndims;
     struct fftnd__side *physical = forward ? &pass->in : &pass->out,
                        *spectral = forward ? &pass->out : &pass->in;
-    const struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
     set_extents(&pass->partition, transform, step);
@@ -288,26 +294,46 @@ static char *align(char *memory) {
     return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
 }
 
+static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
+    size_t total = share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
+    pass->share = share;
+    pass->memory = redist_calloc(total, 1);
+    return pass->memory != NULL ? REDIST_OK
+                                : redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
+                                                 "no memory for tiles of %zu bytes", total);
+}
+
+/* The sides are laid out; what the step reads may be ruined in memory of its own. */
+static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
+    const struct fftnd__applied_problem problem = {transform, step, &pass->partition, &pass->in,
+                                                   &pass->out};
+    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
+    REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
+    char *memory = align(pass->memory);
+    pass->in.memory = memory + pass->applied->places.in;
+    pass->out.memory = memory + pass->applied->places.out;
+    return fftnd__applied_plan(pass->applied, &problem, memory);
+}
+
 static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
                       const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     const struct fftnd__cut cut = cut_of(program, transform, step);
     int changes = step[-1].real != step->real;
-    int ruins_source = (changes || step->twiddles) && program->direction == REDIST_BACKWARD;
+    int ruins_source =
+        (changes || step->twiddles || step->applies) && step->direction == REDIST_BACKWARD;
     struct fftnd__piece first;
-    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     fftnd__find_piece(&pass->partition, 0, &first);
     lay_out_side(&pass->in, transform, step - 1, first.before, cut.local_load && !ruins_source);
     lay_out_side(&pass->out, transform, step, first.after,
-                 cut.local_store && cut.cached_store && !pass->in.in_array);
+                 cut.local_store && cut.cached_store && (step->applies || !pass->in.in_array));
     int apart = changes || pass->in.in_array || pass->out.in_array;
     pass->pool = transform->pool;
-    pass->share = pass->in.bytes + (apart ? pass->out.bytes : 0);
-    size_t total = pass->share * (size_t)fftnd__pool_size(pass->pool) + ALIGNMENT;
-    pass->memory = redist_calloc(total, 1);
-    if (pass->memory == NULL)
-        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for tiles of %zu bytes",
-                              total);
+    if (step->applies)
+        return plan_applied(pass, transform, step);
+    REDIST_TRY(allocate_tiles(pass, pass->in.bytes + (apart ? pass->out.bytes : 0)));
     pass->in.memory = align(pass->memory);
     pass->out.memory = pass->in.memory + (apart ? pass->in.bytes : 0);
     problem.prefetches = pass->in.in_array;
@@ -378,11 +404,10 @@ static int set_memory(struct fftnd__pass *pass, size_t needed) {
 }
 
 /* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
-static int try_tiles(struct fftnd__pass *pass, const struct fftnd__program *program,
-                     const struct fftnd__transform *transform, const struct fftnd__step *step,
-                     size_t *needed) {
+static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                     const struct fftnd__step *step, size_t *needed) {
     struct fftnd__offload *offload = pass->offload;
-    struct fftnd__kernel_problem problem = problem_of(pass, program, transform, step);
+    struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     problem.library = offload->library;
     problem.stream = offload->streams[FFTND__TRANSFORM];
     lay_out_tiles(pass, transform, step);
@@ -415,13 +440,13 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
     int slots = FFTND__SLOTS;
     pass->offload = transform->offload;
     pass->pool = transform->pool;
-    fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
+    fftnd__cut_tiles(&pass->partition, transform, step, &cut);
     cut.bytes = wanted_bytes(&pass->partition, transform, step);
     for (;;) {
         size_t needed;
         pass->window = slots;
-        fftnd__cut_tiles(&pass->partition, transform, step, program->direction, &cut);
-        REDIST_TRY(try_tiles(pass, program, transform, step, &needed));
+        fftnd__cut_tiles(&pass->partition, transform, step, &cut);
+        REDIST_TRY(try_tiles(pass, transform, step, &needed));
         if (needed <= pass->offload->limit)
             return REDIST_OK;
         if (!fftnd__is_smallest(&pass->partition))
@@ -442,16 +467,16 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     if (pass == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of a plan");
     pass->window = 1;
-    set_sides(pass, program, transform, step);
+    set_sides(pass, transform, step);
     switch (setting) {
     case TILES:
         return plan_tiles(pass, program, transform, step);
     case CHUNKS:
-        return plan_chunks(pass, program, transform, step, scratch);
+        return plan_chunks(pass, transform, step, scratch);
     case DEVICE_TILES:
         return plan_device_tiles(pass, program, transform, step);
     default:
-        return plan_arrays(pass, program, transform, step, setting, scratch);
+        return plan_arrays(pass, transform, step, setting, scratch);
     }
 }
 
@@ -466,6 +491,7 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
 static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
     if (pass->kernel.library != NULL)
         fftnd__kernel_free(&pass->kernel);
+    fftnd__applied_free(pass->applied);
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);

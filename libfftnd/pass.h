@@ -7,12 +7,13 @@
 #ifndef FFTND__PASS_H
 #define FFTND__PASS_H
 
-#include "kernels/kernel.h"
+#include "kernels/applied.h"
 #include "offload.h"
 
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
+    struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
     struct fftnd__side in, out;     /* the same memory when the kernel may run in place */
     struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
@@ -33,7 +34,7 @@ struct fftnd__cut {
 
 /* How a serial step is cut in tiles. Not collective. */
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step, int direction, const struct fftnd__cut *cut);
+                      const struct fftnd__step *step, const struct fftnd__cut *cut);
 
 /* How far each axis of a serial step can be cut in segments, 0 = not at all. */
 void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,

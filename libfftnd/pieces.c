@@ -291,15 +291,25 @@ static int load(struct fftnd__execution *execution, const struct fftnd__piece *p
     return pass_on(pass->offload, slot, FFTND__UPLOAD);
 }
 
+/* The kernel, or that of a step with an operator. */
+static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
+                           int slot, const struct fftnd__block *in,
+                           const struct fftnd__block *out) {
+    const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
+    if (pass->applied == NULL)
+        return fftnd__kernel_run(&pass->kernel, piece->shorter, before, after, in, out);
+    char *memory = pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
+    return fftnd__applied_run(pass->applied, piece, memory, before, after, in, out);
+}
+
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
-                      const struct fftnd__block *in, const struct fftnd__block *out) {
+                      int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__pass *pass = execution->pass;
     const struct fftnd__kernel *kernel = &pass->kernel;
     if (pass->offload != NULL && pass->offload->bare)
         return REDIST_OK;
     long long begin = now();
-    int code = fftnd__kernel_run(kernel, piece->shorter, &pass->in.truncation,
-                                 &pass->out.truncation, in, out);
+    int code = transform_piece(pass, piece, slot, in, out);
     if (code == REDIST_OK && execution->scale != 1.0)
         code = kernel->library->scale(out->memory,
                                       fftnd__span(out->ndims, out->count, out->stride, out->item),
@@ -321,7 +331,7 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
     REDIST_TRY(wait_for_partition(execution, number));
     REDIST_TRY(load(execution, &piece, slot, &in));
-    REDIST_TRY(run_kernel(execution, &piece, &in, &out));
+    REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
     if (pass->events != NULL)
         REDIST_TRY(execution->transform->space->event_record(pass->events[number],
                                                              execution->transform->options.stream));

@@ -16,7 +16,7 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
 
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
-    return axis == transform->batch.axis ? transform->batch.count
+    return axis == transform->batch.axis ? step->fields * transform->batch.count
                                          : step->alignment.count[axis - transform->batch.shift];
 }
 
@@ -27,12 +27,20 @@ void fftnd__byte_strides(const struct fftnd__transform *transform, const struct 
         stride[i] = step->local.stride[i] * item;
 }
 
+/* All fields of an array are one batch. */
+static void lay_out(const struct fftnd__transform *transform, struct fftnd__step *step,
+                    const redist_index padding[]) {
+    struct fftnd__batch batch = transform->batch;
+    batch.count *= step->fields;
+    step->local =
+        fftnd__local_of(&step->alignment, transform->chain.ndims, step->memory, &batch, padding);
+}
+
 static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       const struct fftnd__alignment *alignment, int real) {
     step->alignment = *alignment;
     step->real = real;
-    step->local =
-        fftnd__local_of(alignment, transform->chain.ndims, step->memory, &transform->batch, NULL);
+    lay_out(transform, step, NULL);
 }
 
 static int has_halved(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
@@ -52,8 +60,7 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
         redist_index *own = &padding[chain->halved];
         *own = *own < least ? least : *own;
     }
-    step->local =
-        fftnd__local_of(&step->alignment, chain->ndims, step->memory, &transform->batch, padding);
+    lay_out(transform, step, padding);
 }
 
 /* ---------------------------------------------------------------- listing steps */
@@ -61,6 +68,8 @@ static void pad_array(const struct fftnd__transform *transform, struct fftnd__st
 static struct fftnd__step *add_step(struct fftnd__program *program, enum fftnd__step_type type) {
     struct fftnd__step *step = &program->steps[++program->nsteps];
     step->type = type;
+    step->direction = program->direction;
+    step->fields = step[-1].fields;
     memcpy(step->memory, step[-1].memory, sizeof step->memory);
     return step;
 }
@@ -176,11 +185,12 @@ static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__sta
 /* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
  * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
-                       int halved_apart, int bounds[]) {
+                       int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
     const struct fftnd__configuration *configuration = &transform->configuration;
     int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
-    size_t row = least_row(transform, in_caches), group = configuration->group_bytes;
+    size_t row = least_row(transform, in_caches);
+    size_t group = configuration->group_bytes / (size_t)fields;
     size_t tile =
         in_caches && configuration->tile_bytes < group ? configuration->tile_bytes : group;
     size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1
@@ -214,29 +224,65 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
     return 0;
 }
 
+/* A transform, the operator and the transform back: the array's alignment stays as it was. */
+static void add_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
+                        const struct fftnd__stage *stage, int first, int last) {
+    int keeps = transform->fields[0] == transform->fields[1];
+    struct fftnd__step *step =
+        add_step(program, keeps ? FFTND__KEEPS_LAYOUT : FFTND__CHANGES_LAYOUT);
+    step->naxes = last - first;
+    memcpy(step->axes, stage->axes + first, (size_t)step->naxes * sizeof *step->axes);
+    step->applies = 1;
+    step->fields = transform->fields[1];
+    set_array(transform, step, &step[-1].alignment, step[-1].real);
+}
+
+/* The operator's step is the last one there, and the first one back. */
+static void end_applied(struct fftnd__program *program, const struct fftnd__transform *transform,
+                        const int memory[], enum fftnd__split split) {
+    struct fftnd__step *step = &program->steps[program->nsteps];
+    if (memory != NULL && memcmp(memory, step->memory, sizeof step->memory) != 0) {
+        memcpy(step->memory, memory, sizeof step->memory);
+        step->type = FFTND__CHANGES_LAYOUT;
+        set_array(transform, step, &step[-1].alignment, step->real);
+    }
+    if (split == FFTND__WITH_COPY)
+        add_copy(program, transform, step->memory);
+}
+
+/* A part of a program: all of it, or one side of its operator. */
+enum leg { ALONE, THERE, BACK };
+
 static void add_stage(struct fftnd__program *program, const struct fftnd__transform *transform,
                       const struct fftnd__stage *stage, int is_first, int is_last,
-                      enum fftnd__split split) {
-    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS],
-        halved = has_halved(&transform->chain, stage);
+                      enum fftnd__split split, enum leg leg) {
+    int bounds[REDIST_MAX_NDIMS + 1], memory[REDIST_MAX_NDIMS];
+    int halved = has_halved(&transform->chain, stage);
     int backward = program->direction == REDIST_BACKWARD;
+    int begins = leg == BACK && is_first, ends = leg == THERE && is_last;
     int truncated = is_truncated(&transform->chain, stage->naxes, stage->axes);
     int otherwise =
         lies_otherwise(transform, FFTND_PHYSICAL) || lies_otherwise(transform, FFTND_SPECTRAL);
     int copies = (halved || truncated || otherwise) && split == FFTND__WITH_COPY;
     int apart = halved && split > FFTND__COPY_FIRST;
-    int n = find_groups(transform, stage, apart, bounds);
+    int fields = begins || ends ? transform->fields[0] + transform->fields[1] : 1;
+    int n = find_groups(transform, stage, apart, fields, bounds);
     const int *before = program->steps[program->nsteps].memory;
     memcpy(memory, before, sizeof memory);
     turn_memory(program, transform, stage, is_first, is_last, memory);
-    if (backward && (copies || (halved && split == FFTND__COPY_FIRST)))
+    if (backward && !begins && (copies || (halved && split == FFTND__COPY_FIRST)))
         add_copy(program, transform, before);
     for (int i = 0; i < n; i++) {
         int group = backward ? n - 1 - i : i;
-        add_serial(program, transform, stage, bounds[group + 1], bounds[group],
-                   i == n - 1 ? memory : NULL);
+        const int *after = i == n - 1 ? memory : NULL;
+        if (begins && i == 0)
+            end_applied(program, transform, after, split);
+        else if (ends && i == n - 1)
+            add_applied(program, transform, stage, bounds[group + 1], bounds[group]);
+        else
+            add_serial(program, transform, stage, bounds[group + 1], bounds[group], after);
     }
-    if (copies && !backward)
+    if (copies && !backward && !ends)
         add_copy(program, transform, memory);
 }
 
@@ -265,14 +311,6 @@ static void add_move(struct fftnd__program *program, const struct fftnd__transfo
               : side == FFTND_PHYSICAL ? &chain->stages[0].physical
                                        : &last->spectral,
               step[-1].real);
-}
-
-static enum fftnd_side from_side(const struct fftnd__program *program) {
-    return program->direction == REDIST_FORWARD ? FFTND_PHYSICAL : FFTND_SPECTRAL;
-}
-
-static enum fftnd_side to_side(const struct fftnd__program *program) {
-    return program->direction == REDIST_FORWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
 }
 
 /* The last stage in which each axis is whole, where all its modes are kept and it is not the halved one,
@@ -331,20 +369,23 @@ static void list_stages(const struct fftnd__transform *transform, int backward,
                                                                          : chain->stages[i];
 }
 
+/* The operator's stage ends the way there, and begins that back. */
 static void add_stages(struct fftnd__program *program, const struct fftnd__transform *transform,
-                       enum fftnd__split split) {
+                       enum fftnd__split split, enum leg leg) {
     const struct fftnd__chain *chain = &transform->chain;
-    int backward = program->direction == REDIST_BACKWARD;
+    int backward = program->direction == REDIST_BACKWARD, step = backward ? -1 : 1;
     struct fftnd__stage stages[REDIST_MAX_NDIMS + 1];
     list_stages(transform, backward, stages);
     const struct used used = find_used(stages, chain->nstages, backward);
-    for (int i = 0; i < chain->nstages; i++) {
-        int stage = backward ? chain->nstages - 1 - i : i, late = backward ? stage + 1 : stage;
-        if (i > 0)
+    int first = leg == BACK ? used.begin : backward ? chain->nstages - 1 : 0;
+    int last = leg == THERE ? used.end : backward ? 0 : chain->nstages - 1;
+    for (int stage = first; stage != last + step; stage += step) {
+        int late = backward ? stage + 1 : stage;
+        if (stage != first)
             add_exchange(program, transform, &chain->stages[late - 1], &chain->stages[late]);
         if (stages[stage].naxes > 0)
             add_stage(program, transform, &stages[stage], stage == used.begin, stage == used.end,
-                      split);
+                      split, leg);
     }
     if (used.n == 0)
         add_copy(program, transform, transform->memory[!backward]);
@@ -352,11 +393,12 @@ static void add_stages(struct fftnd__program *program, const struct fftnd__trans
 
 /* Arrays of which one is padded, or lies in another order, do not take the place of each other; but lines of
  * tiles may, where all of them have the same bytes. */
-static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform) {
+static void find_types(struct fftnd__program *program, const struct fftnd__transform *transform,
+                       enum fftnd_side from, enum fftnd_side to) {
     for (int i = 1; i <= program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        int outside = (i == 1 && lies_otherwise(transform, from_side(program))) ||
-                      (i == program->nsteps && lies_otherwise(transform, to_side(program)));
+        int outside = (i == 1 && lies_otherwise(transform, from)) ||
+                      (i == program->nsteps && lies_otherwise(transform, to));
         if (step->type == FFTND__KEEPS_LAYOUT && outside)
             step->type = FFTND__CHANGES_LAYOUT;
         if (step->type == FFTND__CHANGES_LAYOUT && step->real != step[-1].real &&
@@ -369,17 +411,24 @@ static void find_types(struct fftnd__program *program, const struct fftnd__trans
 static void list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                        enum fftnd__split split) {
     const struct fftnd__chain *chain = &transform->chain;
-    enum fftnd_side from = from_side(program), to = to_side(program);
+    enum fftnd_side from = (enum fftnd_side)program->direction;
+    enum fftnd_side to = transform->applied != NULL ? from : (enum fftnd_side) !from;
+    program->steps[0].fields = transform->fields[0];
     memcpy(program->steps[0].memory, transform->memory[from], sizeof transform->memory[0]);
     set_array(transform, &program->steps[0], &chain->ends[from], chain->real[from]);
     pad_array(transform, &program->steps[0], from);
     add_move(program, transform, from);
-    add_stages(program, transform, split);
+    add_stages(program, transform, split, transform->applied != NULL ? THERE : ALONE);
+    if (transform->applied != NULL) {
+        program->direction = !program->direction;
+        add_stages(program, transform, split, BACK);
+    }
     add_move(program, transform, to);
     if (chain->moves[to] && transform->options.asynchronous)
         add_copy(program, transform, program->steps[program->nsteps].memory);
+    program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);
-    find_types(program, transform);
+    find_types(program, transform, from, to);
 }
 
 static int check_bytes(const struct fftnd__program *program) {

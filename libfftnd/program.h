@@ -10,6 +10,7 @@
 #include "thread_pool.h"
 
 struct fftnd__offload;
+struct fftnd__operator;
 struct fftnd__pass;
 
 enum fftnd__buffer {
@@ -38,6 +39,8 @@ enum fftnd__fused_with {
 /* A step, and the array after it. */
 struct fftnd__step {
     enum fftnd__step_type type;
+    int direction; /* of its transform */
+    int fields;    /* of the array, each a batch */
     struct fftnd__alignment alignment;
     int memory[REDIST_MAX_NDIMS]; /* transform axes from the slowest in memory to the fastest */
     int real;                     /* the elements of the array are real */
@@ -55,17 +58,18 @@ struct fftnd__step {
     /* A serial transform. */
     int naxes; /* 0 = copy */
     int axes[REDIST_MAX_NDIMS];
-    int ruins_source;         /* the library cannot keep the source as it is */
-    int truncates;            /* of some axes fewer modes are retained than there are points */
-    int twiddles;             /* of one long axis, of which this transforms the first half */
-    int cut;                  /* after an exchange by partitions: the array axis that these cut */
+    int ruins_source; /* the library cannot keep the source as it is */
+    int truncates;    /* of some axes fewer modes are retained than there are points */
+    int twiddles;     /* of one long axis, of which this transforms the first half */
+    int applies;      /* and an operator after the transform, and the transform back after that */
+    int cut;          /* after an exchange by partitions: the array axis that these cut */
     struct fftnd__pass *pass; /* NULL before it is planned, or if this rank has nothing to do */
 };
 
-enum { FFTND__MOST_STEPS = 64 };
+enum { FFTND__MOST_STEPS = 128 };
 
 struct fftnd__program {
-    int direction;
+    int direction; /* with an operator the first one */
     int fused; /* in tiles that go from transform to exchange and back without an array between */
     int transposed; /* each transform puts the lines of the next one side by side in memory */
     int nsteps;
@@ -83,9 +87,11 @@ struct fftnd__transform {
     MPI_Comm comm;
     struct fftnd__chain chain;
     struct fftnd__batch batch;
-    int user_ndims;                  /* fewer than the library's if one axis is long */
-    int user_axis[REDIST_MAX_NDIMS]; /* the user's number of each axis */
-    int memory[2][REDIST_MAX_NDIMS]; /* of each side: its axes from the slowest in memory */
+    const struct fftnd__operator *applied; /* between both directions; NULL = a plan's transforms */
+    int fields[2];                         /* before and after it */
+    int user_ndims;                        /* fewer than the library's if one axis is long */
+    int user_axis[REDIST_MAX_NDIMS];       /* the user's number of each axis */
+    int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
     redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer */
     const struct fftnd__serial *library;
     const redist__space *space;     /* of the arrays */
@@ -113,7 +119,8 @@ enum fftnd__split {
     FFTND__WITH_COPY     /* and a copy between two arrays besides, also where modes are dropped */
 };
 
-/* Lists the steps without saying through which arrays they go. `transposed`: the transforms before an
+/* Lists the steps without saying through which arrays they go; with an operator those of `direction` as far as the
+ * operator, and back. `transposed`: the transforms before an
  * exchange write their own axes as the slowest (backward: the fastest) in memory, so that forward each
  * line of the next ones is contiguous (Egger, chapter 4). Not collective; REDIST_ERR_LIMIT. */
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
@@ -127,7 +134,7 @@ int fftnd__is_transformed(const struct fftnd__step *step, int axis);
 
 /* Whether a serial step changes its piece besides transforming it, which happens in tiles. */
 static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
-    return step->truncates || step->twiddles;
+    return step->truncates || step->twiddles || step->applies;
 }
 
 /* The last serial step: the one that scales. 0 = there is none. */

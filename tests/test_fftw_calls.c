@@ -136,7 +136,7 @@ static double difference(complex_number *a, complex_number *b, ptrdiff_t n, ptrd
         real *x = sort_parts(a, n, howmany, i / 2, i % 2);
         real *y = sort_parts(b, n, howmany, i / 2, i % 2);
         for (ptrdiff_t k = 0; k < n; k++)
-            most = fmax(most, fabs((double)x[k] - (double)y[k]));
+            most = fmax(most, fabs((double)(x[k] - y[k])));
         free(x);
         free(y);
     }
@@ -185,7 +185,7 @@ static void check_scrambled(int n, ptrdiff_t howmany, int sign, int in_place, un
     X(execute)(plans[1]);
     wrong = 0;
     for (size_t i = 0; i < bytes / sizeof(real); i++)
-        wrong = fmax(wrong, fabs((double)in[i / 2][i % 2] / n - (double)mine[i / 2][i % 2]));
+        wrong = fmax(wrong, fabs((double)(in[i / 2][i % 2] / (real)n - mine[i / 2][i % 2])));
     check_all(wrong <= tolerance * n, "there and back is wrong by %g", wrong);
     X(destroy_plan)(serial);
     X(destroy_plan)(plans[0]);

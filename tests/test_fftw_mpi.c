@@ -190,7 +190,7 @@ static double difference(const struct rows *rows, const real *a, const real *b) 
     double most = 0;
     for (ptrdiff_t row = 0; row < rows->count; row++)
         for (ptrdiff_t i = row * rows->length; i < row * rows->length + rows->used; i++) {
-            double d = fabs((double)a[i] - (double)b[i]);
+            double d = fabs((double)(a[i] - b[i]));
             most = d > most || isnan(d) ? d : most;
         }
     return most;

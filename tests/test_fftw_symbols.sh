@@ -3,7 +3,7 @@
 # A library of FFTW's interface exports every function of FFTW's MPI headers, for C and for Fortran, and nothing that is
 # not FFTW's:
 #     test_fftw_symbols.sh LIBRARY PREFIX HEADERS FFTW_LIBRARY...
-# PREFIX is fftw or fftwf, HEADERS FFTW's folder of headers.
+# PREFIX is fftw, fftwf or fftwl, HEADERS FFTW's folder of headers.
 set -eu
 library=$1
 prefix=$2
@@ -19,7 +19,7 @@ names "$@" >"$temporary/fftw"
 {
     grep -oE 'XM\([a-z0-9_]+\)' "$headers/fftw3-mpi.h" | sed -E "s/XM\((.*)\)/${prefix}_mpi_\1/" |
         grep -vE '_mpi_(ddim)$'
-    grep -oE "name='${prefix}_mpi_[a-z0-9_]+'" "$headers/fftw3-mpi.f03" | cut -d "'" -f 2
+    grep -oE "name='${prefix}_mpi_[a-z0-9_]+'" "$headers"/fftw3*mpi.f03 | cut -d "'" -f 2
 } | sort -u >"$temporary/wanted"
 status=0
 comm -13 "$temporary/exported" "$temporary/wanted" >"$temporary/missing"

@@ -67,6 +67,24 @@ fi
 for program in $programs; do
     LD_LIBRARY_PATH=$library_folder "$@" 2 "$program"
 done
+# A program for FFTW-MPI, whose linker drops libraries that it sees no use of
+build_fftw_program() { # file FLAGS...
+    file=$1
+    shift
+    $compiler "$source_root/tests/fftw/manual.c" -o "$file" -Wl,--as-needed "$@" -lm
+}
+run_fftw_program() { # file RUN_RANKS_ARGUMENT...
+    file=$1
+    shift
+    FFTND_FFTW_REPORT=$temporary/report LD_LIBRARY_PATH=$library_folder "$@" 2 "$file" >"$file.out"
+    grep -q ' plans on libfftnd' "$temporary/report" || { echo "$file did not plan on libfftnd"; exit 1; }
+    rm "$temporary/report"
+}
+if [ -f "$pkgconfig/fftnd-fftw3-mpi.pc" ]; then
+    # shellcheck disable=SC2046
+    build_fftw_program "$temporary/fftw_shared" $(pkg-config --cflags --libs fftnd-fftw3-mpi)
+    run_fftw_program "$temporary/fftw_shared" "$@"
+fi
 
 # ---------------------------------------------------------------- CMake
 # What it finds is all that it may use
@@ -88,3 +106,10 @@ $compiler "$main" -o "$temporary/with_static" \
     $(pkg-config --cflags --libs fftnd redist $(pkg-config --print-requires-private fftnd redist)) \
     $private -lm -pthread
 "$@" 2 "$temporary/with_static"
+if [ -f "$pkgconfig/fftnd-fftw3-mpi.pc" ]; then
+    # shellcheck disable=SC2046,SC2086
+    build_fftw_program "$temporary/fftw_static" $(pkg-config --cflags --libs fftnd-fftw3-mpi \
+        $(pkg-config --print-requires-private fftnd redist)) $private -ldl -pthread
+    run_fftw_program "$temporary/fftw_static" "$@"
+    cmp "$temporary/fftw_shared.out" "$temporary/fftw_static.out"
+fi

@@ -66,9 +66,8 @@ static int plan_move(const struct fftnd_fftw__request *request, int array,
     options.bind_a = REDIST_BIND_AT_EXECUTION;
     options.effort = REDIST_ESTIMATE;
     options.skip_agreement = 1;
-    return redist_plan_boxes(request->comm,
-                             request->precision == FFTND_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, 2, sizes,
-                             &boxes[0], NULL, &boxes[1], axis->work, &options, &axis->moves[array]);
+    return redist_plan_boxes(request->comm, request->datatype, 2, sizes, &boxes[0], NULL, &boxes[1],
+                             axis->work, &options, &axis->moves[array]);
 }
 
 int fftnd_fftw__axis_create(const struct fftnd_fftw__request *request, int spectral,

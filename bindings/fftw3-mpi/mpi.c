@@ -227,6 +227,8 @@ static int make(struct fftnd_fftw__request request, unsigned flags, X(plan) * re
     struct fftnd_fftw__plan *plan = NULL;
     double begun = MPI_Wtime();
     request.precision = PRECISION;
+    request.datatype = DATATYPE;
+    request.number_bytes = sizeof(real);
     request.in_place = agree_in_place(request.comm, request.in, request.out);
     request.flags = read_flags(flags, request.kind == FFTND_R2C && request.backward);
     request.threads = find_threads();
@@ -306,61 +308,34 @@ EXPORT X(plan) XM(plan_dft_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex
     return XM(plan_dft)(3, n, in, out, comm, sign, flags);
 }
 
-EXPORT X(plan) XM(plan_many_dft_r2c)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
-                                     ptrdiff_t iblock, ptrdiff_t oblock, real *in,
-                                     complex_number *out, MPI_Comm comm, unsigned flags) {
-    X(plan) plan;
-    return make(TRANSFORM(plan_many_dft_r2c, FFTND_R2C, .backward = 0), flags, &plan)
-               ? plan
-               : FFTW_MPI(plan_many_dft_r2c)(rank, n, howmany, iblock, oblock, in, out, comm,
-                                             flags);
-}
-
-EXPORT X(plan) XM(plan_dft_r2c)(int rank, const ptrdiff_t *n, real *in, complex_number *out,
-                                MPI_Comm comm, unsigned flags) {
-    return XM(plan_many_dft_r2c)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in,
-                                 out, comm, flags);
-}
-
-EXPORT X(plan) XM(plan_dft_r2c_2d)(ptrdiff_t n0, ptrdiff_t n1, real *in, complex_number *out,
-                                   MPI_Comm comm, unsigned flags) {
-    const ptrdiff_t n[] = {n0, n1};
-    return XM(plan_dft_r2c)(2, n, in, out, comm, flags);
-}
-
-EXPORT X(plan) XM(plan_dft_r2c_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, real *in,
-                                   complex_number *out, MPI_Comm comm, unsigned flags) {
-    const ptrdiff_t n[] = {n0, n1, n2};
-    return XM(plan_dft_r2c)(3, n, in, out, comm, flags);
-}
-
-EXPORT X(plan) XM(plan_many_dft_c2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,
-                                     ptrdiff_t iblock, ptrdiff_t oblock, complex_number *in,
-                                     real *out, MPI_Comm comm, unsigned flags) {
-    X(plan) plan;
-    return make(TRANSFORM(plan_many_dft_c2r, FFTND_R2C, .backward = 1), flags, &plan)
-               ? plan
-               : FFTW_MPI(plan_many_dft_c2r)(rank, n, howmany, iblock, oblock, in, out, comm,
-                                             flags);
-}
-
-EXPORT X(plan) XM(plan_dft_c2r)(int rank, const ptrdiff_t *n, complex_number *in, real *out,
-                                MPI_Comm comm, unsigned flags) {
-    return XM(plan_many_dft_c2r)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in,
-                                 out, comm, flags);
-}
-
-EXPORT X(plan) XM(plan_dft_c2r_2d)(ptrdiff_t n0, ptrdiff_t n1, complex_number *in, real *out,
-                                   MPI_Comm comm, unsigned flags) {
-    const ptrdiff_t n[] = {n0, n1};
-    return XM(plan_dft_c2r)(2, n, in, out, comm, flags);
-}
-
-EXPORT X(plan) XM(plan_dft_c2r_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, complex_number *in,
-                                   real *out, MPI_Comm comm, unsigned flags) {
-    const ptrdiff_t n[] = {n0, n1, n2};
-    return XM(plan_dft_c2r)(3, n, in, out, comm, flags);
-}
+/* What maps real numbers to complex ones, or back. */
+#define REAL_TRANSFORMS(name, source, target, is_backward)                                         \
+    EXPORT X(plan) XM(plan_many_##name)(int rank, const ptrdiff_t *n, ptrdiff_t howmany,           \
+                                        ptrdiff_t iblock, ptrdiff_t oblock, source *in,            \
+                                        target *out, MPI_Comm comm, unsigned flags) {              \
+        X(plan) plan;                                                                              \
+        return make(TRANSFORM(plan_many_##name, FFTND_R2C, .backward = is_backward), flags, &plan) \
+                   ? plan                                                                          \
+                   : FFTW_MPI(plan_many_##name)(rank, n, howmany, iblock, oblock, in, out, comm,   \
+                                                flags);                                            \
+    }                                                                                              \
+    EXPORT X(plan) XM(plan_##name)(int rank, const ptrdiff_t *n, source *in, target *out,          \
+                                   MPI_Comm comm, unsigned flags) {                                \
+        return XM(plan_many_##name)(rank, n, 1, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK,    \
+                                    in, out, comm, flags);                                         \
+    }                                                                                              \
+    EXPORT X(plan) XM(plan_##name##_2d)(ptrdiff_t n0, ptrdiff_t n1, source * in, target * out,     \
+                                        MPI_Comm comm, unsigned flags) {                           \
+        const ptrdiff_t n[] = {n0, n1};                                                            \
+        return XM(plan_##name)(2, n, in, out, comm, flags);                                        \
+    }                                                                                              \
+    EXPORT X(plan) XM(plan_##name##_3d)(ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t n2, source * in,     \
+                                        target * out, MPI_Comm comm, unsigned flags) {             \
+        const ptrdiff_t n[] = {n0, n1, n2};                                                        \
+        return XM(plan_##name)(3, n, in, out, comm, flags);                                        \
+    }
+REAL_TRANSFORMS(dft_r2c, real, complex_number, 0)
+REAL_TRANSFORMS(dft_c2r, complex_number, real, 1)
 
 EXPORT X(plan) XM(plan_many_r2r)(int rank, const ptrdiff_t *n, ptrdiff_t howmany, ptrdiff_t iblock,
                                  ptrdiff_t oblock, real *in, real *out, MPI_Comm comm,

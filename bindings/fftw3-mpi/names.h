@@ -11,19 +11,18 @@
 
 #include <fftw3-mpi.h>
 
-#ifdef FFTND_FFTW_FLOAT
-#define X(name)  fftwf_##name
-#define XM(name) fftwf_mpi_##name
-typedef float real;
-typedef fftwf_complex complex_number;
-#define PRECISION FFTND_FLOAT
-#else
-#define X(name)   fftw_##name
-#define XM(name)  fftw_mpi_##name
-typedef double real;
-typedef fftw_complex complex_number;
-#define PRECISION FFTND_DOUBLE
-#endif
+/* PREFIX is fftw, fftwf or fftwl. */
+#define JOIN_OF(a, b) a##b
+#define JOIN(a, b)    JOIN_OF(a, b)
+#define X(name)       JOIN(PREFIX, _##name)
+#define XM(name)      JOIN(PREFIX, _mpi_##name)
+typedef X(complex) complex_number;
+typedef __typeof__(**(complex_number *)0) real;
+
+#define PRECISION                                                                                  \
+    _Generic((real)0, double : FFTND_DOUBLE, float : FFTND_FLOAT, long double : FFTND_LONG_DOUBLE)
+#define DATATYPE                                                                                   \
+    _Generic((real)0, double : MPI_DOUBLE, float : MPI_FLOAT, long double : MPI_LONG_DOUBLE)
 
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)

@@ -23,7 +23,9 @@ struct fftnd_fftw__request {
     int (*create)(const struct fftnd_fftw__request *request, struct fftnd_fftw__plan **plan);
     MPI_Comm comm;
     enum fftnd_precision precision;
-    int rank; /* axes */
+    MPI_Datatype datatype; /* of a real number */
+    size_t number_bytes;   /* of one */
+    int rank;              /* axes */
     const ptrdiff_t *n;
     ptrdiff_t howmany;
     ptrdiff_t blocks[2]; /* of the split axis of the input and of the output; 0 = FFTW's own */

@@ -337,8 +337,8 @@ static void find_bytes(const struct fftnd_fftw__request *request, struct transfo
     const struct settings *settings = &transform->settings;
     for (int array = 0; array < 2; array++) {
         int side = side_of(transform, array), rank;
-        size_t number = settings->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
-        size_t bytes = (is_real(transform, side) ? 1 : 2) * number * (size_t)request->howmany;
+        size_t bytes =
+            (is_real(transform, side) ? 1 : 2) * request->number_bytes * (size_t)request->howmany;
         MPI_Comm_rank(request->comm, &rank);
         for (int axis = 0; axis < settings->ndims; axis++) {
             redist_index start, count = extent_of(transform, side, axis);

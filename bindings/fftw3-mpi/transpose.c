@@ -126,9 +126,8 @@ static int plan_exchange(const struct fftnd_fftw__request *request, const redist
     options.bind_a =
         transpose->is_mapped ? REDIST_BIND_AT_EXECUTION_MAPPED : REDIST_BIND_AT_EXECUTION;
     options.effort = request->flags.effort == FFTND_ESTIMATE ? REDIST_ESTIMATE : REDIST_MEASURE;
-    return redist_plan_boxes(
-        request->comm, request->precision == FFTND_DOUBLE ? MPI_DOUBLE : MPI_FLOAT, AXES,
-        transpose->n, &boxes[0], NULL, &boxes[1], NULL, &options, &transpose->exchange);
+    return redist_plan_boxes(request->comm, request->datatype, AXES, transpose->n, &boxes[0], NULL,
+                             &boxes[1], NULL, &options, &transpose->exchange);
 }
 
 /* The exchange finds out whether the ranks reach each other's memory. */
@@ -163,7 +162,7 @@ static int check(const struct fftnd_fftw__request *request) {
 
 int fftnd_fftw__transpose_create(const struct fftnd_fftw__request *request,
                                  struct fftnd_fftw__plan **plan) {
-    size_t item = request->precision == FFTND_DOUBLE ? sizeof(double) : sizeof(float);
+    size_t item = request->number_bytes;
     int code = check(request);
     struct transpose *transpose = code == REDIST_OK ? calloc(1, sizeof *transpose) : NULL;
     if (code == REDIST_OK && transpose == NULL)

@@ -4,7 +4,7 @@
 
 void runge_kutta_create(struct runge_kutta *method, const struct flow *flow) {
     method->start = flow_allocate(flow);
-    method->stage = flow_allocate(flow);
+    method->stage = flow_allocate_stage(flow);
     method->slope = flow_allocate(flow);
 }
 

@@ -42,12 +42,11 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
-/* An array that is not much larger than a cache passes through it in few parts: the library does as well by itself as
- * tiles do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on
- * all of them. Collective. */
+/* An array that fits a cache stays there from one transform to the next: the library does as well by itself as tiles do,
+ * which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on all of
+ * them. Collective. */
 static int find_small(const struct fftnd__request *request, int *small) {
-    enum { PARTS = 4 };
-    *small = share_bytes(request) <= PARTS * redist_find_caches()->second;
+    *small = share_bytes(request) <= redist_find_caches()->second;
     return redist_agree(
         request->comm, redist_check_mpi(redist_insist(MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT,
                                                                     MPI_MIN, request->comm))));

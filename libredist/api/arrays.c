@@ -178,8 +178,8 @@ static int find_reachable(const struct redist__request *request,
 }
 
 /* Behind those of find_reachable: whether MPI finds device memory that it can map; whether nothing failed; whether the
- * best loops are known. Then sizes, of which the largest counts, with a minus: of the largest array, and that from which
- * arrays are stored past the caches. */
+ * best loops are known. Then sizes, of which the largest counts, with a minus: of the largest array, and that from
+ * which arrays are stored past the caches. */
 enum { DEVICE = HANDLES, DONE, LOOPS, LARGEST, NONTEMPORAL, ANSWERS };
 
 static long long as_answer(size_t bytes) {

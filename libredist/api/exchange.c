@@ -7,7 +7,6 @@
  */
 #include "api.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -36,8 +35,10 @@ struct redist__exchanges {
     struct redist__kept kept_by_context;
     struct kept kept[KEPT];
     unsigned calls;
-    int failed; /* the code of the last execution on this rank */
-    int latest; /* the slot that it used */
+    int failed;                 /* the code of the last execution on this rank */
+    int latest;                 /* the slot that it used */
+    int has_type_key, type_key; /* of the attribute that numbers datatypes */
+    uintptr_t types_numbered;
 };
 
 struct call {
@@ -50,54 +51,46 @@ struct call {
 /* ---------------------------------------------------------------- datatypes */
 
 /* A datatype may be freed and its handle given to another one: an attribute, which goes with the datatype,
- * holds a number that no other one gets. */
-static pthread_mutex_t type_lock = PTHREAD_MUTEX_INITIALIZER;
-static int type_key = MPI_KEYVAL_INVALID;
-static int type_users; /* communicators that keep plans */
-static uintptr_t types_numbered;
+ * holds a number that no other one of this communicator gets. */
 
 /* Never read by others: a number that no datatype has. */
 static const uint64_t no_type = UINT64_MAX;
 
-static uint64_t read_type(MPI_Datatype datatype) {
+static uint64_t read_type(const struct redist__exchanges *exchanges, MPI_Datatype datatype) {
     void *number = NULL;
-    int found = 0, result = MPI_Type_get_attr(datatype, type_key, &number, &found);
-    return result == MPI_SUCCESS && found ? (uint64_t)(uintptr_t)number : no_type;
+    int found = 0;
+    if (exchanges->has_type_key &&
+        MPI_Type_get_attr(datatype, exchanges->type_key, &number, &found) != MPI_SUCCESS)
+        found = 0;
+    return found ? (uint64_t)(uintptr_t)number : no_type;
 }
 
-static uint64_t number_type(MPI_Datatype datatype) {
+static uint64_t number_type(struct redist__exchanges *exchanges, MPI_Datatype datatype) {
     int integers, addresses, types, combiner;
     int result = MPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
     if (result == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED)
         return 0;
-    pthread_mutex_lock(&type_lock);
-    uint64_t number = type_key != MPI_KEYVAL_INVALID ? read_type(datatype) : no_type;
-    if (result == MPI_SUCCESS && number == no_type && type_key == MPI_KEYVAL_INVALID)
-        result =
-            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
-    if (result == MPI_SUCCESS && number == no_type) {
-        uintptr_t next = ++types_numbered;
-        if (MPI_Type_set_attr(datatype, type_key, (void *)next) == MPI_SUCCESS)
-            number = next;
-    }
-    pthread_mutex_unlock(&type_lock);
-    return number;
-}
-
-static void count_type_users(int difference) {
-    pthread_mutex_lock(&type_lock);
-    type_users += difference;
-    if (type_users == 0 && type_key != MPI_KEYVAL_INVALID)
-        MPI_Type_free_keyval(&type_key);
-    pthread_mutex_unlock(&type_lock);
+    uint64_t number = read_type(exchanges, datatype);
+    if (result != MPI_SUCCESS || number != no_type)
+        return number;
+    if (!exchanges->has_type_key)
+        exchanges->has_type_key =
+            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN,
+                                   &exchanges->type_key, NULL) == MPI_SUCCESS;
+    uintptr_t next = ++exchanges->types_numbered;
+    return exchanges->has_type_key &&
+                   MPI_Type_set_attr(datatype, exchanges->type_key, (void *)next) == MPI_SUCCESS
+               ? next
+               : no_type;
 }
 
 /* ---------------------------------------------------------------- what suits this rank */
 
-static int is_same_type(const struct kept *kept, MPI_Datatype datatype) {
+static int is_same_type(const struct redist__exchanges *exchanges, const struct kept *kept,
+                        MPI_Datatype datatype) {
     return kept->plan->request.datatype == datatype &&
            (kept->key.type == 0 ||
-            (kept->key.type != no_type && read_type(datatype) == kept->key.type));
+            (kept->key.type != no_type && read_type(exchanges, datatype) == kept->key.type));
 }
 
 static int is_same_shape(const struct kept *kept, const struct call *call) {
@@ -129,9 +122,10 @@ static int are_separate(const struct kept *kept, const struct call *call) {
            b >= a + side[0].bytes;
 }
 
-static int suits(const struct kept *kept, const struct call *call) {
+static int suits(const struct redist__exchanges *exchanges, const struct kept *kept,
+                 const struct call *call) {
     return kept->plan != NULL && kept->key.wisdom == redist__wisdom_age() &&
-           is_same_shape(kept, call) && is_same_type(kept, call->datatype) &&
+           is_same_shape(kept, call) && is_same_type(exchanges, kept, call->datatype) &&
            is_same_memory(kept, call, 0) && is_same_memory(kept, call, 1) &&
            are_separate(kept, call);
 }
@@ -143,7 +137,7 @@ static int find_suitable(const struct redist__exchanges *exchanges, const struct
         call->ndims > REDIST_MAX_NDIMS)
         return 0;
     for (int i = 0; i < KEPT; i++)
-        bits |= suits(&exchanges->kept[i], call) << i;
+        bits |= suits(exchanges, &exchanges->kept[i], call) << i;
     return bits;
 }
 
@@ -162,22 +156,13 @@ static void free_exchanges(struct redist__context *context, struct redist__kept 
     struct redist__exchanges *exchanges = (struct redist__exchanges *)kept;
     for (int i = 0; i < KEPT; i++)
         free_kept(context, &exchanges->kept[i]);
+    if (exchanges->has_type_key)
+        MPI_Type_free_keyval(&exchanges->type_key);
     redist_release(exchanges);
-    count_type_users(-1);
 }
 
 static struct redist__exchanges *find_exchanges(const struct redist__context *context) {
     return (struct redist__exchanges *)redist__kept(context, REDIST__KEPT_PLANS, free_exchanges);
-}
-
-static int provide_exchanges(struct redist__context *context) {
-    struct redist__kept *kept;
-    int is_new = find_exchanges(context) == NULL;
-    REDIST_TRY(redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
-                               free_exchanges, &kept));
-    if (is_new)
-        count_type_users(1);
-    return REDIST_OK;
 }
 
 /* The same on all ranks. */
@@ -191,9 +176,10 @@ static struct kept *oldest(struct redist__exchanges *exchanges) {
     return oldest;
 }
 
-static struct key describe(const redist_plan *plan, const struct call *call) {
+static struct key describe(struct redist__exchanges *exchanges, const redist_plan *plan,
+                           const struct call *call) {
     struct key key = {.axes = {call->axes[0], call->axes[1]},
-                      .type = number_type(call->datatype),
+                      .type = number_type(exchanges, call->datatype),
                       .wisdom = redist__wisdom_age()};
     for (int side = 0; side < 2; side++) {
         key.memory[side] =
@@ -208,17 +194,19 @@ static int keep_new(struct redist__context *context, MPI_Comm comm, const struct
                     int *slot) {
     redist_options options = REDIST_OPTIONS_DEFAULT;
     redist_plan *plan = NULL;
+    struct redist__kept *provided;
     options.effort = REDIST_ESTIMATE;
-    REDIST_TRY(provide_exchanges(context));
+    REDIST_TRY(redist__provide(context, REDIST__KEPT_PLANS, sizeof(struct redist__exchanges),
+                               free_exchanges, &provided));
     REDIST_TRY(redist__plan_exchange_in(
         "redist_exchange", comm, call->datatype, call->ndims, call->sizes[0], call->arrays[0],
         call->axes[0], call->sizes[1], call->arrays[1], call->axes[1], &options, &plan));
     redist_handle_remove(plan);
     redist__context_release(context);
-    struct redist__exchanges *exchanges = find_exchanges(context);
+    struct redist__exchanges *exchanges = (struct redist__exchanges *)provided;
     struct kept *kept = oldest(exchanges);
     free_kept(context, kept);
-    *kept = (struct kept){.plan = plan, .key = describe(plan, call)};
+    *kept = (struct kept){.plan = plan, .key = describe(exchanges, plan, call)};
     *slot = (int)(kept - exchanges->kept);
     return REDIST_OK;
 }

@@ -150,11 +150,9 @@ static int measure_both(const struct redist__context *context, const redist_opti
     int code = REDIST_OK;
     for (int i = 0; i < 2 && code == REDIST_OK; i++) {
         struct group group = {.all = context->comm, .options = options};
-        code = redist_check_mpi(
-            i == 0 ? MPI_Comm_dup(context->node, &group.comm)
-                   : MPI_Comm_split(context->comm, context->node_rank, context->rank, &group.comm));
-        if (code != REDIST_OK)
-            return code;
+        REDIST_TRY(redist_check_mpi(i == 0 ? MPI_Comm_dup(context->node, &group.comm)
+                                           : MPI_Comm_split(context->comm, context->node_rank,
+                                                            context->rank, &group.comm)));
         MPI_Comm_size(group.comm, &group.size);
         code = measure_link(&group, links[i]);
         MPI_Comm_free(&group.comm);

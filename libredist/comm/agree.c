@@ -114,12 +114,10 @@ int redist__failure_note_mpi(struct redist__failure *failure, int result) {
 void redist__failure_note_peer(struct redist__failure *failure, int peer, int code) {
     if (redist__failed(failure))
         return;
-    if (code != REDIST_OK)
-        code = redist__fail(REDIST_ERR_PEER, "rank %d of the plan's communicator failed: %s", peer,
-                            redist_error_name(code));
-    else
-        code = redist__fail(REDIST_ERR_PEER, "rank %d of the plan's communicator failed", peer);
-    redist__failure_note(failure, code);
+    int known = code != REDIST_OK;
+    redist__failure_note(
+        failure, redist__fail(REDIST_ERR_PEER, "rank %d of the plan's communicator failed%s%s",
+                              peer, known ? ": " : "", known ? redist_error_name(code) : ""));
 }
 
 int redist__failure_report(const struct redist__failure *failure) {

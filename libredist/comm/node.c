@@ -35,8 +35,8 @@ static int compare_nodes(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Every rank publishes the lowest one of its node, and which one it is there itself. A rank that has failed takes part in
- * the collective calls all the same. */
+/* Every rank publishes the lowest one of its node, and which one it is there itself. A rank that has failed takes part
+ * in the collective calls all the same. */
 static int find_nodes(struct redist__context *context) {
     int leader = context->rank, code = REDIST_OK;
     redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &leader, 1, MPI_INT, MPI_MIN,

@@ -31,6 +31,15 @@ struct redist__transfer {
     struct redist__side side[2];
 };
 
+/* The rank at a distance behind this one, or before it; and at which distance behind it a rank is. */
+static inline int redist__rank_at(const struct redist__transfer *transfer, int distance) {
+    return (transfer->rank + distance % transfer->nranks + transfer->nranks) % transfer->nranks;
+}
+
+static inline int redist__distance_of(const struct redist__transfer *transfer, int rank) {
+    return (rank - transfer->rank + transfer->nranks) % transfer->nranks;
+}
+
 /* Both fill a zeroed description whose first members, up to ndims, are set; `all` has the boxes in A and in B of each
  * rank. Not collective; REDIST_ERR_MEMORY or REDIST_ERR_LIMIT. */
 int redist__transfer_exchange(struct redist__transfer *transfer, const redist_index sizes_a[],

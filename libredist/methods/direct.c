@@ -72,8 +72,8 @@ static int applies(const struct redist__problem *problem,
     return check_mapped(problem, candidate->variant);
 }
 
-/* Staging whole arrays costs less than MPI's own copies, staging tiles does not. In host memory pacing is there
- * for tests only. */
+/* Staging whole arrays costs less than MPI's own copies, staging tiles does not. A rank that copies for all peers
+ * together reads whole rows, where one that pulls reads parts of them. In host memory pacing is there for tests only. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__traits *chosen = &traits[candidate->variant];
@@ -86,7 +86,8 @@ static int preference(const struct redist__problem *problem,
         return -1;
     int nontemporal = chosen->copier == REDIST__NONTEMPORAL;
     size_t share = problem->nontemporal_bytes / (staged ? 2 : 1); /* staging uses twice the cache */
-    return 1 + (nontemporal == (problem->largest_bytes > share));
+    int together = chosen->together && problem->tiles == REDIST_WHOLE;
+    return 1 + 2 * (nontemporal == (problem->largest_bytes > share)) + together;
 }
 
 /* ---------------------------------------------------------------- making */

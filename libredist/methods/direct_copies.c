@@ -13,16 +13,6 @@ int redist__direct_remote_side(const struct redist__share *share, int direction)
     return share->mode == REDIST__PUSH ? !direction : direction;
 }
 
-int redist__direct_distance(const struct redist__direct *state, int peer) {
-    const struct redist__context *context = state->problem->context;
-    return (peer - context->rank + context->size) % context->size;
-}
-
-int redist__direct_peer(const struct redist__direct *state, int distance) {
-    const struct redist__context *context = state->problem->context;
-    return (context->rank + distance) % context->size;
-}
-
 int redist__direct_array(const struct redist__direct *state, int peer, char **base) {
     const struct redist__memory_handle *array = redist__flags_array(&state->flags, peer);
     const struct redist__space *space = state->problem->space;
@@ -235,7 +225,7 @@ static int find_addresses(struct redist__direct *state, int peer) {
 static int issue_one(struct redist__direct *state, int peer) {
     const struct redist__batch *batch = &state->shares[state->direction].batch;
     const struct redist__space *space = state->problem->space;
-    int far = redist__direct_distance(state, peer), own = far == 0,
+    int far = redist__distance_of(state->problem->transfer, peer), own = far == 0,
         stream = state->traits->paced && !own ? 1 : far;
     enum redist__copier copier =
         own && space->asynchronous ? REDIST__KERNEL : state->traits->copier;
@@ -254,14 +244,14 @@ static int issue_one(struct redist__direct *state, int peer) {
 
 /* The peer at distance i has step i - 1, the own part needs none. */
 static int has_step(const struct redist__direct *state, int peer) {
-    int distance = redist__direct_distance(state, peer);
+    int distance = redist__distance_of(state->problem->transfer, peer);
     return !state->traits->paced || distance == 0 ||
            (distance == state->steps.begun + 1 && redist__steps_may_begin(&state->steps));
 }
 
 static int may_issue(const struct redist__direct *state, int peer) {
     return state->copies[peer] == REDIST__WAITS && has_step(state, peer) &&
-           (redist__direct_distance(state, peer) == 0 ||
+           (redist__distance_of(state->problem->transfer, peer) == 0 ||
             redist__flags_is_ready(&state->flags, peer));
 }
 
@@ -273,17 +263,17 @@ static int try_to_end(struct redist__direct *state, int peer) {
         return REDIST_OK;
     state->copies[peer] = REDIST__DONE;
     state->left--;
-    if (redist__direct_distance(state, peer) != 0 &&
+    if (redist__distance_of(state->problem->transfer, peer) != 0 &&
         state->shares[state->direction].mode != REDIST__PUSH)
         redist__arrived(state->problem->timer);
-    if (state->traits->paced && redist__direct_distance(state, peer) != 0)
+    if (state->traits->paced && redist__distance_of(state->problem->transfer, peer) != 0)
         redist__steps_end(&state->steps);
     return code;
 }
 
 /* Steps end in their order. */
 static int may_end(const struct redist__direct *state, int peer) {
-    int distance = redist__direct_distance(state, peer);
+    int distance = redist__distance_of(state->problem->transfer, peer);
     return state->copies[peer] == REDIST__RUNS &&
            (!state->traits->paced || distance == 0 || distance == state->steps.ended + 1);
 }
@@ -310,7 +300,8 @@ static int advance_together(struct redist__direct *state) {
     if (state->copies[0] == REDIST__RUNS)
         return try_to_end(state, 0);
     for (int peer = 0; peer < state->problem->context->size; peer++)
-        if (state->copies[peer] == REDIST__WAITS && redist__direct_distance(state, peer) != 0 &&
+        if (state->copies[peer] == REDIST__WAITS &&
+            redist__distance_of(state->problem->transfer, peer) != 0 &&
             !redist__flags_is_ready(&state->flags, peer))
             return REDIST_OK;
     int code = issue_all(state);
@@ -325,7 +316,7 @@ int redist__direct_advance_copies(struct redist__direct *state) {
     if (state->left != 0 && state->traits->together)
         return advance_together(state);
     for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
-        int failed = advance_peer(state, redist__direct_peer(state, i));
+        int failed = advance_peer(state, redist__rank_at(state->problem->transfer, i));
         code = code == REDIST_OK ? failed : code;
     }
     return code;

@@ -76,10 +76,6 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
 /* The side of the exchange that the peers' arrays are on. */
 int redist__direct_remote_side(const struct redist__share *share, int which);
 
-/* The rank at a distance; how far a peer is behind this rank. */
-int redist__direct_peer(const struct redist__direct *state, int distance);
-int redist__direct_distance(const struct redist__direct *state, int peer);
-
 /* The first byte of the array of a peer that is ready. */
 int redist__direct_array(const struct redist__direct *state, int peer, char **base);
 

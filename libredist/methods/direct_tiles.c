@@ -72,7 +72,7 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
     const struct redist__space *space = state->problem->space;
     int put = state->problem->tiles == REDIST_PUT;
     int nontemporal = state->traits->copier == REDIST__NONTEMPORAL;
-    int distance = redist__direct_distance(state, peer);
+    int distance = redist__distance_of(state->problem->transfer, peer);
     struct redist__tile far;
     struct redist__copy copy;
     const char *from;
@@ -281,7 +281,7 @@ static void *event_of(const struct redist__direct *state, int step) {
 /* Begins the next step if it may begin. */
 static int begin_step(struct redist__direct *state) {
     int distance = redist__steps_distance(&state->steps, state->steps.begun);
-    int peer = redist__direct_peer(state, distance);
+    int peer = redist__rank_at(state->problem->transfer, distance);
     if (!redist__steps_may_begin(&state->steps) || !redist__flags_is_ready(&state->flags, peer) ||
         (distance == 1 && !begin_sweep(state)))
         return REDIST_OK;
@@ -393,7 +393,8 @@ static int copy_parts(const struct redist__direct *state, const struct redist__t
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
     for (int i = 0; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->timer, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
-        code = copy_part(state, tile, redist__direct_peer(state, i), 0, state->problem->partitions);
+        code = copy_part(state, tile, redist__rank_at(state->problem->transfer, i), 0,
+                         state->problem->partitions);
     }
     return code;
 }
@@ -434,15 +435,10 @@ void redist__direct_progress(void *data) {
 }
 
 /* Waits until the copies of all tiles are done. */
-static int finish_streams(const struct redist__direct *state) {
-    const struct redist__context *context = state->problem->context;
-    int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
-    for (int i = 0; i < n; i++) {
-        int failed = redist__finish_stream(state->problem->space, state->events[i],
-                                           state->problem->space->stream(i), context);
-        code = code == REDIST_OK ? failed : code;
-    }
-    return code;
+static void finish_streams(const struct redist__direct *state) {
+    const struct redist__problem *problem = state->problem;
+    for (int i = 0; i < (is_queued(state) ? 1 : problem->context->size); i++)
+        redist__finish(problem, state->events[i], problem->space->stream(i));
 }
 
 /* A rank that has failed leaves the rest of its tiles out, and publishes at once that it has delivered all
@@ -451,7 +447,7 @@ void redist__direct_close(void *data) {
     struct redist__direct *state = data;
     if (is_queued(state))
         close_puts(state);
-    redist__note(state->problem, finish_streams(state));
+    finish_streams(state);
     publish_partitions(state, state->problem->partitions);
     redist__direct_finish(state);
 }

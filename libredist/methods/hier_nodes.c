@@ -76,14 +76,6 @@ static struct redist__context *context_of(const struct state *state) {
     return state->problem->context;
 }
 
-static int applies(const struct redist__problem *problem,
-                   const struct redist__candidate *candidate) {
-    (void)candidate;
-    if (problem->space->asynchronous)
-        return redist__fail(REDIST_ERR_METHOD, "method hier:nodes is for host memory");
-    return REDIST_OK;
-}
-
 /* ---------------------------------------------------------------- nodes */
 
 /* The ranks of each node one after the other. */
@@ -412,6 +404,7 @@ static void send_packed(struct state *state) {
             !all_reached(state, offsetof(struct header, packed), packed_by(state, step)))
             continue;
         state->nodes[node].is_sent = 1;
+        state->left--;
         note_failures(state);
         redist__messages_send(&state->mpi, node, NULL, (char *)state->memory + bundle->out_at,
                               (int)bundle->out, state->element, carrier_of(state, node, state->own),
@@ -460,14 +453,6 @@ static void unpack_arrived(struct state *state) {
     }
 }
 
-/* Messages that this rank carries and has not sent. */
-static int unsent(const struct state *state) {
-    int count = 0;
-    for (int node = 0; node < state->nnodes; node++)
-        count += !state->nodes[node].is_sent;
-    return count;
-}
-
 /* Nonzero if anything is left. */
 static int advance(struct state *state) {
     redist__enter(state->problem->timer, REDIST__FIRST_MESSAGE);
@@ -476,8 +461,7 @@ static int advance(struct state *state) {
     send_packed(state);
     take_arrived(state);
     unpack_arrived(state);
-    return state->left != 0 || !state->posted || state->npacked + 1 < state->nnodes ||
-           unsent(state) != 0;
+    return state->left != 0 || !state->posted || state->npacked + 1 < state->nnodes;
 }
 
 static void progress(void *data) {
@@ -498,7 +482,7 @@ static void start(void *data, int direction, const void *source, void *destinati
         state->nodes[node].is_sent =
             node == state->own || bundle->out == 0 || !carries(state, node);
         state->nodes[node].is_unpacked = node == state->own || bundle->in == 0;
-        state->left += !state->nodes[node].is_unpacked;
+        state->left += !state->nodes[node].is_sent + !state->nodes[node].is_unpacked;
     }
     publish_failure(state);
     atomic_store_explicit(&mine->ready, state->number, memory_order_release);
@@ -528,7 +512,6 @@ static void wait(void *data) {
 
 const struct redist__method redist__node_messages = {
     .name = "hier",
-    .applies = applies,
     .create = create,
     .connect = connect,
     .start = start,

@@ -73,7 +73,7 @@ int redist__transport_create(const struct redist__problem *problem,
     MPI_Comm comm = problem->context->comm;
     const struct redist__method *method = candidate->method;
     *transport = (struct redist__transport){*candidate, NULL};
-    int code = method->applies(problem, candidate);
+    int code = method->applies != NULL ? method->applies(problem, candidate) : REDIST_OK;
     if (code == REDIST_OK)
         code = method->create(problem, candidate, &transport->state);
     code = redist_agree(comm, code);
@@ -99,4 +99,20 @@ void redist__transport_destroy(struct redist__transport *transport) {
     if (transport->candidate.method != NULL && transport->state != NULL)
         transport->candidate.method->destroy(transport->state);
     *transport = (struct redist__transport){0};
+}
+
+/* A peer that is gone is no reason to leave a device at work. What cannot be waited for by an event is waited
+ * for with all else. */
+void redist__finish(const struct redist__problem *problem, void *event, void *stream) {
+    const struct redist__space *space = problem->space;
+    int idle = 1, code = space->stream_is_idle(stream, &idle);
+    if (code == REDIST_OK && !idle)
+        code = space->event_record(event, stream);
+    for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
+        (void)redist__pause(problem->context, poll);
+        code = space->event_is_reached(event, &idle);
+    }
+    if (code != REDIST_OK)
+        space->drain();
+    redist__note(problem, code);
 }

@@ -51,11 +51,9 @@ static inline int redist__has_failed(const struct redist__problem *problem) {
             redist__note(problem, call);                                                           \
     } while (0)
 
-/* redist__finish_stream for a stream of the problem's space; notes its failure. */
-static inline void redist__finish(const struct redist__problem *problem, void *event,
-                                  void *stream) {
-    redist__note(problem, redist__finish_stream(problem->space, event, stream, problem->context));
-}
+/* Waits by an event until a stream is idle, and notes what fails. After a failure too nothing of this rank is under way
+ * in it any more. */
+void redist__finish(const struct redist__problem *problem, void *event, void *stream);
 
 /* The preference of candidates that are so slow, or so like others, that they are used by name only. Lower
  * values order the candidates that one name covers. */
@@ -86,7 +84,8 @@ struct redist__method {
     int asynchronous;
 
     /* Whether the method can serve this problem on this rank: REDIST_OK, or a code with the reason
-     * as message. Touches nothing, allocates nothing, communicates nothing. */
+     * as message. Touches nothing, allocates nothing, communicates nothing. NULL = a part of another method, which
+     * knows that it can. */
     int (*applies)(const struct redist__problem *problem,
                    const struct redist__candidate *candidate);
 

@@ -80,16 +80,6 @@ static int preference(const struct redist__problem *problem,
 
 /* ---------------------------------------------------------------- making */
 
-static int rank_at(const struct state *state, int distance) {
-    int nranks = state->transfer->nranks;
-    return (state->transfer->rank + distance + nranks) % nranks;
-}
-
-static int distance_of(const struct state *state, int peer) {
-    int nranks = state->transfer->nranks;
-    return (peer - state->transfer->rank + nranks) % nranks;
-}
-
 static int allocate(struct state *state) {
     int nranks = state->transfer->nranks, n = nranks * state->segments;
     state->nevents = state->kind->streams ? nranks : 1;
@@ -200,7 +190,8 @@ static void post_segment(struct state *state, int sends, int peer, int i) {
     char *message =
         redist__packing_message(packing, peer, sends ? state->source : state->destination);
     message += segment.first * state->transfer->item;
-    void *packed = state->kind->streams ? state->events[distance_of(state, peer)] : NULL;
+    void *packed =
+        state->kind->streams ? state->events[redist__distance_of(state->transfer, peer)] : NULL;
     if (sends)
         redist__messages_send(&state->messages, index, packed, message, count, types->types[peer],
                               peer, tag);
@@ -219,7 +210,7 @@ static void post(struct state *state, int sends, int peer) {
 
 static void post_receives(struct state *state) {
     for (int i = 0; i < state->transfer->nranks; i++)
-        post(state, 0, rank_at(state, -i));
+        post(state, 0, redist__rank_at(state->transfer, -i));
 }
 
 /* ---------------------------------------------------------------- packing */
@@ -246,7 +237,7 @@ static void pack_and_send(struct state *state) {
     if (at_once)
         pack_all(state);
     for (int i = 0; i < state->transfer->nranks; i++) {
-        int peer = rank_at(state, i), stream = streams ? i : 0;
+        int peer = redist__rank_at(state->transfer, i), stream = streams ? i : 0;
         if (state->types[state->direction].counts[peer] == 0)
             continue;
         redist__enter(problem->timer, REDIST__PACK);
@@ -482,7 +473,8 @@ static void move_tile(void *data, const struct redist__tile *tile) {
     if (!redist__has_failed(problem))
         copy_own_tile(state, tile);
     for (int i = 1; i < state->transfer->nranks && !redist__has_failed(problem); i++)
-        (problem->tiles == REDIST_PUT ? put_peer : get_peer)(state, tile, rank_at(state, i));
+        (problem->tiles == REDIST_PUT ? put_peer : get_peer)(state, tile,
+                                                             redist__rank_at(state->transfer, i));
 }
 
 static void open_tiles(void *data, void *array) {
@@ -502,7 +494,7 @@ static void open_tiles(void *data, void *array) {
 /* Peers wait for every segment, also for those of a source that was not put as a whole. */
 static void send_missing(struct state *state) {
     for (int i = 1; i < state->transfer->nranks; i++) {
-        int peer = rank_at(state, i);
+        int peer = redist__rank_at(state->transfer, i);
         for (int k = 0; k < count_segments(state, &state->transfer->side[0].parts[peer]); k++)
             if (state->missing[message_of(state, peer, k)] != 0)
                 post_segment(state, 1, peer, k);

@@ -220,8 +220,8 @@ static int exchange(const struct state *state, const struct segment *segment, in
     if (result != ncclSuccess)
         return check_nccl(result, "ncclGroupStart");
     for (int i = 1; i < context->size && result == ncclSuccess; i++)
-        result = exchange_with(state, segment, direction, (context->rank + i) % context->size,
-                               source, destination);
+        result = exchange_with(state, segment, direction,
+                               redist__rank_at(state->problem->transfer, i), source, destination);
     ncclResult_t ended = ncclGroupEnd();
     return check_nccl(result == ncclSuccess ? ended : result, "ncclSend, ncclRecv");
 }

@@ -192,8 +192,8 @@ static unsigned char find_partner(const struct redist__transfer *transfer, int d
     return (unsigned char)((sends ? REDIST__SENDS : 0) | (receives ? REDIST__RECEIVES : 0));
 }
 
-/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which are
- * handed over with each call. */
+/* The blocks and partners of all ranks in a table for the device, those of the first ranks in the signals too, which
+ * are handed over with each call. */
 static int make_table(struct redist__signalled *state, const struct place places[], char *table) {
     const struct redist__transfer *transfer = state->problem->transfer;
     struct redist__signals *signals = &state->signals;
@@ -279,11 +279,6 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- signals */
 
-int redist__signals_peer(const struct redist__signalled *state, int distance) {
-    int size = state->signals.size;
-    return (state->signals.rank + distance % size + size) % size;
-}
-
 int redist__signals_gate(const struct redist__signalled *state, void *stream,
                          const struct redist__gate *gate) {
     return state->signalling->gate(&state->signals, gate, stream);
@@ -296,11 +291,12 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
         return REDIST_OK;
     if (state->steps < REDIST__MOST_COUNT - 1)
         state->steps++;
-    const struct redist__gate gate = {.actions = REDIST__TELL_STEPS | REDIST__AWAIT_STEPS,
-                                      .direction = direction,
-                                      .steps = state->steps,
-                                      .steps_to = redist__signals_peer(state, distance - next),
-                                      .steps_from = redist__signals_peer(state, next - distance)};
+    const struct redist__gate gate = {
+        .actions = REDIST__TELL_STEPS | REDIST__AWAIT_STEPS,
+        .direction = direction,
+        .steps = state->steps,
+        .steps_to = redist__rank_at(state->problem->transfer, distance - next),
+        .steps_from = redist__rank_at(state->problem->transfer, next - distance)};
     return redist__signals_gate(state, stream, &gate);
 }
 
@@ -347,7 +343,7 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     void *stream = state->problem->stream;
     state->steps = 0;
     for (int distance = 1; distance < state->signals.size; distance++) {
-        int peer = redist__signals_peer(state, distance);
+        int peer = redist__rank_at(state->problem->transfer, distance);
         if (path->copies[peer].run != 0)
             REDIST_TRY(space->copy(&path->copies[peer], source + path->sources[peer],
                                    path->destinations[peer], REDIST__ENGINES, stream));

@@ -38,9 +38,6 @@ struct redist__signalled {
 /* Whether there is a path: the peers' arrays were known when the plan was made. */
 int redist__signals_has_path(const struct redist__problem *problem, int direction);
 
-/* The rank that this one serves at a distance. */
-int redist__signals_peer(const struct redist__signalled *state, int distance);
-
 /* Signals in a stream. */
 int redist__signals_gate(const struct redist__signalled *state, void *stream,
                          const struct redist__gate *gate);

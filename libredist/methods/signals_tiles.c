@@ -34,8 +34,8 @@ static int copy_part(const struct redist__signalled *state, const struct redist_
 static int sweep(struct redist__signalled *state, const struct redist__tile *tile, int first,
                  int last) {
     for (int distance = 1; distance < state->signals.size; distance++) {
-        REDIST_TRY(copy_part(state, tile, redist__signals_peer(state, distance), first, last,
-                             state->copy_stream));
+        REDIST_TRY(copy_part(state, tile, redist__rank_at(state->problem->transfer, distance),
+                             first, last, state->copy_stream));
         REDIST_TRY(redist__signals_step(state, state->copy_stream, REDIST_FORWARD, distance));
     }
     return REDIST_OK;

@@ -40,8 +40,8 @@ struct redist__tile redist__tile_of_remote(const struct redist__problem *problem
                                            int peer, const struct redist__remote *remote,
                                            char *base, int first, int last);
 
-/* Prepares the copy of what two tiles of the same array have in common, and finds where it begins in both; 0 = they have
- * nothing in common. */
+/* Prepares the copy of what two tiles of the same array have in common, and finds where it begins in both; 0 = they
+ * have nothing in common. */
 int redist__tile_copy(const struct redist__transfer *transfer, const struct redist__tile *source,
                       const struct redist__tile *destination, struct redist__copy *copy,
                       const char **from, char **to);

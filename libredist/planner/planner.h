@@ -14,7 +14,7 @@ struct redist__transport;
 int redist__tune(const struct redist__problem *problem, const redist_options *options,
                  struct redist__transport *transport);
 
-/* Whether arrays, of which this is the largest, are large enough for loops to differ: else there is nothing to choose. */
+/* Whether arrays, of which this is the largest, are large enough for loops to differ. */
 int redist__loops_matter(size_t largest_bytes);
 
 /* redist_choose_loops for a context. */

@@ -97,16 +97,15 @@ static int collect(struct contest *contest) {
         refused[i] = code != REDIST_OK;
         reason = refused[i] ? code : reason;
     }
-    int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm)));
-    for (int i = 0; i < n && code == REDIST_OK; i++)
+    REDIST_TRY(redist_check_mpi(
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm))));
+    for (int i = 0; i < n; i++)
         if (!refused[i])
             contest->candidates[contest->count++] = (struct candidate){candidates[i], -1.0, NULL};
-    if (code == REDIST_OK && contest->count == 0)
-        code = redist_agree(contest->comm, reason);
-    if (code == REDIST_OK)
-        keep_preferred(contest);
-    return code;
+    if (contest->count == 0)
+        return redist_agree(contest->comm, reason);
+    keep_preferred(contest);
+    return REDIST_OK;
 }
 
 /* Without measurement, of those that did not fail: what the methods say of themselves, then the order of the
@@ -138,17 +137,14 @@ static int allocate_side(struct contest *contest, int side, size_t bytes) {
 /* Clears it too, so that pages exist before they are timed. */
 static int allocate_scratch(struct contest *contest) {
     const struct redist__transfer *transfer = contest->problem->transfer;
-    int code = REDIST_OK;
-    for (int side = 0; side < 2 && code == REDIST_OK; side++) {
+    for (int side = 0; side < 2; side++) {
         size_t bytes = transfer->before + transfer->side[side].bytes + transfer->behind;
-        code = allocate_side(contest, side, bytes);
-        if (code == REDIST_OK)
-            code = redist_agree(contest->comm,
-                                contest->problem->space->clear(contest->scratch[side], bytes));
-        if (contest->scratch[side] != NULL)
-            contest->array[side] = (char *)contest->scratch[side] + transfer->before;
+        REDIST_TRY(allocate_side(contest, side, bytes));
+        REDIST_TRY(redist_agree(contest->comm,
+                                contest->problem->space->clear(contest->scratch[side], bytes)));
+        contest->array[side] = (char *)contest->scratch[side] + transfer->before;
     }
-    return code;
+    return REDIST_OK;
 }
 
 static void free_scratch(struct contest *contest) {

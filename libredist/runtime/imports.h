@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of peers as this process maps it: each part is opened for the first plan that needs it, and closed with the last
- * one. */
+/* Memory of peers as this process maps it: each part is opened for the first plan that needs it, and closed with the
+ * last one. */
 #ifndef REDIST__IMPORTS_H
 #define REDIST__IMPORTS_H
 

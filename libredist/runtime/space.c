@@ -110,21 +110,3 @@ void redist__batch_free(struct redist__batch *batch) {
     redist_release(batch->destinations);
     *batch = (struct redist__batch){0};
 }
-
-/* ---------------------------------------------------------------- waiting */
-
-/* A peer that is gone is no reason to leave a device at work. What cannot be waited for by an event is waited
- * for with all else. */
-int redist__finish_stream(const struct redist__space *space, void *event, void *stream,
-                          const struct redist__context *context) {
-    int idle = 1, code = space->stream_is_idle(stream, &idle);
-    if (code == REDIST_OK && !idle)
-        code = space->event_record(event, stream);
-    for (unsigned poll = 0; code == REDIST_OK && !idle; poll++) {
-        (void)redist__pause(context, poll);
-        code = space->event_is_reached(event, &idle);
-    }
-    if (code != REDIST_OK)
-        space->drain();
-    return code;
-}

@@ -59,10 +59,6 @@ int redist__map_parts(const struct redist__context *context, const void *memory,
 int redist__batch_create(struct redist__batch *batch, const struct redist__space *space, int count);
 void redist__batch_free(struct redist__batch *batch);
 
-/* Waits by an event until a stream is idle. After a failure too nothing of this rank is under way any more. */
-int redist__finish_stream(const struct redist__space *space, void *event, void *stream,
-                          const struct redist__context *context);
-
 /* Whether MPI takes addresses of CUDA memory. */
 int redist__mpi_takes_cuda(void);
 

@@ -3,9 +3,10 @@
  * Host memory: work is done on return, so that there is one stream and one event, NULL.
  *
  * Peers map memory of redist_alloc: one file in shared memory per allocation on each node, in which each rank has a
- * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end. Every
- * process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in allocation k,
- * plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by local.c.
+ * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end.
+ * Every process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
+ * allocation k, plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by
+ * local.c.
  *
  * MPI has windows for this (MPI_Win_allocate_shared). Open MPI 4.1 waits for ever where there is too little memory for
  * one, parts begin anywhere in them, and they can be freed by all ranks together only.
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -36,9 +38,8 @@ struct segment {
     struct redist__context *context;
     char *base;
     size_t bytes;
-    char *
-        file; /* the parts of all ranks of the node, as mapped here; NULL = memory of aligned_alloc */
-    uint64_t begins[]; /* of each of them, and the end */
+    char *file;        /* all parts, as mapped here; NULL = memory of aligned_alloc */
+    uint64_t begins[]; /* of each rank's part in it, and the end */
 };
 
 /* ---------------------------------------------------------------- all segments of this process */
@@ -162,6 +163,17 @@ static int take_pages(int descriptor, uint64_t begin, uint64_t end) {
     return error == 0;
 }
 
+/* Before any page is taken: to take all there are would leave none to the programs of the node. */
+static int check_room(int descriptor, uint64_t bytes) {
+    struct statvfs files;
+    if (descriptor < 0 || fstatvfs(descriptor, &files) != 0)
+        return redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+    if (bytes / files.f_frsize >= files.f_bavail)
+        return redist_fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
+                           (unsigned long long)bytes);
+    return REDIST_OK;
+}
+
 static int map_file(struct segment *segment, const char *name) {
     const struct redist__context *context = segment->context;
     const uint64_t *mine = &segment->begins[context->node_rank];
@@ -186,8 +198,7 @@ static int allocate_file(struct segment *segment) {
     snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
     if (code == REDIST_OK && creates) {
         descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-        code = descriptor >= 0 ? REDIST_OK
-                               : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
+        code = check_room(descriptor, segment->begins[context->node_size]);
     }
     code = redist_agree(context->node, code);
     if (code == REDIST_OK)

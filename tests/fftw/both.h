@@ -16,19 +16,15 @@
 #include "fftnd.h"
 #include "harness.h"
 
-#ifdef FFTND_FFTW_FLOAT
-#define X(name)      fftwf_##name
-#define XM(name)     fftwf_mpi_##name
-#define FFTW_LIBRARY "libfftw3f_mpi.so.3"
-typedef float real;
-static const double tolerance = 2e-5;
-#else
-#define X(name)      fftw_##name
-#define XM(name)     fftw_mpi_##name
-#define FFTW_LIBRARY "libfftw3_mpi.so.3"
-typedef double real;
-static const double tolerance = 1e-12;
-#endif
+/* PREFIX is fftw, fftwf or fftwl, FFTW_LIBRARY the name of FFTW's library. */
+#define JOIN_OF(a, b) a##b
+#define JOIN(a, b)    JOIN_OF(a, b)
+#define X(name)       JOIN(PREFIX, _##name)
+#define XM(name)      JOIN(PREFIX, _mpi_##name)
+typedef X(complex) complex_number;
+typedef __typeof__(**(complex_number *)0) real;
+static const double tolerance =
+    _Generic((real)0, float : 2e-5, double : 1e-12, long double : 1e-17);
 
 /* ---------------------------------------------------------------- FFTW's own functions */
 
@@ -57,7 +53,5 @@ static inline int is_here(X(plan) plan) {
     free(text);
     return here;
 }
-
-typedef X(complex) complex_number;
 
 #endif

@@ -163,14 +163,14 @@ def report_threads(folder, lines):
 def report_interface(folder, lines):
     """The same plans of FFTW's interface on libfftnd and on FFTW-MPI."""
     cases = group(lines, lambda line: (tuple(line["shape"]), line["kind"], line["precision"],
-                                       line["ordering"], line["in_place"]))
+                                       line["ordering"], line["in_place"], line["effort"]))
     rows = []
-    for (shape, kind, precision, ordering, in_place), case in cases.items():
+    for (shape, kind, precision, ordering, in_place, effort), case in cases.items():
         by_library = group(case, lambda line: line["library"])
         times = [pooled(by_library.get(name, []), "pair_ms") for name in ("fftnd", "fftw-mpi")]
         plans = [max(line["plan_ms"] for line in by_library[name]) for name in ("fftnd", "fftw-mpi")]
         place = "in place" if in_place else "out of place"
-        rows.append([f"{shape_text(shape)} {kind} {precision} {ordering} {place}"]
+        rows.append([f"{shape_text(shape)} {kind} {precision} {ordering} {place} {effort}"]
                     + [number(time) for time in times] + [number(ratio(*times))]
                     + [number(plan, 0) for plan in plans])
     heading = ["plans of FFTW's interface", "fftnd", "fftw-mpi", "ratio", "planning fftnd", "planning fftw-mpi"]

@@ -192,6 +192,10 @@ else
         '256,256,256 --kind r2c --precision float'; do
         interface+=("--shape $problem --in-place" "--shape $problem --in-place --transposed")
     done
+    for ordering in '' ' --transposed'; do
+        interface+=("--shape 256,256,256 --in-place --effort estimate$ordering"
+            "--shape 4194304 --kind c2c --in-place --effort estimate$ordering")
+    done
     interface+=('--shape 4096,4096 --kind transpose' '--shape 4096,4096 --kind transpose --in-place')
 fi
 mkdir -p "$out"

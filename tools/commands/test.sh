@@ -35,7 +35,7 @@ together=' model checks documents ' # each of them leaves cores idle
 # The build folder of a pass, if it has one.
 folder_of() { # pass
     case $1 in
-    quick | gcc | valgrind | soak) echo gcc ;;
+    quick | gcc | valgrind | soak | python) echo gcc ;;
     mpich | sanitize | tsan | plain | aarch64) echo "$1" ;;
     esac
 }
@@ -194,7 +194,7 @@ pass_model() {
 pass_python() {
     local part
     check "Python: packages" env CUDA=disabled bash tools/commands/python.sh
-    for part in suite examples mpi4py-fft; do
+    for part in suite device examples mpi4py-fft; do
         check "Python: $part" bash tools/test/python.sh "$part"
     done
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One part of the tests of the Python packages, in the environment of ./dev python:
 #   suite        the packages' own tests, on 1 to 4 ranks
+#   device       those for arrays on a device, on the stand-in of the tests in C (build-test/gcc)
 #   examples     the examples and the programs of README.md and docs/python.md
 #   mpi4py-fft   the tests of mpi4py-fft, of its source package, with fftnd.mpi4py_fft in its place
 set -euo pipefail
@@ -15,13 +16,28 @@ on_ranks() { # number, Python's arguments
     local ranks=$1
     shift
     OMPI_MCA_mpi_yield_when_idle=1 timeout 120 \
-        "$(launcher openmpi)" --oversubscribe --bind-to none -n "$ranks" "$python" "$@"
+        "$(launcher openmpi)" --oversubscribe --bind-to none -x LD_PRELOAD="${preload:-}" -n "$ranks" "$python" "$@"
+}
+
+run_pytest() { # number of ranks, file or folder
+    (cd bindings/python/tests && on_ranks "$1" -B -m pytest -q -x --color=no -p no:cacheprovider "$2")
 }
 
 suite() {
     local ranks
     for ranks in 1 2 3 4; do
-        (cd bindings/python/tests && on_ranks "$ranks" -B -m pytest -q -x --color=no -p no:cacheprovider .)
+        run_pytest "$ranks" .
+    done
+}
+
+device() {
+    local ranks preload=$PWD/build-test/gcc/tests/libstand_in_device.so
+    if [ ! -e "$preload" ]; then
+        echo "build-test/gcc has no stand-in for a device"
+        exit 77
+    fi
+    for ranks in 1 2 3; do
+        run_pytest "$ranks" test_device.py
     done
 }
 
@@ -64,7 +80,7 @@ mpi4py_fft() {
 }
 
 case $1 in
-suite | examples) "$1" ;;
+suite | device | examples) "$1" ;;
 mpi4py-fft) mpi4py_fft ;;
 *) exit 2 ;;
 esac

@@ -140,6 +140,8 @@ cdef class Plan:
             self.shape_a = _planned(a, dtype, "a", False, self.stream)
             self.shape_b = _planned(b, dtype, "b", False, self.stream)
             _check_pair(self.shape_a, self.shape_b)
+            if options.space == REDIST_SPACE_AUTO and self.shape_a.cuda:  # no array tells it that is bound later
+                options.space = REDIST_SPACE_CUDA
             ndims = self.shape_a.ndim
             if boxes:
                 if shape is None or len(shape) != ndims:

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operator-bench: an operator fused with its transforms, the same one after the other, a pair of transforms alone, and
+ * FFTW-MPI's transforms with transposed output around the multiplication, of a real field in double precision.
+ */
+#include "options.h"
+#include "timing.h"
+
+#include <complex.h>
+#include <fftnd_operators.h>
+#include <fftw3-mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INVERSE_LAPLACIAN, GRADIENT };
+
+struct request {
+    bench_settings settings;
+    int operation, threads, overwrite;
+};
+
+static void check(int code) {
+    if (code != REDIST_OK)
+        bench_abort("%s", redist_error_message());
+}
+
+/* All arrays, which are freed together. */
+static void *arrays[32];
+static int narrays;
+
+static void *allocate(size_t bytes) {
+    check(redist_alloc(MPI_COMM_WORLD, bytes, &arrays[narrays]));
+    return arrays[narrays++];
+}
+
+static void release_all(void) {
+    while (narrays > 0)
+        check(redist_free(&arrays[--narrays]));
+}
+
+/* ---------------------------------------------------------------- modes of the spectral side */
+
+/* Of three axes: how many modes a rank has, in which order in memory, and which wavenumbers along each axis. */
+struct modes {
+    redist_index count[3];
+    ptrdiff_t stride[3];
+    double *k[3];
+};
+
+/* The inverse Laplacian, or the derivative along an axis. */
+static void multiply(const struct modes *modes, int operation, int axis,
+                     const double complex *spectrum, double complex *result, double scale) {
+    for (redist_index i = 0; i < modes->count[0]; i++)
+        for (redist_index j = 0; j < modes->count[1]; j++) {
+            const ptrdiff_t row = i * modes->stride[0] + j * modes->stride[1];
+            const double x = modes->k[0][i], y = modes->k[1][j], base = x * x + y * y;
+            for (redist_index k = 0; k < modes->count[2]; k++) {
+                const double z = modes->k[2][k], q = base + z * z;
+                const double wave[3] = {x, y, z};
+                if (operation == GRADIENT)
+                    result[row + k] = I * scale * wave[axis] * spectrum[row + k];
+                else
+                    result[row + k] = spectrum[row + k] * (q > 0 ? -scale / q : 0);
+            }
+        }
+}
+
+/* ---------------------------------------------------------------- this library */
+
+struct own {
+    const struct request *request;
+    fftnd_plan *plan;
+    fftnd_operator *op;
+    struct modes modes;
+    double *field, *results[3];
+    double complex *spectrum, *product;
+};
+
+static void open_own(struct own *own, const struct request *request) {
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_layout layouts[3] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    redist_index sizes[3];
+    for (int axis = 0; axis < 3; axis++)
+        sizes[axis] = request->settings.shape.values[axis];
+    options.mapped_arrays = 1;
+    options.overwrite_input = request->overwrite;
+    options.threads = request->threads;
+    options.grid_ndims = 1;
+    *own = (struct own){.request = request};
+    check(
+        fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &own->plan));
+    check(fftnd_operator_create(
+        own->plan, request->operation == GRADIENT ? FFTND_GRADIENT : FFTND_INVERSE_LAPLACIAN, NULL,
+        &own->op));
+    check(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &layouts[0]));
+    check(fftnd_plan_layout(own->plan, FFTND_SPECTRAL, &layouts[1]));
+    check(fftnd_operator_layout(own->op, 1, &layouts[2]));
+    own->field = allocate(layouts[0].bytes);
+    own->results[0] = allocate(layouts[2].bytes);
+    for (int i = 1; i < 3 && request->operation == GRADIENT; i++)
+        own->results[i] = allocate(layouts[0].bytes);
+    own->spectrum = allocate(layouts[1].bytes);
+    own->product = allocate(layouts[1].bytes);
+    for (size_t i = 0; i < layouts[0].bytes / sizeof(double); i++)
+        own->field[i] = (double)(i % 1009) / 1009 - 0.5;
+    for (int axis = 0; axis < 3; axis++) {
+        own->modes.count[axis] = layouts[1].count[axis];
+        own->modes.stride[axis] = layouts[1].stride[axis];
+        own->modes.k[axis] = allocate((size_t)layouts[1].count[axis] * sizeof(double));
+        check(fftnd_plan_wavenumbers(own->plan, axis, own->modes.k[axis]));
+    }
+}
+
+static void run_pair(void *context) {
+    struct own *own = context;
+    check(fftnd_forward(own->plan, own->field, own->spectrum));
+    check(fftnd_backward(own->plan, own->spectrum, own->results[0]));
+}
+
+static void run_apply(void *context) {
+    struct own *own = context;
+    check(fftnd_apply(own->plan, own->op, own->field, own->results[0]));
+}
+
+static void run_apart(void *context) {
+    struct own *own = context;
+    int n = own->request->operation == GRADIENT ? 3 : 1;
+    check(fftnd_forward(own->plan, own->field, own->spectrum));
+    for (int i = 0; i < n; i++) {
+        multiply(&own->modes, own->request->operation, i, own->spectrum,
+                 n > 1 ? own->product : own->spectrum, 1);
+        check(fftnd_backward(own->plan, n > 1 ? own->product : own->spectrum, own->results[i]));
+    }
+}
+
+/* ---------------------------------------------------------------- FFTW-MPI */
+
+struct peer {
+    const struct request *request;
+    fftw_plan forward, backward;
+    struct modes modes;
+    double *field;
+    double complex *spectrum, *product;
+    double scale;
+};
+
+static void set_axis(struct modes *modes, int axis, ptrdiff_t n, ptrdiff_t start, ptrdiff_t count,
+                     ptrdiff_t stride, int halved) {
+    modes->count[axis] = count;
+    modes->stride[axis] = stride;
+    modes->k[axis] = allocate((size_t)count * sizeof(double));
+    for (ptrdiff_t i = 0; i < count; i++)
+        modes->k[axis][i] = (double)(start + i - (!halved && 2 * (start + i) >= n ? n : 0));
+}
+
+static void open_peer(struct peer *peer, const struct request *request) {
+    ptrdiff_t n[3], count[2], start[2];
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = request->settings.shape.values[axis];
+    ptrdiff_t half = n[2] / 2 + 1;
+    fftw_mpi_init();
+    ptrdiff_t all = fftw_mpi_local_size_3d_transposed(n[0], n[1], half, MPI_COMM_WORLD, &count[0],
+                                                      &start[0], &count[1], &start[1]);
+    *peer = (struct peer){.request = request, .scale = 1 / (double)(n[0] * n[1] * n[2])};
+    peer->field = allocate(2 * (size_t)all * sizeof(double));
+    peer->spectrum = allocate((size_t)all * sizeof(double complex));
+    peer->product = allocate((size_t)all * sizeof(double complex));
+    peer->forward = fftw_mpi_plan_dft_r2c_3d(
+        n[0], n[1], n[2], peer->field, (fftw_complex *)peer->spectrum, MPI_COMM_WORLD,
+        FFTW_MEASURE | FFTW_MPI_TRANSPOSED_OUT | FFTW_DESTROY_INPUT);
+    peer->backward = fftw_mpi_plan_dft_c2r_3d(
+        n[0], n[1], n[2], (fftw_complex *)peer->product, peer->field, MPI_COMM_WORLD,
+        FFTW_MEASURE | FFTW_MPI_TRANSPOSED_IN | FFTW_DESTROY_INPUT);
+    if (peer->forward == NULL || peer->backward == NULL)
+        bench_abort("FFTW-MPI has no plan for this transform");
+    set_axis(&peer->modes, 0, n[0], 0, n[0], half, 0);
+    set_axis(&peer->modes, 1, n[1], start[1], count[1], n[0] * half, 0);
+    set_axis(&peer->modes, 2, n[2], 0, half, 1, 1);
+}
+
+static void run_peer(void *context) {
+    struct peer *peer = context;
+    fftw_execute(peer->forward);
+    for (int i = 0; i < (peer->request->operation == GRADIENT ? 3 : 1); i++) {
+        multiply(&peer->modes, peer->request->operation, i, peer->spectrum, peer->product,
+                 peer->scale);
+        fftw_execute(peer->backward);
+    }
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static void measure(const struct request *request) {
+    static const char *const names[] = {"forward + backward", "fused", "one after the other",
+                                        "FFTW-MPI"};
+    struct own own;
+    struct peer peer;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    open_own(&own, request);
+    open_peer(&peer, request);
+    bench_candidate candidates[] = {{.context = &own, .nsteps = 1, .steps = {run_pair}},
+                                    {.context = &own, .nsteps = 1, .steps = {run_apply}},
+                                    {.context = &own, .nsteps = 1, .steps = {run_apart}},
+                                    {.context = &peer, .nsteps = 1, .steps = {run_peer}}};
+    bench_rounds(MPI_COMM_WORLD, candidates, 4, request->settings.warmup,
+                 request->settings.iterations);
+    for (int i = 0; i < 4 && rank == 0; i++)
+        printf("%-20s %9.3f ms, least %9.3f ms; fused is %.3f of it\n", names[i],
+               bench_median_ms(&candidates[i], BENCH_WHOLE),
+               bench_min_ms(&candidates[i], BENCH_WHOLE),
+               bench_median_ms(&candidates[1], BENCH_WHOLE) /
+                   bench_median_ms(&candidates[i], BENCH_WHOLE));
+    bench_forget(candidates, 4);
+    check(fftnd_operator_free(&own.op));
+    check(fftnd_plan_free(&own.plan));
+    fftw_destroy_plan(peer.forward);
+    fftw_destroy_plan(peer.backward);
+    release_all();
+}
+
+/* ---------------------------------------------------------------- command line */
+
+static const bench_program *describe(struct request *request) {
+    static const char *const operations[] = {"inverse-laplacian", "gradient", NULL};
+    static bench_option options[6];
+    bench_settings *settings = &request->settings;
+    /* clang-format off */
+    const bench_option all[] = {
+        BENCH_SHAPE_OPTION(settings),
+        {.name = "operator", .kind = BENCH_CHOICE, .value = &request->operation, .words = operations,
+         .help = "what to apply (inverse-laplacian)"},
+        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
+         .help = "plans may overwrite their input"},
+        {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
+         .help = "of each rank (1)", .minimum = 1},
+        {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
+         .help = "measured rounds (20)", .minimum = 1},
+        {.name = "warmup", .kind = BENCH_NUMBER, .value = &settings->warmup, .argument = "N",
+         .help = "rounds before these (3)"}};
+    /* clang-format on */
+    memcpy(options, all, sizeof all);
+    static bench_program program = {
+        .name = "operator-bench",
+        .summary = "Times an operator fused with its transforms beside the same steps apart.",
+        .options = options,
+        .noptions = sizeof all / sizeof all[0],
+        .notes = ""};
+    return &program;
+}
+
+int main(int argc, char **argv) {
+    struct request request = {BENCH_SETTINGS_DEFAULT, .threads = 1};
+    MPI_Init(&argc, &argv);
+    enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
+    if (parsed == BENCH_RUN && request.settings.shape.count != 3)
+        bench_abort("a field has three axes: --shape N,N,N");
+    if (parsed == BENCH_RUN)
+        measure(&request);
+    MPI_Finalize();
+    return parsed == BENCH_BAD ? 2 : 0;
+}

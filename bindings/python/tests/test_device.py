@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays in device memory: of CuPy where there is a device, else of the stand-in that tools/test/python.sh loads in the
+place of both libraries, whose device is memory of the host, and whose streams are threads."""
+import ctypes
+
+import numpy as np
+import pytest
+from conftest import comm
+
+import fftnd
+import redist
+
+P, RANK = comm.size, comm.rank
+FAST = dict(effort="estimate", space="cuda")
+try:
+    import cupy
+    stand_in = None
+    missing = None if cupy.cuda.is_available() else "CuPy has no device"
+except ImportError:
+    stand_in = ctypes.CDLL(None)
+    missing = None if hasattr(stand_in, "stream_device_create") else "no CuPy, and no stand-in for a device is loaded"
+pytestmark = pytest.mark.skipif(missing is not None, reason=str(missing))
+
+
+class Stream:
+    """A stream of the stand-in, as array libraries have them."""
+
+    def __init__(self):
+        stand_in.stream_device_create.restype = ctypes.c_void_p
+        self.ptr = stand_in.stream_device_create()
+
+    def synchronize(self):
+        stand_in.stream_device_wait(ctypes.c_void_p(self.ptr))
+
+
+def new_stream():
+    return Stream() if stand_in else cupy.cuda.Stream(non_blocking=True)
+
+
+class HostView:
+    """What an array on the stand-in's device looks like from the host."""
+
+    def __init__(self, array):
+        self.__array_interface__ = {**array.__cuda_array_interface__}
+        self.array = array
+
+
+def view(array):
+    """The elements, to read and to write, when all work is done; a copy of CuPy's, to read."""
+    if stand_in:
+        stand_in.stream_device_wait(None)
+        return np.asarray(HostView(array))
+    return cupy.asnumpy(array)
+
+
+def put(array, values):
+    if stand_in:
+        view(array)[...] = values
+    else:
+        array[...] = cupy.asarray(values)
+    return array
+
+
+def on_device(values):
+    """A device array with these values, in C order."""
+    return put(redist.empty(values.shape, values.dtype, comm, "cuda"), values)
+
+
+class OnlyDLPack:
+    """A device array with nothing but DLPack: the capsule of a view from the host, which says otherwise."""
+
+    def __init__(self, array):
+        self.array, self.streams = array, []
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        capsule = view(self.array).__dlpack__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 8).value = 2  # DLTensor.device.device_type
+        return capsule
+
+
+def split(full, axis):
+    count, start = redist.decompose(full.shape[axis], P, RANK)
+    return np.ascontiguousarray(np.take(full, range(start, start + count), axis))
+
+
+@pytest.mark.parametrize("method", [None, *sorted(redist.methods())])
+def test_exchanges(random, method):
+    full = random.random((7, 6, 5))
+    a, b = on_device(split(full, 0)), on_device(np.zeros_like(split(full, 2)))
+    for bind in ("plan", "execution", "mapped"):
+        try:
+            plan = redist.Plan(comm, a, 2, b, 0, method=method, bind=bind, effort="estimate", phases=True)
+        except redist.Error as error:  # needs nodes, or what only asynchronous plans have
+            assert error.name == "REDIST_ERR_METHOD" and method is not None
+            continue
+        with plan:
+            given = () if bind == "plan" else (a, b)
+            put(b, 0)
+            plan.forward(*given)
+            assert (view(b) == split(full, 2)).all() and plan.info["space"] == "cuda"
+            put(a, 0)
+            plan.start("backward", *given)
+            plan.wait()
+            assert (view(a) == split(full, 0)).all() and plan.phases["executions"] == 2
+
+
+def test_exchange_of_other_libraries(random):
+    """By __cuda_array_interface__ and by DLPack, and host beside device memory is refused on all ranks."""
+    full = random.random((7, 6))
+    a, b = on_device(split(full, 0)), on_device(np.zeros_like(split(full, 1)))
+    redist.exchange(comm, a, 1, b, 0)
+    assert (view(b) == split(full, 1)).all()
+    if stand_in:
+        put(b, 0)
+        redist.exchange(comm, OnlyDLPack(a), 1, OnlyDLPack(b), 0)
+        assert (view(b) == split(full, 1)).all()
+    with pytest.raises(ValueError):
+        redist.exchange(comm, a, 1, np.zeros_like(split(full, 1)) if RANK == 0 else b, 0)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"kind": "c2c", "dtype": "F"}, {"batch": 2}, {"scaling": "forward"},
+                                      {"mapped_arrays": True}], ids=str)
+def test_transforms(random, keywords):
+    with fftnd.Plan(comm, (6, 5, 8), **keywords, **FAST) as plan, \
+            fftnd.Plan(comm, (6, 5, 8), effort="estimate", grid=plan.info["grid"], **keywords) as host:
+        values = random.random(host.physical_shape).astype(host.physical_dtype)
+        a, b = plan.empty_physical(), plan.empty_spectral()
+        put(a, values)
+        assert plan.forward(a, b) is b
+        expected = host.forward(put_host(host.empty_physical(), values), host.empty_spectral())
+        tolerance = 1e-4 if host.physical_dtype.char in "fF" else 1e-12
+        assert np.allclose(view(b), expected, rtol=0, atol=tolerance * 240)
+        plan.start("backward", b, a)
+        plan.wait()
+        assert np.allclose(view(a), host.backward(expected, host.empty_physical()), rtol=0, atol=tolerance)
+
+
+def put_host(array, values):
+    array[...] = values
+    return array
+
+
+def test_in_place(random):
+    with fftnd.Plan(comm, (6, 5, 7), in_place=True, **FAST) as plan:
+        full = random.random((6, 5, 7))
+        a = put(plan.empty_physical(), full[plan.physical_slices])
+        b = plan.forward(a)
+        assert b.__cuda_array_interface__["data"][0] == a.__cuda_array_interface__["data"][0] or 0 in a.shape
+        assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
+        assert np.allclose(view(plan.backward(b)), full[plan.physical_slices])
+
+
+def test_functions_of_one_call(random):
+    full = random.random((6, 5, 4))
+    a, b = on_device(split(full, 0)), on_device(split(np.fft.rfftn(full), 1) * 0)
+    fftnd.rfftn(a, comm, out=b)
+    assert np.allclose(view(b), split(np.fft.rfftn(full), 1))
+    back = on_device(np.zeros_like(split(full, 0)))
+    fftnd.irfftn(b, comm, out=back)
+    assert np.allclose(view(back), split(full, 0))
+    if stand_in:
+        with pytest.raises(TypeError, match="give one as out"):
+            fftnd.rfftn(a, comm)
+    else:
+        assert np.allclose(view(fftnd.rfftn(a, comm)), split(np.fft.rfftn(full), 1))
+
+
+def test_streams(random):
+    """Asynchronous plans enqueue their work in the caller's stream; DLPack gets that stream."""
+    stream = new_stream()
+    with fftnd.Plan(comm, (8, 6, 4), stream=stream, asynchronous=True, mapped_arrays=True, **FAST) as plan:
+        full = random.random((8, 6, 4))
+        a, b = put(plan.empty_physical(), full[plan.physical_slices]), plan.empty_spectral()
+        for _ in range(5):
+            plan.forward(a, b)
+            plan.backward(b, a)
+        plan.forward(a, b)
+        stream.synchronize()
+        plan.query()
+        assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
+        if stand_in:
+            packed = OnlyDLPack(a)
+            plan.forward(packed, b)
+            stream.synchronize()
+            assert packed.streams == [stream.ptr]
+
+
+def test_errors_come_on_all_ranks(random):
+    with fftnd.Plan(comm, (6, 5, 4), **FAST) as plan:
+        a, b = put(plan.empty_physical(), 1), plan.empty_spectral()
+        for wrong in (np.ones(plan.physical_shape), on_device(np.ones((1, 1, 9))), None):
+            with pytest.raises((ValueError, TypeError)):
+                plan.forward(wrong if RANK == 0 else a, b)
+        plan.forward(a, b)
+        assert abs(comm.allreduce(view(b).sum()) - 120) < 1e-10

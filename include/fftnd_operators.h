@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Operators between a transform and the one back, fused with both: differential operators, filters, the user's own.
+ *
+ * fftnd_apply transforms fields forward, multiplies each mode, and transforms back. The last serial transform of
+ * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
+ * transformed back while it is in the cache. The spectral side is never stored, and needs no array.
+ * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
+ * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
+ * fftnd_options.retained_modes.
+ *
+ * Axes: along a Fourier axis a mode is exp(i k x) with k = 2 pi n / length. Along an axis of DCT or DST it is a cosine
+ * or sine of k x with k = pi n / length, where `length` is half the logical size times the distance of points: the
+ * distance between the first and the last point for FFTND_DCT1, n distances for types 2, 3 and 4, n + 1 for FFTND_DST1.
+ * n is what fftnd_plan_wavenumbers gives.
+ *
+ * Derivatives of odd order multiply by odd powers of i k. For an even number K of modes, the mode with n = K/2 or -K/2
+ * stands for both, and its derivative of odd order is 0 at all points, so they multiply it by 0 along Fourier axes.
+ * They make sines of cosines along DCT and DST axes, and exchange k and -k along FFTND_DHT and FFTND_R2HC axes: no plan
+ * has both sides of that, and operators with odd orders along such an axis are refused. Even orders multiply by powers
+ * of -k^2 along all of these. Along FFTND_HC2R axes and those that are not transformed there are no derivatives.
+ *
+ * Conventions, failures and threads are those of fftnd.h.
+ */
+#ifndef FFTND_OPERATORS_H
+#define FFTND_OPERATORS_H
+
+#include "fftnd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What an operator does. With D axes that take part, |k|^2 is the sum of k^2 along these. */
+enum fftnd_operator_kind {
+    FFTND_DERIVATIVE = 0,          /**< 1 field -> 1: of the orders `orders` along each axis */
+    FFTND_GRADIENT = 1,            /**< 1 -> D: the derivatives along each axis */
+    FFTND_DIVERGENCE = 2,          /**< D -> 1 */
+    FFTND_CURL = 3,                /**< D = 3: 3 -> 3; D = 2: 2 -> 1, along the missing axis */
+    FFTND_LERAY = 4,               /**< D -> D: without its part along k, free of divergence */
+    FFTND_LAPLACIAN = 5,           /**< 1 -> 1: -|k|^2 */
+    FFTND_INVERSE_LAPLACIAN = 6,   /**< solves Laplacian(u) = f: -1/|k|^2 */
+    FFTND_HELMHOLTZ = 7,           /**< Laplacian + coefficient: coefficient - |k|^2 */
+    FFTND_INVERSE_HELMHOLTZ = 8,   /**< solves Laplacian(u) + coefficient u = f */
+    FFTND_BIHARMONIC = 9,          /**< |k|^4 */
+    FFTND_INVERSE_BIHARMONIC = 10, /**< solves Laplacian(Laplacian(u)) = f: 1/|k|^4 */
+    FFTND_SHELL = 11,              /**< keeps the modes with shell[0] <= |k| < shell[1] */
+    FFTND_SHIFT = 12,   /**< u(x + shift); the mode K/2 of an even number by its cosine */
+    FFTND_SYMBOLS = 13, /**< 1 -> 1: the product of a table for each axis */
+    FFTND_MODES = 14,   /**< `inputs` -> `outputs`: `function` for rows of modes */
+    FFTND_POINTS = 15   /**< the same for rows of points, for fftnd_apply_physical */
+};
+
+/** A row of modes or points, of all fields: they follow one another along one axis. */
+typedef struct fftnd_row {
+    size_t size; /**< sizeof(fftnd_row) of the library */
+    int n;       /**< elements, never many: some hundreds at most */
+    int ndims;   /**< axes d of the plan */
+    int axis;    /**< along which they follow one another */
+    int numbers; /**< of an element: 1 = real, 2 = complex (real and imaginary part); modes always have 2 */
+    int ninputs, noutputs;
+    const redist_index
+        *start; /**< global indices of the first element along each axis (d values) */
+    /** modes: n wavenumbers along each axis, with its length; NULL for an axis that takes no part */
+    const double *const *k;
+    /** the same, with 0 where derivatives of odd order are */
+    const double *const *odd;
+    const double *const
+        *inputs; /**< n elements of each field, double whatever the precision of the plan is */
+    double *const *outputs; /**< to be filled in */
+} fftnd_row;
+
+/**
+ * The user's function of rows. Values of modes are scaled as fftnd_forward does, those of points as fftnd_backward does;
+ * what is written is scaled by the other one. Imaginary parts of modes of a real spectral side are 0, and written ones
+ * do not count. Several threads of a plan call it at once, for rows in any order. Rows and arrays of a call are valid
+ * during it; it calls neither MPI nor this library. Returns 0, or else fails the execution on all ranks.
+ */
+typedef int fftnd_row_function(void *data, const fftnd_row *row);
+
+/** What an operator needs to know. All of it must agree, except function and data. */
+typedef struct fftnd_operator_options {
+    size_t size; /**< sizeof(fftnd_operator_options) */
+    /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
+    const double *lengths;
+    /** nonzero for each axis that takes part (d values); NULL = all that are transformed. fftnd_row.k is for these */
+    const int *axes;
+    const int *orders;   /**< FFTND_DERIVATIVE: along each axis, >= 0 (d values) */
+    const double *shift; /**< FFTND_SHIFT: along each axis (d values) */
+    /** what modes are multiplied by that an inverse operator would divide by 0; the mean, for most. 0 makes a solution
+     * of mean 0 */
+    double zero_mode;
+    double coefficient; /**< FFTND_HELMHOLTZ and its inverse */
+    double shell[2];    /**< FFTND_SHELL: smallest |k| and the one beyond the largest */
+    /** FFTND_SYMBOLS: a complex number (two doubles) for each mode of the whole spectral side along each axis, in its
+     * order; an axis with NULL counts as 1 */
+    const double *const *symbols;
+    int inputs, outputs;          /**< FFTND_MODES, FFTND_POINTS: fields, 1..64 */
+    fftnd_row_function *function; /**< FFTND_MODES, FFTND_POINTS */
+    void *data; /**< of the function; the user keeps it as long as the operator is used */
+} fftnd_operator_options;
+
+#define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
+    {                                                                                              \
+        .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \
+        .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
+        .inputs = 1, .outputs = 1, .function = NULL, .data = NULL                                  \
+    }
+
+/** FFTND_OPERATOR_OPTIONS_DEFAULT as a function; as redist_box_init. */
+REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size_t size);
+
+/** An operator, for one plan. */
+typedef struct fftnd_operator fftnd_operator;
+
+/**
+ * Makes an operator for a plan whose arrays are in host memory and transformed there. It shares the plan's process grid,
+ * threads and configuration, and has work space of its own, options.user_workspace or not.
+ *   plan     outlives the operator; not one of a single axis over several ranks
+ *   kind     what it does
+ *   options  NULL = defaults; its arrays may go after the call
+ *   op       out: the operator, freed with fftnd_operator_free
+ * Collective on the plan's communicator; kind and options must agree.
+ * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan that
+ * it cannot serve), ERR_AXIS (an axis that has no such derivative, or a number of axes that has no curl), ERR_NULL,
+ * ERR_DISAGREE, ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
+ */
+REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                                     const fftnd_operator_options *options, fftnd_operator **op);
+
+/** Frees an operator and sets *op to NULL; does nothing when *op is NULL. Collective on the plan's communicator.
+ * Errors: ERR_NULL, ERR_STATE. */
+REDIST_API int fftnd_operator_free(fftnd_operator **op);
+
+/**
+ * The local array that an operator reads (is_output = 0) or writes: that of the plan's physical side, of FFTND_POINTS of
+ * the spectral side, with all fields in the place of the batch. Fields follow one another at batch_stride; if the plan
+ * has a batch of b itself, element number f b + i of them is number i of field f.
+ *   layout  in: size; out: the rest; `bytes` counts all fields
+ * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
+ */
+REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout);
+
+/**
+ * Forward transforms of `input`, the operator, backward transforms to `output`, fused.
+ *   plan    the one of the operator
+ *   op      not of FFTND_POINTS
+ *   input   array of fftnd_operator_layout(op, 0); left as it was unless the plan's options allow otherwise
+ *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
+ * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning, and the
+ * operator is broken, the plan is not.
+ * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind); ERR_PEER or ERR_ARGUMENT
+ * when a function of the user returned an error, on all ranks, now or in the next call with the operator.
+ */
+REDIST_API int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output);
+
+/** Backward transforms of spectra, the user's function of points, forward transforms to spectra, fused: as fftnd_apply
+ * with an operator of FFTND_POINTS. */
+REDIST_API int fftnd_apply_physical(fftnd_plan *plan, fftnd_operator *op, void *input,
+                                    void *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

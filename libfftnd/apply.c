@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions of fftnd_operators.h. */
+#include "operators/operator.h"
+#include "plan.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
+
+struct fftnd_operator {
+    fftnd_plan *plan;
+    struct fftnd__operator own;
+    struct fftnd__engine engine;
+};
+
+int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
+    static const fftnd_operator_options defaults = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    return redist_struct_init(__func__, options, size, &defaults, sizeof defaults);
+}
+
+/* ---------------------------------------------------------------- what a user passes */
+
+static int check_plan(const struct fftnd__transform *transform) {
+    int transformed = 0;
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
+    if (transform->library->space != REDIST_SPACE_HOST || transform->offload != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT,
+                    "plan transforms on a device: operators are for arrays in host memory that "
+                    "are transformed there");
+    if (transform->precision == FFTND_LONG_DOUBLE)
+        return FAIL(REDIST_ERR_ARGUMENT, "plan is of long double: operators compute in double");
+    if (transform->chain.twiddles)
+        return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
+    return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
+}
+
+/* Lists that a kind cannot do without. */
+static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
+    const struct {
+        int is_missing;
+        const char *name;
+    } lists[] = {{kind == FFTND_DERIVATIVE && options->orders == NULL, "orders"},
+                 {kind == FFTND_SHIFT && options->shift == NULL, "shift"},
+                 {kind == FFTND_SYMBOLS && options->symbols == NULL, "symbols"},
+                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL, "function"}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].is_missing)
+            return FAIL(REDIST_ERR_NULL, "options->%s = NULL", lists[i].name);
+    return REDIST_OK;
+}
+
+static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                      int axis) {
+    if (options->lengths != NULL &&
+        !(options->lengths[axis] > 0 && isfinite(options->lengths[axis])))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->lengths[%d] = %g is not positive", axis,
+                    options->lengths[axis]);
+    if (kind == FFTND_DERIVATIVE && options->orders[axis] < 0)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->orders[%d] = %d is negative", axis,
+                    options->orders[axis]);
+    if (kind == FFTND_SHIFT && !isfinite(options->shift[axis]))
+        return FAIL(REDIST_ERR_ARGUMENT, "options->shift[%d] = %g is not finite", axis,
+                    options->shift[axis]);
+    return REDIST_OK;
+}
+
+static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
+    const int fields[2] = {options->inputs, options->outputs};
+    static const char *const names[2] = {"inputs", "outputs"};
+    for (int i = 0; i < 2 && fftnd__operator_type_of(kind)->of_user; i++)
+        if (fields[i] < 1 || fields[i] > FFTND__MOST_FIELDS)
+            return FAIL(REDIST_ERR_ARGUMENT, "options->%s = %d is not in 1..%d", names[i],
+                        fields[i], (int)FFTND__MOST_FIELDS);
+    return REDIST_OK;
+}
+
+static int check_options(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
+                         const fftnd_operator_options *options) {
+    if (fftnd__operator_type_of(kind) == NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "kind = %d is no operator", (int)kind);
+    REDIST_TRY(check_lists(kind, options));
+    for (int axis = 0; axis < transform->user_ndims; axis++)
+        REDIST_TRY(check_axis(kind, options, axis));
+    return check_fields(kind, options);
+}
+
+/* ---------------------------------------------------------------- agreement */
+
+static long long mix(long long hash, const void *data, size_t bytes) {
+    const unsigned char *at = data;
+    uint64_t mixed = (uint64_t)hash ^ (data != NULL);
+    for (size_t i = 0; i < bytes && data != NULL; i++)
+        mixed = (mixed ^ at[i]) * 0x100000001b3ULL;
+    return (long long)((mixed ^ mixed >> 29) & INT64_MAX);
+}
+
+static long long hash_symbols(const struct fftnd__operator *op,
+                              const fftnd_operator_options *options) {
+    long long hash = 0;
+    for (int a = 0; a < op->naxes && op->kind == FFTND_SYMBOLS; a++)
+        hash = mix(hash, options->symbols[op->symbols[a].user],
+                   2 * sizeof(double) * (size_t)op->symbols[a].n);
+    return hash;
+}
+
+/* Collective on the plan's communicator. */
+static int agree(const struct fftnd__engine *plan, const struct fftnd__operator *op,
+                 const fftnd_operator_options *options, int code) {
+    size_t n = code == REDIST_OK ? (size_t)plan->transform.user_ndims : 0;
+    int is_derivative = op->kind == FFTND_DERIVATIVE, is_shift = op->kind == FFTND_SHIFT;
+    const redist_shared_value values[] = {
+        {"kind", op->kind},
+        {"inputs", op->inputs},
+        {"outputs", op->outputs},
+        {"the hash of options->lengths", mix(0, options->lengths, n * sizeof(double))},
+        {"the hash of options->axes", mix(0, options->axes, n * sizeof(int))},
+        {"the hash of options->orders",
+         mix(0, is_derivative ? options->orders : NULL, n * sizeof(int))},
+        {"the hash of options->shift",
+         mix(0, is_shift ? options->shift : NULL, n * sizeof(double))},
+        {"the hash of options->zero_mode", mix(0, &options->zero_mode, sizeof(double))},
+        {"the hash of options->coefficient", mix(0, &options->coefficient, sizeof(double))},
+        {"the hash of options->shell", mix(0, options->shell, sizeof options->shell)},
+        {"the hash of options->symbols", n > 0 ? hash_symbols(op, options) : 0}};
+    return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
+                                  sizeof values / sizeof *values, values);
+}
+
+/* ---------------------------------------------------------------- making an operator */
+
+/* The library's axes that take part, in the user's order. */
+static void list_axes(struct fftnd__operator *op, const struct fftnd__transform *transform,
+                      const fftnd_operator_options *options) {
+    op->user_ndims = transform->user_ndims;
+    memcpy(op->user_axis, transform->user_axis, sizeof op->user_axis);
+    for (int user = 0; user < op->user_ndims; user++) {
+        int axis = 0;
+        while (transform->user_axis[axis] != user)
+            axis++;
+        int is_named = (op->kind == FFTND_SYMBOLS && options->symbols[user] != NULL) ||
+                       (op->kind == FFTND_DERIVATIVE && options->orders[user] > 0) ||
+                       (op->kind == FFTND_SHIFT && fabs(options->shift[user]) > 0);
+        int is_listed = options->axes != NULL
+                            ? options->axes[user] != 0
+                            : transform->chain.axes[axis] != FFTND_AXIS_NONE || is_named;
+        if (is_listed)
+            op->symbols[op->naxes++] = (struct fftnd__symbols){.axis = axis, .user = user};
+    }
+}
+
+static int count_fields(struct fftnd__operator *op, const fftnd_operator_options *options) {
+    const struct fftnd__operator_type *type = op->type;
+    if (op->naxes < type->least_axes || op->naxes > type->most_axes ||
+        (op->naxes == 0 && (type->inputs == 0 || type->outputs == 0)))
+        return FAIL(REDIST_ERR_AXIS, "%s of %d axes: it is for %d to %d", type->name, op->naxes,
+                    type->least_axes > 0 ? type->least_axes : 1, type->most_axes);
+    op->inputs = type->of_user ? options->inputs : type->inputs == 0 ? op->naxes : type->inputs;
+    op->outputs = type->of_user ? options->outputs : type->outputs == 0 ? op->naxes : type->outputs;
+    if (op->kind == FFTND_CURL && op->naxes == 2)
+        op->outputs = 1;
+    return REDIST_OK;
+}
+
+/* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
+static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
+    double forward = (double)plan->scales[REDIST_FORWARD];
+    double backward = (double)plan->scales[REDIST_BACKWARD];
+    int points = op->kind == FFTND_POINTS;
+    op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
+    op->before = !op->type->of_user ? 1 : points ? backward : forward;
+    op->after = !op->type->of_user ? forward * backward : points ? forward : backward;
+}
+
+/* What this rank can say alone. */
+static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan,
+                    enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
+    op->kind = kind;
+    REDIST_TRY(check_plan(&plan->transform));
+    REDIST_TRY(check_options(&plan->transform, kind, options));
+    op->type = fftnd__operator_type_of(kind);
+    op->zero_mode = options->zero_mode;
+    op->coefficient = options->coefficient;
+    memcpy(op->shell, options->shell, sizeof op->shell);
+    op->function = options->function;
+    op->data = options->data;
+    list_axes(op, &plan->transform, options);
+    REDIST_TRY(count_fields(op, options));
+    set_factors(op, plan);
+    return fftnd__symbols_create(op, &plan->transform, options);
+}
+
+static void destroy(fftnd_operator *op) {
+    if (op == NULL)
+        return;
+    if (op->engine.transform.applied != NULL)
+        fftnd__engine_destroy(&op->engine);
+    redist_release(op->own.memory);
+    redist_handle_remove(op);
+    redist_release(op);
+}
+
+/* Room for an operator that is described; NULL after a failure, with its code. */
+static int allocate(const struct fftnd__operator *own, fftnd_plan *plan, fftnd_operator **op) {
+    *op = redist_calloc(1, sizeof **op);
+    if (*op == NULL || !redist_handle_add(*op, REDIST_HANDLE_OPERATOR))
+        return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
+    (*op)->plan = plan;
+    (*op)->own = *own;
+    return REDIST_OK;
+}
+
+int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
+                          const fftnd_operator_options *options, fftnd_operator **result) {
+    fftnd_operator_options own = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    struct fftnd__operator described = {0};
+    fftnd_operator *op = NULL;
+    REDIST_TRY(fftnd__check_idle(__func__, plan));
+    int code = result == NULL ? redist_fail(REDIST_ERR_NULL, "op = NULL") : REDIST_OK;
+    if (code == REDIST_OK && options != NULL)
+        code = redist_struct_read(__func__, "options", options, &own, sizeof own);
+    if (code == REDIST_OK)
+        code = describe(&described, &plan->engine, kind, &own);
+    code = agree(&plan->engine, &described, &own, code);
+    if (code == REDIST_OK)
+        code = redist_agree(plan->engine.transform.comm, allocate(&described, plan, &op));
+    if (code == REDIST_OK)
+        code = fftnd__engine_apply(&op->engine, &plan->engine, &op->own, kind == FFTND_POINTS);
+    if (code != REDIST_OK) {
+        if (op == NULL || op->own.memory == NULL)
+            redist_release(described.memory);
+        destroy(op);
+        return code;
+    }
+    plan->operators++;
+    *result = op;
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- use */
+
+static int check_operator(const char *function, const fftnd_operator *op) {
+    if (redist_handle_is(op, REDIST_HANDLE_OPERATOR))
+        return REDIST_OK;
+    return redist_fail_in(function, REDIST_ERR_STATE, "op is %s",
+                          op == NULL ? "NULL" : "not an operator, or already freed");
+}
+
+int fftnd_operator_free(fftnd_operator **op) {
+    if (op == NULL)
+        return redist_fail(REDIST_ERR_NULL, "op = NULL");
+    if (*op == NULL)
+        return REDIST_OK;
+    REDIST_TRY(check_operator(__func__, *op));
+    (*op)->plan->operators--;
+    destroy(*op);
+    *op = NULL;
+    return REDIST_OK;
+}
+
+static const struct fftnd__step *array_of(const fftnd_operator *op, int is_output) {
+    return is_output ? fftnd__engine_output(&op->engine, op->engine.applies)
+                     : fftnd__engine_input(&op->engine, op->engine.applies);
+}
+
+int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout) {
+    REDIST_TRY(check_operator(__func__, op));
+    const struct fftnd__step *array = array_of(op, is_output);
+    fftnd_layout own =
+        fftnd__layout_of(&op->engine.transform, array, (enum fftnd_side)op->engine.applies,
+                         fftnd__engine_array_bytes(&op->engine, array));
+    return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
+}
+
+/* Of this rank alone. */
+static int check_arguments(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
+                           int direction, const void *input, const void *output) {
+    if (op->plan != plan)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op was made for another plan");
+    if (op->engine.applies != direction)
+        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
+                              op->own.type->name,
+                              direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
+    const struct fftnd__array arrays[2] = {
+        {"input", input, fftnd__engine_array_bytes(&op->engine, array_of(op, 0))},
+        {"output", output, fftnd__engine_array_bytes(&op->engine, array_of(op, 1))}};
+    return fftnd__check_execution(function, &op->engine, arrays);
+}
+
+static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
+                 void *input, void *output) {
+    REDIST_TRY(fftnd__check_idle(function, plan));
+    REDIST_TRY(check_operator(function, op));
+    REDIST_TRY(fftnd__agree_to_run(&op->engine,
+                                   check_arguments(function, plan, op, direction, input, output)));
+    return fftnd__engine_run(&op->engine, op->engine.applies, input, output);
+}
+
+int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output) {
+    return apply(__func__, plan, op, REDIST_FORWARD, input, output);
+}
+
+int fftnd_apply_physical(fftnd_plan *plan, fftnd_operator *op, void *input, void *output) {
+    return apply(__func__, plan, op, REDIST_BACKWARD, input, output);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "applied.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* ---------------------------------------------------------------- both transforms */
+
+/* One of the two: the arrays before and after it, and how these are cut. */
+struct half {
+    struct fftnd__step steps[2];
+    struct fftnd__partition partition;
+    const struct fftnd__side *in, *out;
+};
+
+/* The array in the middle that belongs to one outside. */
+static struct fftnd__step middle_step(const struct fftnd__transform *transform,
+                                      const struct fftnd__step *step,
+                                      const struct fftnd__step *outside) {
+    const struct fftnd__chain *chain = &transform->chain;
+    struct fftnd__step middle = *outside;
+    int forward = step->direction == REDIST_FORWARD;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i];
+        redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);
+        fftnd__set_whole(&middle.alignment, axis, forward ? modes : chain->points[axis]);
+        middle.real = axis == chain->halved ? !forward : middle.real;
+    }
+    return middle;
+}
+
+static struct half half_of(const struct fftnd__applied *applied,
+                           const struct fftnd__applied_problem *problem, int back) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
+    struct half half = {.partition = *problem->partition,
+                        .in = back ? &applied->middle[1] : problem->in,
+                        .out = back ? problem->out : &applied->middle[0]};
+    half.steps[back] = *outside;
+    half.steps[!back] = middle_step(transform, step, outside);
+    struct fftnd__step *after = &half.steps[1];
+    after->naxes = step->naxes;
+    memcpy(after->axes, step->axes, sizeof after->axes);
+    after->direction = back ? !step->direction : step->direction;
+    for (int i = 0; i < half.partition.ndims; i++)
+        if (half.partition.whole[i]) {
+            half.partition.before[i] = fftnd__count_of(transform, &half.steps[0], i);
+            half.partition.after[i] = fftnd__count_of(transform, after, i);
+        }
+    return half;
+}
+
+/* ---------------------------------------------------------------- memory of a piece */
+
+/* Modes are those of which the arrays retain some. */
+static void lay_out_middle(struct fftnd__applied *applied,
+                           const struct fftnd__applied_problem *problem, int i) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct half half = half_of(applied, problem, i);
+    const struct fftnd__step *middle = &half.steps[!i];
+    struct fftnd__side *side = &applied->middle[i];
+    struct fftnd__piece first;
+    redist_index count[REDIST_MAX_NDIMS];
+    if (problem->step->direction == REDIST_FORWARD)
+        fftnd__truncation_of(&side->truncation, transform, problem->step);
+    side->item = fftnd__element_bytes(transform, middle->real);
+    fftnd__find_piece(&half.partition, 0, &first);
+    fftnd__widen(&side->truncation, half.partition.ndims, i == 0 ? first.after : first.before,
+                 count);
+    side->bytes =
+        fftnd__lay_out(half.partition.ndims, count, side->item, 1, ALIGNMENT, side->stride);
+    for (int at = 0; at < half.partition.ndims; at++) {
+        applied->extent[i][at] =
+            half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
+        if (at != transform->batch.axis)
+            applied->start[at] = middle->alignment.start[at - transform->batch.shift];
+    }
+}
+
+static size_t take(size_t *next, size_t bytes) {
+    size_t place = *next;
+    *next += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return place;
+}
+
+/* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
+ * memory all the same. */
+static void place_blocks(struct fftnd__applied *applied,
+                         const struct fftnd__applied_problem *problem) {
+    const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
+    const struct fftnd__operator *op = applied->op;
+    int changes = in->item != middle[0].item, alike = op->inputs == op->outputs;
+    size_t next = 0, first, second;
+    applied->places.in = take(&next, in->bytes);
+    first = changes || in->in_array ? take(&next, middle[0].bytes) : applied->places.in;
+    second = alike ? first : take(&next, middle[1].bytes);
+    applied->places.middle[0] = first;
+    applied->places.middle[1] = second;
+    applied->places.out = !changes && !out->in_array                 ? second
+                          : alike && !in->in_array && !out->in_array ? applied->places.in
+                                                                     : take(&next, out->bytes);
+    size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs);
+    applied->places.rows = take(&next, (rows + fftnd__operator_spare(op)) * sizeof(double));
+    applied->places.bytes = next;
+}
+
+int fftnd__applied_create(const struct fftnd__applied_problem *problem,
+                          struct fftnd__applied **made) {
+    const struct fftnd__batch *batch = &problem->transform->batch;
+    struct fftnd__applied *applied = *made = redist_calloc(1, sizeof *applied);
+    if (applied == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a step of an operator");
+    applied->op = problem->transform->applied;
+    applied->batch = batch->axis;
+    applied->shift = batch->shift;
+    applied->fields = batch->count;
+    for (int i = 0; i < 2; i++)
+        lay_out_middle(applied, problem, i);
+    place_blocks(applied, problem);
+    return REDIST_OK;
+}
+
+int fftnd__applied_plan(struct fftnd__applied *applied,
+                        const struct fftnd__applied_problem *problem, char *memory) {
+    const struct fftnd__transform *transform = problem->transform;
+    for (int i = 0; i < 2; i++)
+        applied->middle[i].memory = memory + applied->places.middle[i];
+    for (int back = 0; back < 2; back++) {
+        const struct half half = half_of(applied, problem, back);
+        const struct fftnd__kernel_problem kernel = {.transform = transform,
+                                                     .step = &half.steps[1],
+                                                     .direction = half.steps[1].direction,
+                                                     .partition = &half.partition,
+                                                     .in = half.in,
+                                                     .out = half.out,
+                                                     .library = transform->library,
+                                                     .stream = transform->options.stream,
+                                                     .prefetches = half.in->in_array};
+        REDIST_TRY(fftnd__kernel_create(&applied->kernels[back], &kernel));
+    }
+    return REDIST_OK;
+}
+
+void fftnd__applied_free(struct fftnd__applied *applied) {
+    for (int i = 0; applied != NULL && i < 2; i++)
+        if (applied->kernels[i].library != NULL)
+            fftnd__kernel_free(&applied->kernels[i]);
+    redist_release(applied);
+}
+
+/* ---------------------------------------------------------------- rows */
+
+/* Elements of `have` numbers, `stride` bytes apart, are rows of `want` doubles each. */
+typedef void copy_row(char *at, ptrdiff_t stride, int n, int have, int want, double row[]);
+
+#define ROWS(T)                                                                                    \
+    static void load_##T(char *at, ptrdiff_t stride, int n, int have, int want, double row[]) {    \
+        for (int i = 0; i < n; i++, at += stride)                                                  \
+            for (int j = 0; j < want; j++)                                                         \
+                row[want * i + j] = j < have ? (double)((const T *)(void *)at)[j] : 0;             \
+    }                                                                                              \
+    static void store_##T(char *at, ptrdiff_t stride, int n, int have, int want, double row[]) {   \
+        for (int i = 0; i < n; i++, at += stride)                                                  \
+            for (int j = 0; j < have; j++)                                                         \
+                ((T *)(void *)at)[j] = (T)row[want * i + j];                                       \
+    }
+ROWS(double)
+ROWS(float)
+
+static copy_row *const load_row[] = {[FFTND_DOUBLE] = load_double, [FFTND_FLOAT] = load_float};
+static copy_row *const store_row[] = {[FFTND_DOUBLE] = store_double, [FFTND_FLOAT] = store_float};
+
+/* The way through a part of a piece, row by row. */
+struct sweep {
+    const struct fftnd__applied *applied;
+    const struct fftnd__block *blocks; /* before and after the operator */
+    struct fftnd__part part;
+    int line; /* the array axis of rows */
+    int reads_directly, writes_directly;
+    double *room;
+    struct fftnd__row row;
+};
+
+static int numbers_of(const struct fftnd__block *block) {
+    return block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
+}
+
+static int is_row(const struct sweep *sweep, int i) {
+    const struct fftnd__block *block = &sweep->blocks[i];
+    return block->precision == FFTND_DOUBLE && numbers_of(block) == sweep->applied->op->numbers &&
+           block->stride[sweep->line] == (ptrdiff_t)block->item;
+}
+
+static void scale_row(const struct sweep *sweep, double factor, double row[]) {
+    for (int i = 0; i < sweep->applied->op->numbers * sweep->row.n && factor != 1.0; i++)
+        row[i] *= factor;
+}
+
+/* Where a field of a batch is. */
+static char *field_at(const struct sweep *sweep, int i, char *at, int field) {
+    int batch = sweep->applied->batch;
+    return batch >= 0 ? at + (ptrdiff_t)field * sweep->blocks[i].stride[batch] : at;
+}
+
+static int run_row(struct sweep *sweep, char *before, char *after, int number) {
+    const struct fftnd__applied *applied = sweep->applied;
+    const struct fftnd__operator *op = applied->op;
+    const struct fftnd__block *in = &sweep->blocks[0], *out = &sweep->blocks[1];
+    struct fftnd__row *row = &sweep->row;
+    double *room = sweep->room;
+    for (int f = 0; f < op->inputs; f++, room += 2 * FFTND__ROW) {
+        char *at = field_at(sweep, 0, before, f * applied->fields + number);
+        row->in[f] = sweep->reads_directly ? (double *)(void *)at : room;
+        if (!sweep->reads_directly)
+            load_row[in->precision](at, in->stride[sweep->line], row->n, numbers_of(in),
+                                    op->numbers, room);
+        if (op->type->of_user)
+            scale_row(sweep, op->before, row->in[f]);
+    }
+    for (int f = 0; f < op->outputs; f++)
+        row->out[f] =
+            sweep->writes_directly
+                ? (double *)(void *)field_at(sweep, 1, after, f * applied->fields + number)
+                : room + 2 * FFTND__ROW * f;
+    row->spare = room + 2 * FFTND__ROW * op->outputs;
+    int code = op->type->run(op, row);
+    for (int f = 0; f < op->outputs && code == REDIST_OK; f++) {
+        if (op->type->of_user)
+            scale_row(sweep, op->after, row->out[f]);
+        if (!sweep->writes_directly)
+            store_row[out->precision](field_at(sweep, 1, after, f * applied->fields + number),
+                                      out->stride[sweep->line], row->n, numbers_of(out),
+                                      op->numbers, row->out[f]);
+    }
+    return code;
+}
+
+/* A line is cut evenly in rows that have room. */
+static int run_line(struct sweep *sweep, char *before, char *after) {
+    int line = sweep->line, axis = line - sweep->applied->shift, code = REDIST_OK;
+    redist_index n = sweep->part.count[line], rows = (n + FFTND__ROW - 1) / FFTND__ROW;
+    for (redist_index i = 0; i < rows; i++) {
+        redist_index first = n * i / rows, next = n * (i + 1) / rows;
+        sweep->row.n = (int)(next - first);
+        sweep->row.start[axis] = sweep->applied->start[line] + sweep->part.start[line] + first;
+        for (int number = 0; number < sweep->applied->fields && code == REDIST_OK; number++)
+            code = run_row(sweep, before + first * sweep->blocks[0].stride[line],
+                           after + first * sweep->blocks[1].stride[line], number);
+    }
+    return code;
+}
+
+/* All lines of the axes from `at` on. */
+static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
+    int code = REDIST_OK;
+    if (at == sweep->blocks[0].ndims)
+        return run_line(sweep, before, after);
+    if (at == sweep->line || at == sweep->applied->batch)
+        return run_lines(sweep, at + 1, before, after);
+    for (redist_index i = 0; i < sweep->part.count[at] && code == REDIST_OK; i++) {
+        sweep->row.start[at - sweep->applied->shift] =
+            sweep->applied->start[at] + sweep->part.start[at] + i;
+        code = run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
+                         after + i * sweep->blocks[1].stride[at]);
+    }
+    return code;
+}
+
+/* The last axis that has more than one element; rows along it are contiguous, unless fields are side by side. */
+static int choose_line(const struct fftnd__applied *applied, const struct fftnd__block *block) {
+    int line = block->ndims - 1;
+    while (line > 0 && (line == applied->batch || block->count[line] == 1))
+        line--;
+    return line == applied->batch ? line + 1 : line;
+}
+
+static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                    const struct fftnd__block blocks[2], const redist_index count[], char *room) {
+    const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
+    struct sweep sweep = {.applied = applied,
+                          .blocks = blocks,
+                          .line = choose_line(applied, &blocks[0]),
+                          .room = (double *)(void *)room};
+    int in_place = blocks[0].memory == blocks[1].memory, code = REDIST_OK;
+    sweep.row.axis = sweep.line - applied->shift;
+    sweep.reads_directly = is_row(&sweep, 0);
+    sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
+    for (int i = 0; i < 1 << truncation->n && code == REDIST_OK; i++) {
+        struct fftnd__part before, *after = &sweep.part;
+        int ndims = blocks[0].ndims;
+        if (fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[0].stride,
+                             &before) &&
+            fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[1].stride, after))
+            code = run_lines(&sweep, 0, blocks[0].memory + before.offset,
+                             blocks[1].memory + after->offset);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- a piece */
+
+/* What is in the middle of a piece; *count is as the array would retain it. */
+static struct fftnd__block middle_block(const struct fftnd__applied *applied, int i,
+                                        const struct fftnd__piece *piece,
+                                        const struct fftnd__block *outside, char *memory,
+                                        redist_index count[]) {
+    const struct fftnd__side *side = &applied->middle[i];
+    struct fftnd__block block = {.precision = outside->precision,
+                                 .ndims = outside->ndims,
+                                 .start = piece->start,
+                                 .stride = side->stride,
+                                 .item = side->item,
+                                 .memory = memory + applied->places.middle[i]};
+    for (int at = 0; at < block.ndims; at++)
+        count[at] = applied->extent[i][at] >= 0 ? applied->extent[i][at] : piece->before[at];
+    fftnd__widen(&side->truncation, block.ndims, count, block.count);
+    return block;
+}
+
+int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                       char *memory, const struct fftnd__truncation *truncation_in,
+                       const struct fftnd__truncation *truncation_out,
+                       const struct fftnd__block *in, const struct fftnd__block *out) {
+    redist_index count[2][REDIST_MAX_NDIMS];
+    const struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
+                                           middle_block(applied, 1, piece, out, memory, count[1])};
+    const struct fftnd__truncation *inside = &applied->middle[0].truncation;
+    REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
+                                 &middle[0]));
+    REDIST_TRY(run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
+    return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
+                             &middle[1], out);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel of a step with an operator: a transform, the operator row by row, the transform back. */
+#ifndef FFTND__APPLIED_H
+#define FFTND__APPLIED_H
+
+#include "../operators/operator.h"
+#include "kernel.h"
+
+struct fftnd__applied {
+    const struct fftnd__operator *op;
+    struct fftnd__kernel kernels[2]; /* there and back */
+    struct fftnd__side middle[2];    /* before and after the operator */
+    redist_index extent[2]
+                       [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
+    redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */
+    struct {
+        size_t in, middle[2], out, rows, bytes;
+    } places; /* of all blocks in the memory of a piece */
+    int batch, shift,
+        fields; /* array axes: of the fields or -1, and of axis 0; fields of a batch */
+};
+
+/* What it is made for: the pass of a step. */
+struct fftnd__applied_problem {
+    const struct fftnd__transform *transform;
+    const struct fftnd__step *step; /* after the step of the array before */
+    const struct fftnd__partition *partition;
+    const struct fftnd__side *in, *out; /* laid out */
+};
+
+/* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
+int fftnd__applied_create(const struct fftnd__applied_problem *problem,
+                          struct fftnd__applied **applied);
+
+/* Plans on the memory of the first piece. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY. */
+int fftnd__applied_plan(struct fftnd__applied *applied,
+                        const struct fftnd__applied_problem *problem, char *memory);
+void fftnd__applied_free(struct fftnd__applied *applied);
+
+/* Transforms a piece, whose memory is at `memory`. The blocks are the piece before and after. */
+int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                       char *memory, const struct fftnd__truncation *truncation_in,
+                       const struct fftnd__truncation *truncation_out,
+                       const struct fftnd__block *in, const struct fftnd__block *out);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plan, for the files that users call. */
+#ifndef FFTND__PLAN_H
+#define FFTND__PLAN_H
+
+#include "check.h"
+#include "engine.h"
+
+#include <pthread.h>
+
+/* A transform that fftnd_start began: a thread runs it, or fftnd_wait will. */
+struct fftnd__started {
+    int is_started, has_thread;
+    int direction;
+    void *in, *out;
+    pthread_t thread;
+    struct fftnd__failure failure; /* of the thread */
+};
+
+struct fftnd_plan {
+    struct fftnd__engine engine;
+    struct fftnd__started started;
+    char *method, *wisdom_file; /* own copies of the user's options */
+    int operators;              /* of this plan, that are not freed */
+};
+
+/* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No
+ * communication. */
+int fftnd__check_idle(const char *function, const fftnd_plan *plan);
+
+/* The arrays of an execution, and the work space. Of this rank alone. */
+int fftnd__check_execution(const char *function, const struct fftnd__engine *engine,
+                           const struct fftnd__array arrays[2]);
+
+/* Whether the arguments are in order on all ranks, and the engine is not broken; what only this rank says may do. With
+ * skip_agreement a broken one takes its peers through their exchanges. */
+int fftnd__agree_to_run(const struct fftnd__engine *engine, int code);
+
+/* The layout of an array of a side, of `bytes` bytes. */
+fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
+                              const struct fftnd__step *array, enum fftnd_side side, size_t bytes);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wavenumbers.h"
+
+/* Of element `n` of an axis of the spectral side that is transformed from real to real. */
+static double wavenumber_r2r(enum fftnd_r2r r2r, redist_index n, redist_index modes) {
+    static const double lowest[] = {
+        [FFTND_DCT1] = 0, [FFTND_DCT2] = 0, [FFTND_DCT3] = 0.5, [FFTND_DCT4] = 0.5,
+        [FFTND_DST1] = 1, [FFTND_DST2] = 1, [FFTND_DST3] = 0.5, [FFTND_DST4] = 0.5,
+        [FFTND_R2HC] = 0, [FFTND_HC2R] = 0, [FFTND_DHT] = 0};
+    int is_negative =
+        (r2r == FFTND_R2HC && n > modes / 2) || (r2r == FFTND_DHT && n >= (modes + 1) / 2);
+    return lowest[r2r] + (double)(is_negative ? n - modes : n);
+}
+
+/* The mode at a place of the spectral side of one long axis: that of its row and column, n0 modes apart. */
+static redist_index long_mode(const struct fftnd__transform *transform, redist_index place) {
+    const struct fftnd__chain *chain = &transform->chain;
+    const int *memory = transform->memory[FFTND_SPECTRAL];
+    redist_index columns = chain->points[memory[1]], mode[2];
+    mode[memory[0]] = place / columns;
+    mode[memory[1]] = place % columns;
+    return mode[0] + chain->points[0] * mode[1];
+}
+
+double fftnd__wavenumber(const struct fftnd__transform *transform, int axis, redist_index n) {
+    const struct fftnd__chain *chain = &transform->chain;
+    redist_index modes = chain->modes[axis];
+    if (chain->twiddles) {
+        modes = chain->points[0] * chain->points[1];
+        n = long_mode(transform, n);
+    }
+    if (fftnd__is_r2r(transform, axis))
+        return wavenumber_r2r(transform->r2r[REDIST_FORWARD][axis], n, modes);
+    int is_negative = chain->axes[axis] == FFTND_AXIS_COMPLEX && n >= (modes + 1) / 2;
+    return (double)(is_negative ? n - modes : n);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "operator_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+
+static const double pi = 3.14159265358979323846;
+
+enum fftnd_axis trial_axis_kind(const fft_case *given, int axis) {
+    if (given->kind == FFTND_MIXED) {
+        return given->axes[axis];
+    }
+    return fft_case_r2r(given, axis) >= 0        ? FFTND_AXIS_R2R
+           : fft_case_halved_axis(given) == axis ? FFTND_AXIS_HALVED
+                                                 : FFTND_AXIS_COMPLEX;
+}
+
+static int is_cosine(const fft_case *given, int axis) {
+    return trial_axis_kind(given, axis) == FFTND_AXIS_R2R &&
+           fft_case_r2r(given, axis) <= FFTND_DST4;
+}
+
+static int has_wavenumbers(const fft_case *given, int axis) {
+    return trial_axis_kind(given, axis) != FFTND_AXIS_NONE &&
+           !(trial_axis_kind(given, axis) == FFTND_AXIS_R2R &&
+             fft_case_r2r(given, axis) == FFTND_HC2R);
+}
+
+static int is_wave(const fft_case *given, int axis) {
+    return trial_axis_kind(given, axis) == FFTND_AXIS_COMPLEX ||
+           trial_axis_kind(given, axis) == FFTND_AXIS_HALVED;
+}
+
+double trial_unit(const struct trial *trial, int axis) {
+    const double turn = is_cosine(trial->given, axis) ? pi : 2 * pi;
+    return trial->options.lengths != NULL ? turn / trial->lengths[axis] : 1;
+}
+
+/* A derivative of odd order multiplies the mode half-way by 0. */
+static double odd_of(const struct trial *trial, int axis, double k) {
+    const double n = fabs(k) / trial_unit(trial, axis);
+    return is_wave(trial->given, axis) &&
+                   2 * n < (double)fft_case_retained(trial->given, axis) - 0.25
+               ? k
+               : 0;
+}
+
+static double complex power_of(const struct trial *trial, int axis, double k) {
+    const int order = trial->orders[axis];
+    return cpow(I, order) * pow(order % 2 != 0 ? odd_of(trial, axis, k) : k, order);
+}
+
+/* What the operator multiplies input `in` of a mode by on its way to output `out`. */
+double complex trial_symbol(const struct trial *trial, const redist_index at[], int out, int in) {
+    double k[REDIST_MAX_NDIMS] = {0}, odd[REDIST_MAX_NDIMS] = {0}, q = 0, odd_q = 0;
+    double complex product = 1;
+    for (int a = 0; a < trial->naxes; a++) {
+        const int axis = trial->listed[a];
+        k[a] = trial->k[axis][at[axis]];
+        odd[a] = odd_of(trial, axis, k[a]);
+        q += k[a] * k[a];
+        odd_q += odd[a] * odd[a];
+        if (trial->kind == FFTND_DERIVATIVE) {
+            product *= power_of(trial, axis, k[a]);
+        } else if (trial->kind == FFTND_SHIFT) {
+            product *= cos(k[a] * trial->shift[axis]) + I * sin(odd[a] * trial->shift[axis]);
+        } else if (trial->kind == FFTND_SYMBOLS && trial->symbols[axis] != NULL) {
+            product *= trial->symbols[axis][trial->side[1].start[axis] + at[axis]];
+        }
+    }
+    const double c = trial->options.coefficient, zero = trial->options.zero_mode;
+    switch (trial->kind) {
+    case FFTND_GRADIENT:
+        return I * odd[out];
+    case FFTND_DIVERGENCE:
+        return I * odd[in];
+    case FFTND_CURL:
+        if (trial->naxes == 2) {
+            return in == 1 ? I * odd[0] : -I * odd[1];
+        }
+        return in == out                 ? 0
+               : (in - out + 3) % 3 == 2 ? I * odd[(out + 1) % 3]
+                                         : -I * odd[(out + 2) % 3];
+    case FFTND_LERAY:
+        return (in == out) - (odd_q > 0 ? odd[in] * odd[out] / odd_q : 0);
+    case FFTND_LAPLACIAN:
+        return -q;
+    case FFTND_INVERSE_LAPLACIAN:
+        return q > 0 ? -1 / q : zero;
+    case FFTND_HELMHOLTZ:
+        return c - q;
+    case FFTND_INVERSE_HELMHOLTZ:
+        return 1 / (c - q);
+    case FFTND_BIHARMONIC:
+        return q * q;
+    case FFTND_INVERSE_BIHARMONIC:
+        return q > 0 ? 1 / (q * q) : zero;
+    case FFTND_SHELL:
+        return sqrt(q) >= trial->options.shell[0] && sqrt(q) < trial->options.shell[1];
+    case FFTND_MODES:
+        return (out + 1) * (in + 2) + I * odd_q - 0.5 * k[in % trial->naxes];
+    default:
+        return product;
+    }
+}
+
+/* FFTND_MODES: the same by a function. */
+static int multiply_row(void *data, const fftnd_row *row) {
+    const struct trial *trial = data;
+    if (row->ninputs != trial->inputs || row->noutputs != trial->outputs || row->numbers != 2 ||
+        row->ndims != trial->given->ndims || row->n < 1) {
+        return 1;
+    }
+    for (int out = 0; out < row->noutputs; out++) {
+        for (int i = 0; i < row->n; i++) {
+            double complex sum = 0;
+            for (int in = 0; in < row->ninputs; in++) {
+                double odd_q = 0;
+                for (int a = 0; a < trial->naxes; a++) {
+                    odd_q += row->odd[trial->listed[a]][i] * row->odd[trial->listed[a]][i];
+                }
+                sum += ((out + 1) * (in + 2) + I * odd_q -
+                        0.5 * row->k[trial->listed[in % trial->naxes]][i]) *
+                       (row->inputs[in][2 * i] + I * row->inputs[in][2 * i + 1]);
+            }
+            row->outputs[out][2 * i] = creal(sum);
+            row->outputs[out][2 * i + 1] = cimag(sum);
+        }
+    }
+    return 0;
+}
+
+/* FFTND_POINTS: a product of fields, and of where the point is. */
+double complex trial_combine(const double complex values[], int inputs, int out,
+                             const redist_index at[], int ndims) {
+    double weight = 1;
+    for (int axis = 0; axis < ndims; axis++) {
+        weight += (axis + 1) * 0.1 * (double)at[axis];
+    }
+    return values[out % inputs] * values[(out + 1) % inputs] + weight * values[0];
+}
+
+static int combine_row(void *data, const fftnd_row *row) {
+    const struct trial *trial = data;
+    if (row->k != NULL || row->numbers != fft_case_components(trial->given, FFTND_PHYSICAL)) {
+        return 1;
+    }
+    for (int i = 0; i < row->n; i++) {
+        double complex values[TRIAL_MOST_FIELDS];
+        redist_index at[REDIST_MAX_NDIMS];
+        memcpy(at, row->start, (size_t)row->ndims * sizeof *at);
+        at[row->axis] += i;
+        for (int in = 0; in < row->ninputs; in++) {
+            values[in] = row->inputs[in][row->numbers * i] +
+                         (row->numbers == 2 ? I * row->inputs[in][2 * i + 1] : 0);
+        }
+        for (int out = 0; out < row->noutputs; out++) {
+            const double complex value = trial_combine(values, row->ninputs, out, at, row->ndims);
+            row->outputs[out][row->numbers * i] = creal(value);
+            if (row->numbers == 2) {
+                row->outputs[out][2 * i + 1] = cimag(value);
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- an operator at random */
+
+void trial_choose_options(struct trial *trial) {
+    const fft_case *given = trial->given;
+    fftnd_operator_options_init(&trial->options, sizeof trial->options);
+    trial->options.lengths = random_chance(60) ? trial->lengths : NULL;
+    const int lists_axes = random_chance(30);
+    trial->options.axes = lists_axes ? trial->axes : NULL;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        trial->lengths[axis] = 1 + 0.25 * random_between(0, 20);
+        trial->shift[axis] = is_wave(given, axis) ? 0.1 * random_between(-9, 9) : 0;
+        trial->orders[axis] = !has_wavenumbers(given, axis) ? 0
+                              : is_wave(given, axis)        ? random_between(0, 3)
+                                                            : 2 * random_between(0, 1);
+        trial->axes[axis] = has_wavenumbers(given, axis) && random_chance(70);
+        const int takes_part =
+            lists_axes ? trial->axes[axis] : trial_axis_kind(given, axis) != FFTND_AXIS_NONE;
+        if (takes_part) {
+            trial->listed[trial->naxes++] = axis;
+        }
+    }
+    trial->options.orders = trial->orders;
+    trial->options.shift = trial->shift;
+    trial->options.zero_mode = random_between(0, 2);
+    trial->options.coefficient = -0.37;
+    trial->options.shell[0] = 0.9;
+    trial->options.shell[1] = 3.1;
+    trial->options.inputs = random_between(1, 3);
+    trial->options.outputs = random_between(1, 3);
+    trial->options.data = trial;
+}
+
+static int all_have(const struct trial *trial, int (*property)(const fft_case *, int)) {
+    for (int a = 0; a < trial->naxes; a++) {
+        if (!property(trial->given, trial->listed[a])) {
+            return 0;
+        }
+    }
+    return trial->naxes > 0;
+}
+
+/* Whether there is such an operator for the plan's axes. */
+static int is_possible(const struct trial *trial, enum fftnd_operator_kind kind) {
+    switch (kind) {
+    case FFTND_GRADIENT:
+    case FFTND_DIVERGENCE:
+    case FFTND_LERAY:
+        return all_have(trial, is_wave);
+    case FFTND_CURL:
+        return all_have(trial, is_wave) && (trial->naxes == 2 || trial->naxes == 3);
+    case FFTND_MODES:
+        return trial->naxes > 0;
+    case FFTND_POINTS:
+    case FFTND_SYMBOLS:
+        return 1;
+    default:
+        return all_have(trial, has_wavenumbers);
+    }
+}
+
+void trial_choose_kind(struct trial *trial) {
+    do {
+        trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_POINTS);
+    } while (!is_possible(trial, trial->kind));
+    trial->options.function = trial->kind == FFTND_POINTS ? combine_row : multiply_row;
+    trial->inputs = trial->outputs = 1;
+    if (trial->kind == FFTND_MODES || trial->kind == FFTND_POINTS) {
+        trial->inputs = trial->options.inputs;
+        trial->outputs = trial->options.outputs;
+    }
+    if (trial->kind == FFTND_DIVERGENCE || trial->kind == FFTND_CURL ||
+        trial->kind == FFTND_LERAY) {
+        trial->inputs = trial->naxes;
+    }
+    if (trial->kind == FFTND_GRADIENT || trial->kind == FFTND_LERAY ||
+        (trial->kind == FFTND_CURL && trial->naxes == 3)) {
+        trial->outputs = trial->naxes;
+    }
+    for (int axis = 0; axis < trial->given->ndims && trial->kind == FFTND_SYMBOLS; axis++) {
+        const redist_index n = trial->side[1].sizes[axis];
+        trial->symbols[axis] = NULL;
+        if (random_chance(70)) {
+            trial->symbols[axis] = malloc((size_t)n * sizeof *trial->symbols[axis]);
+            for (redist_index i = 0; i < n; i++) {
+                trial->symbols[axis][i] =
+                    0.1 * random_between(-9, 9) + 0.1 * I * random_between(-9, 9);
+            }
+        }
+        trial->symbol_lists[axis] = (const double *)trial->symbols[axis];
+    }
+    if (trial->kind == FFTND_SYMBOLS) { /* all axes with a table */
+        trial->options.axes = NULL;
+        trial->options.symbols = trial->symbol_lists;
+        trial->naxes = 0;
+        for (int axis = 0; axis < trial->given->ndims; axis++) {
+            trial->listed[trial->naxes++] = axis;
+        }
+    }
+}
