@@ -80,7 +80,9 @@ struct own {
 
 static void open_own(struct own *own, const struct request *request) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
-    fftnd_layout layouts[3] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    fftnd_layout layouts[4];
+    for (int i = 0; i < 4; i++)
+        check(fftnd_layout_init(&layouts[i], sizeof layouts[i]));
     redist_index sizes[3];
     for (int axis = 0; axis < 3; axis++)
         sizes[axis] = request->settings.shape.values[axis];
@@ -97,7 +99,9 @@ static void open_own(struct own *own, const struct request *request) {
     check(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &layouts[0]));
     check(fftnd_plan_layout(own->plan, FFTND_SPECTRAL, &layouts[1]));
     check(fftnd_operator_layout(own->op, 1, &layouts[2]));
-    own->field = allocate(layouts[0].bytes);
+    check(fftnd_operator_layout(own->op, 0, &layouts[3])); /* may be larger: work space */
+    own->field =
+        allocate(layouts[3].bytes > layouts[0].bytes ? layouts[3].bytes : layouts[0].bytes);
     own->results[0] = allocate(layouts[2].bytes);
     for (int i = 1; i < 3 && request->operation == GRADIENT; i++)
         own->results[i] = allocate(layouts[0].bytes);
