@@ -478,6 +478,9 @@ int fftnd_plan_free(fftnd_plan **plan) {
     if (*plan == NULL)
         return REDIST_OK;
     REDIST_TRY(check_plan(__func__, *plan));
+    if ((*plan)->operators > 0) /* on all ranks */
+        return redist_fail(REDIST_ERR_STATE, "plan has %d operators: free these first",
+                           (*plan)->operators);
     int code = (*plan)->started.is_started ? complete(*plan) : REDIST_OK;
     destroy_plan(*plan);
     *plan = NULL;

@@ -252,10 +252,9 @@ static void cut_chunks(struct fftnd__partition *partition, const struct fftnd__t
 }
 
 /* The physical side is where it is in the array, the spectral one in scratch memory. */
-static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__program *program,
-                       const struct fftnd__transform *transform, const struct fftnd__step *step,
-                       void *const scratch[2]) {
-    int forward = program->direction == REDIST_FORWARD, ndims = step->local.ndims;
+static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, void *const scratch[2]) {
+    int forward = step->direction == REDIST_FORWARD, ndims = step->local.ndims;
     struct fftnd__side *physical = forward ? &pass->in : &pass->out,
                        *spectral = forward ? &pass->out : &pass->in;
     const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
@@ -309,6 +308,7 @@ static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform 
                         const struct fftnd__step *step) {
     const struct fftnd__applied_problem problem = {transform, step, &pass->partition, &pass->in,
                                                    &pass->out};
+    pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
     REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
     char *memory = align(pass->memory);
@@ -473,7 +473,7 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     case TILES:
         return plan_tiles(pass, program, transform, step);
     case CHUNKS:
-        return plan_chunks(pass, program, transform, step, scratch);
+        return plan_chunks(pass, transform, step, scratch);
     case DEVICE_TILES:
         return plan_device_tiles(pass, program, transform, step);
     default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a transform, listed, how the array lies between them, and where. */
+/* The steps of a transform, listed, and how the array lies between them. */
 #include "program.h"
 
 #include <string.h>
@@ -165,17 +165,38 @@ static void add_copy(struct fftnd__program *program, const struct fftnd__transfo
     set_array(transform, step, &before->alignment, before->real);
 }
 
+enum { CACHE_LINE = 64 };
+
+/* What a tile has at least along the fastest axis, where it is not transformed. */
+static size_t least_row(const struct fftnd__transform *transform, int in_caches) {
+    size_t row = fftnd__element_bytes(transform, 0), wanted = transform->configuration.row_bytes;
+    row = in_caches && row < CACHE_LINE ? CACHE_LINE : row;
+    return row < wanted ? wanted : row;
+}
+
+/* Whether a stage transforms the axis that is contiguous in memory. */
+static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
+    for (int i = 0; i < stage->naxes; i++)
+        if (stage->axes[i] == chain->ndims - 1)
+            return 1;
+    return 0;
+}
+
 /* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
- * bounds[1] > ... > bounds[n] = 0. Returns n. */
+ * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
                        int halved_apart, int fields, int bounds[]) {
     const struct fftnd__chain *chain = &transform->chain;
-    size_t item = fftnd__element_bytes(transform, 0);
-    size_t row =
-        transform->configuration.row_bytes > item ? transform->configuration.row_bytes : item;
-    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1 ? item : row;
-    size_t most = transform->configuration.group_bytes / (size_t)fields;
-    int n = 0;
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int in_caches = transform->offload == NULL && !transform->space->asynchronous, n = 0;
+    size_t row = least_row(transform, in_caches);
+    size_t group = configuration->group_bytes / (size_t)fields;
+    size_t tile =
+        in_caches && configuration->tile_bytes < group ? configuration->tile_bytes : group;
+    size_t bytes = stage->axes[stage->naxes - 1] == chain->ndims - 1
+                       ? fftnd__element_bytes(transform, 0)
+                       : row;
+    size_t most = has_fastest(chain, stage) ? group : tile;
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
         int axis = stage->axes[i];
@@ -184,6 +205,7 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
         if (i + 1 < bounds[n] && (alone || bytes * size > most)) {
             bounds[++n] = i + 1;
             bytes = row;
+            most = tile;
         }
         bytes *= size;
     }
@@ -475,129 +497,4 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
                 (struct fftnd__loop){extent[at], numbers * in[at], numbers * out[at]};
     if (numbers == 2)
         problem->loops[problem->nloops++] = (struct fftnd__loop){2, 1, 1};
-}
-
-/* ---------------------------------------------------------------- arrays of the steps */
-
-enum { IMPOSSIBLE = 1 << 28 };
-
-/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform
- * that is not in place, a first work array. */
-enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 10, FIRST_WORK = 1 };
-
-/* From one array to the next. */
-struct edge {
-    enum fftnd__step_type type;
-    int ruins_source, reaches_output;
-    int maps_source, maps_destination; /* peers have to map them */
-    int apart; /* the destination must not be the array before the source either */
-};
-
-static int same_memory(const fftnd_options *options, int a, int b) {
-    int aliased = options->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
-    return a == b || aliased;
-}
-
-static int is_mapped(const fftnd_options *options, int buffer) {
-    return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
-}
-
-/* Whether the array after edge `j` may lie in `buffer`. */
-static int may_hold(const fftnd_options *options, int n, const struct edge edges[], int j,
-                    int buffer) {
-    if (j == n - 1)
-        return buffer == FFTND__OUTPUT;
-    int free_use = options->in_place || options->overwrite_input;
-    if (buffer == FFTND__INPUT)
-        return free_use;
-    if (buffer == FFTND__OUTPUT)
-        return !options->in_place && (free_use || edges[j].reaches_output);
-    return 1;
-}
-
-static int edge_cost(const fftnd_options *options, const struct edge *edge, int before, int source,
-                     int destination) {
-    int same = same_memory(options, source, destination);
-    int free_use = options->in_place || options->overwrite_input;
-    if (same && edge->type != FFTND__KEEPS_LAYOUT)
-        return IMPOSSIBLE;
-    if ((edge->maps_source && !is_mapped(options, source)) ||
-        (edge->maps_destination && !is_mapped(options, destination)))
-        return IMPOSSIBLE;
-    if (edge->apart && same_memory(options, before, destination))
-        return IMPOSSIBLE;
-    if (edge->type == FFTND__EXCHANGE && options->asynchronous && destination < FFTND__WORK0)
-        return IMPOSSIBLE; /* peers have to know it when the plan is made */
-    if (edge->ruins_source && source == FFTND__INPUT && !free_use)
-        return IMPOSSIBLE;
-    int cost = destination == FFTND__WORK1   ? SECOND_WORK
-               : destination == FFTND__WORK0 ? FIRST_WORK
-                                             : 0;
-    if (edge->type == FFTND__EXCHANGE && !is_mapped(options, source) &&
-        !is_mapped(options, destination))
-        cost += UNMAPPED;
-    if (edge->type == FFTND__KEEPS_LAYOUT && !same)
-        cost += EXTRA_ARRAY;
-    return cost;
-}
-
-/* For the array before edge `j` and the one before that: the least cost to the end, and where to go. */
-struct table {
-    int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
-};
-
-static void choose_next(const fftnd_options *options, int n, const struct edge edges[], int j,
-                        int before, int source, struct table tables[]) {
-    int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
-    *cost = IMPOSSIBLE;
-    *next = source;
-    for (int to = 0; to < FFTND__BUFFERS; to++) {
-        if (!may_hold(options, n, edges, j, to))
-            continue;
-        int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
-        int total = rest + edge_cost(options, &edges[j], before, source, to);
-        if (total < *cost) {
-            *cost = total;
-            *next = to;
-        }
-    }
-}
-
-/* From the array after step `from` to that after step `to`; what is between them is done in pieces on their way. */
-static struct edge edge_between(const struct fftnd__program *program, int from, int to) {
-    const struct fftnd__step *before = &program->steps[from], *step = &program->steps[to];
-    struct edge edge = {.type = step->type, .reaches_output = step->reaches_output};
-    edge.maps_destination = step->fused_with == FFTND__PUSHED;
-    if (to > from + 1) {
-        edge.type = FFTND__EXCHANGE;
-        edge.maps_source = before[1].fused_with == FFTND__PULLED;
-        return edge;
-    }
-    edge.ruins_source = step->ruins_source && !program->fused;
-    edge.apart = edge.maps_destination || before->by_partitions;
-    return edge;
-}
-
-/* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
- * (dynamic programming). */
-int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options) {
-    struct table tables[FFTND__MOST_STEPS];
-    struct edge edges[FFTND__MOST_STEPS];
-    int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
-    for (int i = 1; i <= program->nsteps; i++)
-        if (program->steps[i].buffer != FFTND__NOWHERE) {
-            edges[n] = edge_between(program, stored[n], i);
-            stored[++n] = i;
-        }
-    for (int j = n - 1; j >= 0; j--)
-        for (int before = 0; before < FFTND__BUFFERS; before++)
-            for (int source = 0; source < FFTND__BUFFERS; source++)
-                choose_next(options, n, edges, j, before, source, tables);
-    for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
-        int next = tables[j].next[before][buffer];
-        program->steps[stored[j + 1]].buffer = next;
-        before = buffer;
-        buffer = next;
-    }
-    return n == 0 || tables[0].cost[FFTND__INPUT][FFTND__INPUT] < IMPOSSIBLE;
 }

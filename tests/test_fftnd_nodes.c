@@ -41,6 +41,30 @@ START_TEST(every_method_but_direct) {
 }
 END_TEST
 
+/* Tiles that are sent while others are transformed, and received in partitions. */
+START_TEST(in_partitions) {
+    static const char *const methods[] = {"hier", "p2p"};
+    setenv("FFTND_CONFIGURATION",
+           " fused=0 tiled=0 tile=1000 group=1 nontemporal=1 segments=3 before_exchange=0 "
+           "transposed=0 untiled=0 partitions=4",
+           1);
+    for (int i = 0; i < 2; i++) {
+        fft_case given = FFT_CASE(kinds[i], 8, 13, 10);
+        fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+        fftnd_plan *plan;
+        given.options.method = methods[i];
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        harness_case("%s", fft_case_text(&given));
+        check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+        check_ok(fftnd_plan_get_info(plan, &info));
+        check_all(info.partitions == 4, "%d partitions", info.partitions);
+        check_ok(fftnd_plan_free(&plan));
+        fft_check(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 static void check_code_of_plan(const fft_case *given, int expected) {
     fftnd_plan *plan = NULL;
     harness_case("%s", fft_case_text(given));
@@ -122,7 +146,7 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        every_grid,       every_method_but_direct, methods_that_do_not_apply,
+        every_grid,       every_method_but_direct, in_partitions, methods_that_do_not_apply,
         grids_know_nodes, arranged_by_node,        NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);

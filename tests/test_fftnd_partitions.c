@@ -8,8 +8,8 @@
 #include "random.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
-static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct"};
-enum { NKINDS = 3, NMETHODS = 3 };
+static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct", "p2p"};
+enum { NKINDS = 3, NMETHODS = 4 };
 
 static void dictate(int group, int chunks, int partitions, int early, int realigned) {
     char text[200];

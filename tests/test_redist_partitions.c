@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tiles that wait for their turns, and arrays that are completed partition by partition meanwhile. */
+/*
+ * Tiles that wait for their turns, and arrays that are completed partition by partition meanwhile; in host memory, and in
+ * that of a device which the program is linked with.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "exchanges.h"
 #include "harness.h"
+#include "stream_device.h"
 
-enum { MOST_PARTITIONS = 7 };
+enum { MOST_PARTITIONS = 7, MANY_PARTITIONS = 40 };
+
+/* NULL where there is none. */
+const test_device *stream_device_memory(void) __attribute__((weak));
+
+static int is_on_device(void) {
+    return stream_device_memory != NULL;
+}
 
 /* One exchange and what of array B was there when it was said to be */
 struct job {
@@ -16,9 +27,10 @@ struct job {
     int partitions, axis;
     redist_plan *plan;
     uint64_t sequence; /* of this rank's own choices */
-    int seen;          /* partitions that were said to be complete */
-    char *copy;        /* of these, and else of B as it was */
-    int backwards;     /* how often there were fewer than before */
+    enum redist_staging staging;
+    int seen;      /* partitions that were said to be complete */
+    char *copy;    /* of these, and else of B as it was */
+    int backwards; /* how often there were fewer than before */
 };
 
 /* ---------------------------------------------------------------- partitions */
@@ -117,6 +129,7 @@ static int plan_partitions(struct job *job, const char *method, enum redist_tile
     options.partitions = job->partitions;
     options.partition_axis = job->axis;
     options.tune_seconds = 1e-4;
+    options.staging = job->staging;
     if (given->axes[0] < 0)
         return redist_plan_boxes(given->comm, given->element->type, given->ndims, given->sizes, a,
                                  NULL, b, job->arrays[1].data, &options, &job->plan);
@@ -127,7 +140,9 @@ static int plan_partitions(struct job *job, const char *method, enum redist_tile
 
 static struct job begin_job(const exchange *given) {
     static const enum test_memory memory[2] = {MEMORY_PLAIN, MEMORY_SHARED};
-    struct job job = {.given = given, .partitions = random_between(1, MOST_PARTITIONS)};
+    int most = random_chance(10) ? MANY_PARTITIONS : MOST_PARTITIONS;
+    struct job job = {.given = given, .partitions = random_between(1, most)};
+    job.staging = random_chance(50) ? REDIST_STAGING_NEVER : REDIST_STAGING_AUTO;
     job.axis = random_between(0, given->ndims - 1);
     job.sequence = random_bits() ^ random_hash((uint64_t)given->rank);
     exchange_arrays(given, memory, job.arrays);
@@ -159,9 +174,14 @@ static void try_partitions(const exchange *given, const char *method, int rounds
     end_job(&job);
 }
 
-static const char *const methods[] = {"direct:paced", "direct:lockstep", "direct:nontemporal",
-                                      "direct"};
-enum { NMETHODS = 4 };
+enum { NMETHODS = 5 };
+
+static const char *method_name(int i) {
+    static const char *const names[2][NMETHODS] = {
+        {"direct:paced", "direct:lockstep", "direct:nontemporal", "direct", "p2p"},
+        {"direct:paced", "direct:lockstep", "p2p", "direct", "p2p"}};
+    return names[is_on_device()][i % NMETHODS];
+}
 
 START_TEST(between_axes) {
     for (int i = 0; harness_another(i, NMETHODS); i++) {
@@ -171,7 +191,7 @@ START_TEST(between_axes) {
         random_sizes(ndims, 1, 12, 1500, sizes);
         exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, ndims, sizes, axis,
                                                (axis + random_between(1, ndims - 1)) % ndims);
-        try_partitions(&given, methods[i % NMETHODS], 3);
+        try_partitions(&given, method_name(i), 3);
         element_free(&element);
     }
 }
@@ -192,7 +212,28 @@ START_TEST(between_boxes) {
                         given.is_complete = 0;
                     }
             }
-        try_partitions(&given, methods[i % NMETHODS], 2);
+        try_partitions(&given, method_name(i), 2);
+        element_free(&element);
+    }
+}
+END_TEST
+
+/* Nodes of one or two ranks, imitated by REDIST_NODE_SIZE: what has arrived from both. */
+START_TEST(between_nodes) {
+    static const char *const names[] = {"hier:ranks", "p2p", "hier"};
+    for (int i = 0; harness_another(i, 3); i++) {
+        MPI_Comm comm;
+        redist_index sizes[3];
+        test_element element = element_create(random_between(0, copyable_element_count() - 1));
+        const int axis = random_between(0, 2);
+        setenv("REDIST_NODE_SIZE", random_chance(70) ? "2" : "1", 1);
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        random_sizes(3, 1, 12, 1500, sizes);
+        exchange given = exchange_between_axes(comm, &element, 3, sizes, axis,
+                                               (axis + random_between(1, 2)) % 3);
+        try_partitions(&given, names[i % 3], 3);
+        unsetenv("REDIST_NODE_SIZE");
+        MPI_Comm_free(&comm);
         element_free(&element);
     }
 }
@@ -213,7 +254,7 @@ START_TEST(wrong_use) {
     check_all(strstr(redist_error_message(), "partition_axis = 3") != NULL, "%s",
               redist_error_message());
     job.axis = 0;
-    check_code(plan_partitions(&job, "p2p", REDIST_PUT), REDIST_ERR_METHOD);
+    check_code(plan_partitions(&job, "alltoallv", REDIST_PUT), REDIST_ERR_METHOD);
     if (harness_nranks > 1) {
         job.partitions = 3 + (harness_rank == 0);
         check_code(plan_partitions(&job, "direct", REDIST_PUT), REDIST_ERR_DISAGREE);
@@ -234,6 +275,8 @@ START_TEST(wrong_use) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {between_axes, between_boxes, wrong_use, NULL};
+    const TTest *const tests[] = {between_axes, between_boxes, between_nodes, wrong_use, NULL};
+    if (is_on_device())
+        arrays_use(stream_device_memory());
     return harness_run(argc, argv, "test_redist_partitions", tests);
 }

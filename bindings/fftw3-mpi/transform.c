@@ -366,8 +366,8 @@ static int check_array(const struct fftnd_fftw__request *request, const struct t
         return redist_fail(REDIST_ERR_SIZE, "arrays of %zu bytes are too small for %zu",
                            request->room, layout.bytes);
     if (code == REDIST_OK && is_long(&transform->settings) &&
-        (layout.start[0] != transform->axis.start[array] ||
-         layout.count[0] != transform->axis.count[array]))
+        (layout.count[0] != transform->axis.count[array] ||
+         (layout.count[0] > 0 && layout.start[0] != transform->axis.start[array])))
         return redist_fail(REDIST_ERR_STATE, "the axis has other rows than expected");
     return code;
 }

@@ -32,8 +32,8 @@ struct fftnd__serial_problem {
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
-    void *stream; /* of the user, where work runs in streams */
-    const struct fftnd__serial *library;
+    void *stream;                        /* of the user, where work runs in streams */
+    const struct fftnd__serial *library; /* of the space, where another one gives it work (r2r.c) */
 };
 
 struct fftnd__serial {

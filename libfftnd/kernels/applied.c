@@ -224,8 +224,8 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
                 ? (double *)(void *)field_at(sweep, 1, after, f * applied->fields + number)
                 : room + 2 * FFTND__ROW * f;
     row->spare = room + 2 * FFTND__ROW * op->outputs;
-    int code = op->type->run(op, row);
-    for (int f = 0; f < op->outputs && code == REDIST_OK; f++) {
+    REDIST_TRY(op->type->run(op, row));
+    for (int f = 0; f < op->outputs; f++) {
         if (op->type->of_user)
             scale_row(sweep, op->after, row->out[f]);
         if (!sweep->writes_directly)
@@ -233,38 +233,37 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
                                       out->stride[sweep->line], row->n, numbers_of(out),
                                       op->numbers, row->out[f]);
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* A line is cut evenly in rows that have room. */
 static int run_line(struct sweep *sweep, char *before, char *after) {
-    int line = sweep->line, axis = line - sweep->applied->shift, code = REDIST_OK;
+    int line = sweep->line, axis = line - sweep->applied->shift;
     redist_index n = sweep->part.count[line], rows = (n + FFTND__ROW - 1) / FFTND__ROW;
     for (redist_index i = 0; i < rows; i++) {
         redist_index first = n * i / rows, next = n * (i + 1) / rows;
         sweep->row.n = (int)(next - first);
         sweep->row.start[axis] = sweep->applied->start[line] + sweep->part.start[line] + first;
-        for (int number = 0; number < sweep->applied->fields && code == REDIST_OK; number++)
-            code = run_row(sweep, before + first * sweep->blocks[0].stride[line],
-                           after + first * sweep->blocks[1].stride[line], number);
+        for (int number = 0; number < sweep->applied->fields; number++)
+            REDIST_TRY(run_row(sweep, before + first * sweep->blocks[0].stride[line],
+                               after + first * sweep->blocks[1].stride[line], number));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* All lines of the axes from `at` on. */
 static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
-    int code = REDIST_OK;
     if (at == sweep->blocks[0].ndims)
         return run_line(sweep, before, after);
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
-    for (redist_index i = 0; i < sweep->part.count[at] && code == REDIST_OK; i++) {
+    for (redist_index i = 0; i < sweep->part.count[at]; i++) {
         sweep->row.start[at - sweep->applied->shift] =
             sweep->applied->start[at] + sweep->part.start[at] + i;
-        code = run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
-                         after + i * sweep->blocks[1].stride[at]);
+        REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
+                             after + i * sweep->blocks[1].stride[at]));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* The last axis that has more than one element; rows along it are contiguous, unless fields are side by side. */
@@ -282,20 +281,20 @@ static int run_rows(const struct fftnd__applied *applied, const struct fftnd__pi
                           .blocks = blocks,
                           .line = choose_line(applied, &blocks[0]),
                           .room = (double *)(void *)room};
-    int in_place = blocks[0].memory == blocks[1].memory, code = REDIST_OK;
+    int in_place = blocks[0].memory == blocks[1].memory;
     sweep.row.axis = sweep.line - applied->shift;
     sweep.reads_directly = is_row(&sweep, 0);
     sweep.writes_directly = is_row(&sweep, 1) && (!in_place || applied->op->type->in_place);
-    for (int i = 0; i < 1 << truncation->n && code == REDIST_OK; i++) {
+    for (int i = 0; i < 1 << truncation->n; i++) {
         struct fftnd__part before, *after = &sweep.part;
         int ndims = blocks[0].ndims;
         if (fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[0].stride,
                              &before) &&
             fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[1].stride, after))
-            code = run_lines(&sweep, 0, blocks[0].memory + before.offset,
-                             blocks[1].memory + after->offset);
+            REDIST_TRY(run_lines(&sweep, 0, blocks[0].memory + before.offset,
+                                 blocks[1].memory + after->offset));
     }
-    return code;
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- a piece */
@@ -311,7 +310,9 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
                                  .start = piece->start,
                                  .stride = side->stride,
                                  .item = side->item,
-                                 .memory = memory + applied->places.middle[i]};
+                                 .memory = memory + applied->places.middle[i],
+                                 .library = outside->library,
+                                 .stream = outside->stream};
     for (int at = 0; at < block.ndims; at++)
         count[at] = applied->extent[i][at] >= 0 ? applied->extent[i][at] : piece->before[at];
     fftnd__widen(&side->truncation, block.ndims, count, block.count);

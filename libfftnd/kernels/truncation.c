@@ -92,7 +92,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
     memcpy(modes.count, block->count, (size_t)block->ndims * sizeof *modes.count);
     memcpy(modes.stride, block->stride, (size_t)block->ndims * sizeof *modes.stride);
     modes.count[axis] = end - begin;
-    if (block->library->change != NULL)
+    if (block->library != NULL && block->library->change != NULL)
         return block->library->change(&modes, block->stream);
     fftnd__change_modes(&modes);
     return REDIST_OK;

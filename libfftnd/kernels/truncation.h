@@ -35,7 +35,7 @@ struct fftnd__block {
     const ptrdiff_t *stride; /* bytes */
     size_t item;
     char *memory;
-    const struct fftnd__serial *library; /* where the memory is, and the stream of that */
+    const struct fftnd__serial *library; /* where the memory is, NULL = the host; its stream */
     void *stream;
 };
 

@@ -76,16 +76,15 @@ static int time_round_trip(const struct search *search, struct fftnd__engine *en
 /* The best of some sweeps after one to warm up. */
 static int time_sweeps(const struct search *search, struct fftnd__engine *engine,
                        void *const arrays[2], double *best) {
-    int code = REDIST_OK;
-    for (int sweep = 0; sweep <= SWEEPS && code == REDIST_OK; sweep++) {
+    for (int sweep = 0; sweep <= SWEEPS; sweep++) {
         double seconds;
-        code = time_round_trip(search, engine, arrays, &seconds);
+        REDIST_TRY(time_round_trip(search, engine, arrays, &seconds));
         if (sweep > 0 && (*best < 0 || seconds < *best))
             *best = seconds;
         if (sweep > 0 && out_of_time(search))
             break;
     }
-    return code;
+    return REDIST_OK;
 }
 
 static int is_mapped(const struct search *search) {

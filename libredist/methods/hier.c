@@ -3,7 +3,8 @@
  * Several nodes: the exchange is cut in two, one among the ranks of each node, which `direct` carries
  * out, and one between nodes, by packed messages that leave as soon as they are packed.
  *
- *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`
+ *   ranks  one message for each pair of ranks on different nodes, by `p2p`, on a device `p2p-streams`; in tiles both
+ *          parts take each of them, and what has arrived is what has arrived of both
  *   nodes  one message for each pair of nodes, put together in shared memory (hier_nodes.c)
  */
 #include "hier_nodes.h"
@@ -30,19 +31,24 @@ struct state {
 static int applies(const struct redist__problem *problem,
                    const struct redist__candidate *candidate) {
     REDIST_TRY(redist__check_copyable(problem->transfer, "hier"));
-    if (problem->space->asynchronous && candidate->variant == NODES)
-        return redist__fail(REDIST_ERR_METHOD, "method hier:nodes is for host memory");
+    if ((problem->space->asynchronous || problem->tiles != REDIST_WHOLE) &&
+        candidate->variant == NODES)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method hier:nodes is for whole arrays in host memory");
+    if (problem->space->asynchronous && problem->tiles == REDIST_GET)
+        return redist__fail(REDIST_ERR_METHOD, "method hier gets tiles in host memory only");
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
         return redist__fail(REDIST_ERR_METHOD,
                             "method hier needs device memory that the ranks of a node can map");
     return redist__check_counts(problem->transfer, "hier", 0);
 }
 
-/* On one node it is direct. */
+/* On one node it is direct. On devices tiles had better not go through MPI inside of the node. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__context *context = problem->context;
-    return (context->node_size == context->size ? REDIST__BY_NAME : -1) - candidate->variant;
+    int usual = problem->space->asynchronous && problem->tiles != REDIST_WHOLE ? 1 : -1;
+    return (context->node_size == context->size ? REDIST__BY_NAME : usual) - candidate->variant;
 }
 
 static int create(const struct redist__problem *problem, const struct redist__candidate *candidate,
@@ -113,7 +119,8 @@ static int connect_inside(struct state *state) {
 static int connect(void *data) {
     struct state *state = data;
     const struct redist__problem *problem = state->problem;
-    const char *messages = problem->space->asynchronous ? "p2p-streams" : "p2p";
+    int whole = problem->tiles == REDIST_WHOLE;
+    const char *messages = problem->space->asynchronous && whole ? "p2p-streams" : "p2p";
     REDIST_TRY(redist_agree(problem->context->comm, connect_inside(state)));
     return connect_share(&state->between, problem, problem->context, 0,
                          state->variant == NODES ? NULL : messages);
@@ -121,13 +128,16 @@ static int connect(void *data) {
 
 /* ---------------------------------------------------------------- execution */
 
+static const struct redist__method *method_of(const struct share *share) {
+    return share->transport.candidate.method;
+}
+
 static void start_share(struct share *share, int direction, const void *source, void *destination) {
-    struct redist__transport *transport = &share->transport;
-    transport->candidate.method->start(transport->state, direction, source, destination);
+    method_of(share)->start(share->transport.state, direction, source, destination);
 }
 
 static void wait_share(struct share *share) {
-    share->transport.candidate.method->wait(share->transport.state);
+    method_of(share)->wait(share->transport.state);
 }
 
 /* Messages first: they travel while the ranks of the node copy. Both parts note their failures in the
@@ -145,6 +155,52 @@ static void wait(void *data) {
         between->candidate.method->progress(between->state);
     wait_share(&state->inside);
     wait_share(&state->between);
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+static void open_tiles(void *data, void *array) {
+    struct state *state = data;
+    method_of(&state->between)->open(state->between.transport.state, array);
+    method_of(&state->inside)->open(state->inside.transport.state, array);
+}
+
+static void put_tile(void *data, const struct redist__tile *tile) {
+    struct state *state = data;
+    method_of(&state->between)->put(state->between.transport.state, tile);
+    method_of(&state->inside)->put(state->inside.transport.state, tile);
+}
+
+static void get_tile(void *data, const struct redist__tile *tile) {
+    struct state *state = data;
+    method_of(&state->inside)->get(state->inside.transport.state, tile);
+    method_of(&state->between)->get(state->between.transport.state, tile);
+}
+
+static void progress_share(struct share *share) {
+    if (method_of(share)->progress != NULL)
+        method_of(share)->progress(share->transport.state);
+}
+
+static void progress(void *data) {
+    struct state *state = data;
+    progress_share(&state->between);
+    progress_share(&state->inside);
+}
+
+static void arrived(void *data, int *partitions) {
+    struct state *state = data;
+    int inside = 0;
+    method_of(&state->between)->arrived(state->between.transport.state, partitions);
+    method_of(&state->inside)->arrived(state->inside.transport.state, &inside);
+    *partitions = inside < *partitions ? inside : *partitions;
+}
+
+/* The peers of the node wait for each other's steps; what is sent to others does not wait for them. */
+static void close_tiles(void *data) {
+    struct state *state = data;
+    method_of(&state->inside)->close(state->inside.transport.state);
+    method_of(&state->between)->close(state->between.transport.state);
 }
 
 /* ---------------------------------------------------------------- the method */
@@ -183,6 +239,12 @@ const struct redist__method redist__method_hier = {
     .connect = connect,
     .start = start,
     .wait = wait,
+    .open = open_tiles,
+    .put = put_tile,
+    .get = get_tile,
+    .progress = progress,
+    .arrived = arrived,
+    .close = close_tiles,
     .workspace = workspace,
     .destroy = destroy,
 };

@@ -5,12 +5,16 @@
  * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
  * once for each communicator of the user.
  *
+ * In tiles a segment leaves when its last tile was put, and all before it have left: NCCL needs the same order on all ranks.
+ * That was compiled, and not run yet.
+ *
  * NCCL's kernels wait on the device for those of the peers, without end. So all ranks learn by a reduction
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends
  * the kernels, and the plans that used it have failed; the next plan makes a new one.
  */
 #include "messages.h"
 #include "packing.h"
+#include "tiles.h"
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
@@ -29,6 +33,7 @@ struct segment {
     struct redist__packing packing[2];
     void *packed, *moved; /* events */
     int is_empty;         /* all messages go with other segments */
+    size_t missing;       /* in tiles: elements for peers that were not put yet */
 };
 
 struct state {
@@ -40,6 +45,8 @@ struct state {
     ncclComm_t comm;           /* of the execution under way, NULL = there is none, */
     unsigned long long number; /* and its number */
     int is_known;              /* all ranks know of a failure: none moves anything any more */
+    int next;                  /* in tiles: the first segment that has not left, */
+    char *destination;         /* and array B */
     int status[2]; /* of the execution under way: this rank if it failed, the lowest that did */
     struct redist__messages messages; /* the reduction of that, in the place of a send */
 };
@@ -49,6 +56,8 @@ static int applies(const struct redist__problem *problem,
     (void)candidate;
     if (!problem->space->asynchronous)
         return redist__fail(REDIST_ERR_METHOD, "method nccl works on CUDA memory only");
+    if (problem->tiles == REDIST_GET)
+        return redist__fail(REDIST_ERR_METHOD, "method nccl gets no tiles");
     return redist__check_copyable(problem->transfer, "nccl");
 }
 
@@ -160,8 +169,10 @@ static int create_segment(struct state *state, int which) {
             cut_part(&parts[peer], transfer, &transfer->side[side], which);
             segment->is_empty &= parts[peer].elements == 0 || peer == transfer->rank;
         }
+        int in_tiles = side == 0 && problem->tiles == REDIST_PUT;
         REDIST_TRY(redist__packing_create(&segment->packing[side], &segment->problem, side,
-                                          REDIST__EACH_IN_ARRAY, 0));
+                                          in_tiles ? REDIST__NONE_IN_ARRAY : REDIST__EACH_IN_ARRAY,
+                                          0));
     }
     REDIST_TRY(problem->space->event_create(&segment->packed));
     return problem->space->event_create(&segment->moved);
@@ -235,8 +246,9 @@ static int follow(const struct redist__space *space, void *earlier, void *event,
 static int pack_segment(struct state *state, struct segment *segment, int direction,
                         const void *source) {
     const struct redist__space *space = state->problem->space;
-    REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
-                                    source, PACK_STREAM));
+    if (source != NULL) /* tiles are packed as they come */
+        REDIST_TRY(redist__packing_pack(&segment->packing[direction], 0, segment->transfer.nranks,
+                                        source, PACK_STREAM));
     return follow(space, space->stream(PACK_STREAM), segment->packed, state->stream);
 }
 
@@ -415,6 +427,95 @@ static void wait(void *data) {
     state->comm = NULL;
 }
 
+/* ---------------------------------------------------------------- tiles */
+
+static void open_tiles(void *data, void *array) {
+    struct state *state = data;
+    const struct redist__problem *problem = state->problem;
+    state->next = SEGMENTS;
+    if (!find_comm(state))
+        return;
+    redist__finish(problem, state->event, problem->stream);
+    state->destination = array;
+    state->next = 0;
+    for (int i = 0; i < SEGMENTS; i++) {
+        struct segment *segment = &state->segments[i];
+        segment->missing = 0;
+        for (int peer = 0; peer < segment->transfer.nranks; peer++)
+            if (peer != segment->transfer.rank)
+                segment->missing += segment->transfer.side[0].parts[peer].elements;
+    }
+}
+
+static int copy_tile(const struct state *state, const struct redist__tile *source,
+                     const struct redist__tile *destination, int stream, size_t *elements) {
+    const struct redist__space *space = state->problem->space;
+    struct redist__copy copy;
+    const char *from;
+    char *to;
+    *elements = 0;
+    if (!redist__tile_copy(state->problem->transfer, source, destination, &copy, &from, &to))
+        return REDIST_OK;
+    *elements = redist__copy_bytes(&copy) / state->problem->transfer->item;
+    return space->copy(&copy, from, to, REDIST__KERNEL, space->stream(stream));
+}
+
+static int put_own(const struct state *state, const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    const struct redist__side *side = &transfer->side[1];
+    size_t elements;
+    const struct redist__tile part =
+        redist__tile_of_part(transfer, 0, transfer->rank,
+                             state->destination + side->parts[transfer->rank].offset, side->stride);
+    return copy_tile(state, tile, &part, OWN_STREAM, &elements);
+}
+
+static int put_in(const struct state *state, struct segment *segment, int peer,
+                  const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = &segment->transfer;
+    ptrdiff_t packed[REDIST_MAX_NDIMS];
+    size_t elements;
+    redist__strides(transfer->ndims, transfer->side[0].parts[peer].count, transfer->item, packed);
+    const struct redist__tile part = redist__tile_of_part(
+        transfer, 0, peer, redist__packing_message(&segment->packing[0], peer, NULL), packed);
+    int code = copy_tile(state, tile, &part, PACK_STREAM, &elements);
+    segment->missing -= elements;
+    return code;
+}
+
+/* Those that are complete, in their order, or all of them. */
+static void send_segments(struct state *state, int all) {
+    while (state->next < SEGMENTS && (all || state->segments[state->next].missing == 0)) {
+        struct segment *segment = &state->segments[state->next++];
+        if (!segment->is_empty)
+            redist__note(state->problem,
+                         move_segment(state, segment, REDIST_FORWARD, NULL, state->destination));
+    }
+}
+
+static void put_tile(void *data, const struct redist__tile *tile) {
+    struct state *state = data;
+    const struct redist__problem *problem = state->problem;
+    if (state->comm == NULL || redist__has_failed(problem))
+        return;
+    redist__note(problem, put_own(state, tile));
+    for (int i = state->next; i < SEGMENTS; i++)
+        for (int peer = 0; peer < problem->transfer->nranks; peer++)
+            if (peer != problem->transfer->rank)
+                redist__attempt(problem, put_in(state, &state->segments[i], peer, tile));
+    send_segments(state, 0);
+}
+
+/* The peers' kernels wait for all segments, also for those that were not put as a whole. */
+static void close_tiles(void *data) {
+    struct state *state = data;
+    if (state->comm == NULL)
+        return;
+    send_segments(state, 1);
+    post_status(state);
+    wait(state);
+}
+
 /* ---------------------------------------------------------------- the method */
 
 static size_t workspace(const void *data) {
@@ -445,6 +546,9 @@ const struct redist__method redist__method_nccl = {
     .connect = connect,
     .start = start,
     .wait = wait,
+    .open = open_tiles,
+    .put = put_tile,
+    .close = close_tiles,
     .workspace = workspace,
     .destroy = destroy,
 };

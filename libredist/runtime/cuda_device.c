@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What space_cuda.c stands on: errors, the library's streams, what the driver says of addresses, and device memory
- * that peers map by CUDA IPC. An allocation is exported once, when it is first used,
- * and imported once by each process and device that needs it. That serves arrays of redist_alloc_in and the
- * user's own of cudaMalloc alike; memory of other kinds has no handle to export.
- *
- * An import is open for as long as a plan refers to it: CUDA leaves undefined what happens if the exporter frees
- * memory that is still open elsewhere, and redist_plan_free returns on no rank before all have closed. Two things
- * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
- * same owner that belongs to another allocation, which shows that the one before is gone.
- */
+/* What space_cuda.c stands on: errors, the library's streams, and what the driver says of addresses. */
 #include "cuda_device.h"
-#include "../comm/comm.h"
-#include "imports.h"
+#include "shares.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- errors */
 
@@ -117,6 +105,13 @@ static int has_driver(void) {
     return found;
 }
 
+int redist__cuda_function(const char *name, void *function) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (library != NULL)
+        find_function(library, name, function);
+    return library != NULL && *(void **)function != NULL;
+}
+
 static int get(void *value, CUpointer_attribute attribute, const void *address) {
     return driver.get_attribute(value, attribute, (CUdeviceptr)(uintptr_t)address) == CUDA_SUCCESS;
 }
@@ -127,272 +122,66 @@ int redist__cuda_is_device(const void *address) {
            get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) && type == CU_MEMORYTYPE_DEVICE;
 }
 
-static int is_buffer(const void *address, uint64_t buffer) {
-    unsigned long long found = 0;
-    return has_driver() && get(&found, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) && found == buffer;
+/* What toolkits before 12 have no names for: the mapping that an address of virtual memory belongs to, and the memory
+ * behind it. */
+enum { MAPPING_BYTES = 18, MAPPING_BASE = 19, MEMORY_BLOCK = 20, FABRIC = 8 };
+
+/* Of the addresses and of the memory: the user of virtual memory may change either. */
+static int find_buffer(const void *address, uint64_t *buffer) {
+    unsigned long long range = 0, block = 0;
+    if (!get(&range, CU_POINTER_ATTRIBUTE_BUFFER_ID, address))
+        return 0;
+    if (!get(&block, (CUpointer_attribute)MEMORY_BLOCK, address))
+        block = 0;
+    *buffer = range ^ block << 32 ^ block >> 32;
+    return 1;
 }
 
-int redist__cuda_find(const void *address, struct redist__cuda_memory *memory) {
+int redist__cuda_is_buffer(const void *address, uint64_t buffer) {
+    uint64_t found = 0;
+    return has_driver() && find_buffer(address, &found) && found == buffer;
+}
+
+cudaMemPool_t redist__cuda_pool(const void *address) {
+    cudaMemPool_t pool = NULL;
+    return get(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) ? pool : NULL;
+}
+
+/* Virtual memory and pools allow what they were made for; of all else IPC can be tried. */
+static unsigned find_kinds(const void *address) {
+    int has_ipc = 0, is_pooled = redist__cuda_pool(address) != NULL;
+    unsigned kinds = 0, types = 0;
+    if (!get(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, address))
+        types = 0;
+    if (!get(&has_ipc, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, address) || has_ipc ||
+        types == 0)
+        kinds |= 1U << REDIST__BY_IPC;
+    if (types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        kinds |= 1U << (is_pooled ? REDIST__BY_POOL : REDIST__BY_DESCRIPTOR);
+    if (types & FABRIC && !is_pooled)
+        kinds |= 1U << REDIST__BY_FABRIC;
+    return kinds;
+}
+
+/* Of virtual memory one mapping, which is all of one allocation. */
+static int find_range(const void *address, struct redist__shared_memory *memory) {
     CUdeviceptr base = 0;
     size_t bytes = 0;
-    unsigned long long buffer = 0;
-    if (!redist__cuda_is_device(address) ||
-        !get(&memory->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) ||
-        !get(&buffer, CU_POINTER_ATTRIBUTE_BUFFER_ID, address) ||
+    int is_virtual = (memory->kinds & (1U << REDIST__BY_DESCRIPTOR | 1U << REDIST__BY_FABRIC)) != 0;
+    if (!(is_virtual && get(&base, (CUpointer_attribute)MAPPING_BASE, address) &&
+          get(&bytes, (CUpointer_attribute)MAPPING_BYTES, address)) &&
         driver.get_range(&base, &bytes, (CUdeviceptr)(uintptr_t)address) != CUDA_SUCCESS)
         return 0;
     memory->base = base;
     memory->bytes = bytes;
-    memory->buffer = buffer;
     return 1;
 }
 
-/* ---------------------------------------------------------------- allocations */
-
-/* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
- * allocations out of it. */
-enum { BLOCK_BITS = 21 };
-
-/* An allocation of this process. */
-struct export {
-    uint64_t key; /* 0 = it cannot be mapped */
-    struct redist__cuda_memory memory;
-    cudaIpcMemHandle_t ipc;
-    struct redist__context *context; /* of redist_alloc_in, else NULL */
-    struct export *next;
-};
-
-_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof((struct redist__memory_handle *)0)->ipc,
-               "a memory handle has room for one of CUDA");
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct export *exports;
-static struct redist__process self;
-
-/* This process does not change: what has used CUDA cannot use it after a fork. */
-static void find_self(void) {
-    self = redist__process_self();
-}
-
-static const struct redist__process *this_process(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_self);
-    return &self;
-}
-
-/* ---------------------------------------------------------------- exports */
-
-/* A number that this process gives once: with the process it names an allocation. */
-static uint64_t next_key(void) {
-    static uint64_t counter;
-    return ++counter;
-}
-
-static int overlaps(uint64_t base, uint64_t bytes, uint64_t other, uint64_t other_bytes) {
-    return base < other + other_bytes && other < base + bytes;
-}
-
-/* The export of an allocation; forgets those that lay there before it. */
-static struct export *find_export(const struct redist__cuda_memory *memory) {
-    struct export **link = &exports;
-    while (*link != NULL) {
-        struct export *export = *link;
-        if (export->memory.buffer == memory->buffer && export->memory.base == memory->base)
-            return export;
-        if (!overlaps(export->memory.base, export->memory.bytes, memory->base, memory->bytes)) {
-            link = &export->next;
-            continue;
-        }
-        *link = export->next;
-        redist_release(export);
-    }
-    return NULL;
-}
-
-static struct export *add_export(const struct redist__cuda_memory *memory) {
-    struct export *export = redist_calloc(1, sizeof *export);
-    if (export == NULL)
-        return NULL;
-    export->memory = *memory;
-    if (cudaIpcGetMemHandle(&export->ipc, (void *)(uintptr_t)memory->base) == cudaSuccess)
-        export->key = next_key();
-    else
-        (void)cudaGetLastError();
-    export->next = exports;
-    exports = export;
-    return export;
-}
-
-static void describe(const struct export *export, struct redist__memory_handle *handle) {
-    handle->key = export->key;
-    handle->owner = *this_process();
-    handle->base = export->memory.base;
-    handle->bytes = export->memory.bytes;
-    memcpy(handle->ipc, &export->ipc, sizeof export->ipc);
-}
-
-/* An export that is still of the allocation at this address; saves most questions to the driver. */
-static struct export *find_known(const void *array, struct redist__cuda_memory *memory) {
-    uint64_t address = (uint64_t)(uintptr_t)array;
-    for (struct export *export = exports; export != NULL; export = export->next)
-        if (address - export->memory.base < export->memory.bytes) {
-            *memory = export->memory;
-            return is_buffer(array, memory->buffer) ? export : NULL;
-        }
-    return NULL;
-}
-
-static struct export *find_or_add(const void *array, struct redist__cuda_memory *memory) {
-    struct export *export = find_known(array, memory);
-    if (export != NULL || !redist__cuda_find(array, memory))
-        return export;
-    export = find_export(memory);
-    return export != NULL ? export : add_export(memory);
-}
-
-struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes) {
-    struct redist__memory_handle handle = {0};
-    struct redist__cuda_memory memory = {0};
-    if (array == NULL)
-        return handle;
-    pthread_mutex_lock(&lock);
-    const struct export *export = find_or_add(array, &memory);
-    uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
-    if (export != NULL && export->key != 0 && bytes <= memory.bytes - offset) {
-        describe(export, &handle);
-        handle.offset = offset;
-    }
-    pthread_mutex_unlock(&lock);
-    return handle;
-}
-
-/* ---------------------------------------------------------------- imports */
-
-/* An owner's addresses are its own on whatever devices its allocations are. */
-static int lies_there(const struct redist__import *import,
-                      const struct redist__memory_handle *handle) {
-    return redist__process_is_same(&import->handle.owner, &handle->owner) &&
-           overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
-}
-
-static char *open_import(const struct redist__memory_handle *handle) {
-    void *address = NULL;
-    cudaIpcMemHandle_t ipc;
-    memcpy(&ipc, handle->ipc, sizeof ipc);
-    if (cudaIpcOpenMemHandle(&address, ipc, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
-        return address;
-    (void)cudaGetLastError();
-    return NULL;
-}
-
-/* On the device that opened it. */
-static void close_import(const struct redist__import *import) {
-    int current = import->device;
-    (void)cudaGetDevice(&current);
-    if (current != import->device)
-        (void)cudaSetDevice(import->device);
-    redist__cuda_drain();
-    (void)cudaIpcCloseMemHandle(import->address);
-    if (current != import->device)
-        (void)cudaSetDevice(current);
-    (void)cudaGetLastError();
-}
-
-static struct redist__importer importer = {.open = open_import,
-                                           .close = close_import,
-                                           .is_displaced = lies_there,
-                                           .lock = PTHREAD_MUTEX_INITIALIZER};
-
-char *redist__cuda_map(const struct redist__memory_handle *handle,
-                       struct redist__mappings *mappings) {
-    int device = 0;
-    if (handle->key == 0 || cudaGetDevice(&device) != cudaSuccess)
-        return NULL;
-    if (redist__process_is_same(&handle->owner, this_process()))
-        return (char *)(uintptr_t)(handle->base + handle->offset);
-    char *base = redist__import(&importer, handle, device, mappings);
-    return base != NULL ? base + handle->offset : NULL;
-}
-
-/* What an execution that failed has left under way may still go to the peers' arrays, or come from arrays that
- * the user is about to free. */
-void redist__cuda_unmap(struct redist__mappings *mappings) {
-    redist__cuda_drain();
-    redist__import_drop(&importer, mappings);
-}
-
-/* ---------------------------------------------------------------- redist_alloc_in */
-
-/* Returns 0 if the array is not known. */
-static int note_context(const void *array, struct redist__context *context) {
-    struct redist__cuda_memory memory;
-    if (!redist__cuda_find(array, &memory))
+int redist__cuda_find(const void *address, struct redist__shared_memory *memory) {
+    if (!redist__cuda_is_device(address) ||
+        !get(&memory->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) ||
+        !find_buffer(address, &memory->buffer))
         return 0;
-    pthread_mutex_lock(&lock);
-    struct export *export = find_export(&memory);
-    if (export != NULL)
-        export->context = context;
-    pthread_mutex_unlock(&lock);
-    return export != NULL;
-}
-
-/* Exported at once, since what says whose the array is, is kept there. */
-static int allocate(struct redist__context *context, size_t bytes, void **array) {
-    size_t blocks = (bytes >> BLOCK_BITS) + 1;
-    REDIST_TRY(redist__cuda_check(cudaMalloc(array, blocks << BLOCK_BITS), "cudaMalloc"));
-    redist__cuda_export(*array, bytes);
-    if (note_context(*array, context))
-        return REDIST_OK;
-    cudaFree(*array);
-    return redist__fail(REDIST_ERR_MEMORY, "no memory to note whose array this is");
-}
-
-int redist__cuda_create(struct redist__context *context, size_t bytes, void **array) {
-    void *memory = NULL;
-    int mine = allocate(context, bytes, &memory);
-    int code = redist_agree(context->comm, mine);
-    if (code == REDIST_OK)
-        *array = memory;
-    else if (mine == REDIST_OK) {
-        (void)note_context(memory, NULL);
-        cudaFree(memory);
-    }
-    return code;
-}
-
-/* Takes the export of an array of redist_alloc_in off the list. */
-static struct export *unlink_export(const void *array) {
-    pthread_mutex_lock(&lock);
-    struct export **link = &exports;
-    while (*link != NULL &&
-           !((*link)->context != NULL && (*link)->memory.base == (uint64_t)(uintptr_t)array))
-        link = &(*link)->next;
-    struct export *export = *link;
-    if (export != NULL)
-        *link = export->next;
-    pthread_mutex_unlock(&lock);
-    return export;
-}
-
-/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. */
-static void close_at_peers(const struct redist__context *context, const struct export *export) {
-    redist__cuda_drain();
-    for (int rank = 0; rank < context->node_size; rank++) {
-        struct redist__memory_handle handle = {.key = export->key, .owner = *this_process()};
-        (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
-        if (rank != context->node_rank && handle.key != 0)
-            redist__import_close(&importer, redist__import_is_of, &handle);
-    }
-    (void)redist_insist(MPI_Barrier(context->node));
-}
-
-struct redist__context *redist__cuda_remove(const void *array) {
-    struct export *export = unlink_export(array);
-    if (export == NULL)
-        return NULL;
-    struct redist__context *context = export->context;
-    close_at_peers(context, export);
-    redist__cuda_check(cudaFree((void *)(uintptr_t)array), "cudaFree");
-    redist_release(export);
-    return context;
+    memory->kinds = find_kinds(address);
+    return find_range(address, memory);
 }

@@ -48,23 +48,15 @@ void *redist__cuda_stream(int index);
 void redist__cuda_drain(void);
 
 /* What the driver says of an address (cuda_device.c). */
-struct redist__cuda_memory {
-    uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
-    int device;
-};
+struct redist__shared_memory;
 int redist__cuda_is_device(const void *address);
-int redist__cuda_find(const void *address, struct redist__cuda_memory *memory); /* 0 = not found */
+int redist__cuda_find(const void *address,
+                      struct redist__shared_memory *memory); /* 0 = not found */
+cudaMemPool_t redist__cuda_pool(const void *address);        /* that it is of, or NULL */
+int redist__cuda_is_buffer(const void *address, uint64_t buffer);
 
-/* Memory that peers map (cuda_device.c). */
-struct redist__context;
-struct redist__memory_handle;
-struct redist__mappings;
-int redist__cuda_create(struct redist__context *context, size_t bytes, void **array);
-struct redist__context *redist__cuda_remove(const void *array);
-struct redist__memory_handle redist__cuda_export(const void *array, size_t bytes);
-char *redist__cuda_map(const struct redist__memory_handle *handle,
-                       struct redist__mappings *mappings);
-void redist__cuda_unmap(struct redist__mappings *mappings);
+/* A function of the driver, which is loaded; 0 = it has none of that name. */
+int redist__cuda_function(const char *name, void *function);
 
 #ifdef __cplusplus
 }

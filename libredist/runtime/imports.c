@@ -67,12 +67,13 @@ static struct redist__import *add_import(struct redist__importer *importer,
     struct redist__import *import = redist_calloc(1, sizeof *import);
     if (importer->is_displaced != NULL)
         close_chosen(importer, importer->is_displaced, handle);
-    char *address = import != NULL ? importer->open(handle) : NULL;
+    void *kept = NULL;
+    char *address = import != NULL ? importer->open(handle, &kept) : NULL;
     if (address == NULL) {
         redist_release(import);
         return NULL;
     }
-    *import = (struct redist__import){*handle, device, address, 0, importer->imports};
+    *import = (struct redist__import){*handle, device, address, kept, 0, importer->imports};
     importer->imports = import;
     return import;
 }

@@ -12,6 +12,7 @@ struct redist__import {
     struct redist__memory_handle handle; /* that led to it */
     int device;                          /* of this process, which sees it; host: 0 */
     char *address;  /* NULL = closed, and only kept for the mappings that still refer to it */
+    void *kept;     /* by whoever opened it */
     int references; /* by mappings */
     struct redist__import *next;
 };
@@ -21,7 +22,8 @@ typedef int redist__choose_import(const struct redist__import *import,
 
 /* A way to map memory of peers, and what it has mapped. */
 struct redist__importer {
-    char *(*open)(const struct redist__memory_handle *handle); /* NULL = it cannot be mapped */
+    char *(*open)(const struct redist__memory_handle *handle,
+                  void **kept); /* NULL = it cannot be mapped */
     void (*close)(const struct redist__import *import);
     int (*is_gone)(
         const struct redist__import *import); /* the owner has freed it; NULL = cannot be seen */

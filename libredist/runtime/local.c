@@ -262,7 +262,8 @@ int redist__local_reaches(const struct redist__memory_handle *probe) {
     return descriptor >= 0;
 }
 
-static char *open_import(const struct redist__memory_handle *handle) {
+static char *open_import(const struct redist__memory_handle *handle, void **kept) {
+    (void)kept;
     int descriptor = open_way(handle);
     if (descriptor < 0)
         return NULL;

@@ -16,6 +16,8 @@ struct redist__memory_handle {
     uint64_t key;    /* names the allocation, on a device among its owner's; 0 = not mapped */
     uint64_t offset; /* bytes from the start of that rank's memory in it */
     int32_t rank;    /* host: whose memory, as counted in the allocation */
+    int32_t kind,
+        descriptor; /* device: how it is mapped (shares.h), by which of the owner's files, or -1 */
     struct redist__process owner; /* device, local: the process whose allocation it is, */
     uint64_t base, bytes;         /* where it has it, */
     unsigned char ipc[64];        /* and what lets others map it */

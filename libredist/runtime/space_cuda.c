@@ -2,7 +2,7 @@
 /* CUDA memory, its streams and events, and copies of boxes. */
 #include "../comm/comm.h"
 #include "cuda_device.h"
-#include "space.h"
+#include "shares.h"
 
 #include <ctype.h>
 #include <cuda_runtime_api.h>
@@ -32,7 +32,7 @@ static const char *absent(void) {
 }
 
 static int check_array(const char *function, const char *name, const void *array) {
-    struct redist__cuda_memory memory;
+    struct redist__shared_memory memory;
     int current = 0;
     if (!redist__cuda_is_device(array))
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "%s = %p is no address of CUDA memory",
@@ -440,11 +440,11 @@ const struct redist__space redist__space_cuda = {
     .event_record = event_record,
     .event_is_reached = event_is_reached,
     .event_wait = event_wait,
-    .create = redist__cuda_create,
-    .remove = redist__cuda_remove,
-    .export_memory = redist__cuda_export,
-    .map = redist__cuda_map,
-    .unmap = redist__cuda_unmap,
+    .create = redist__shares_create,
+    .remove = redist__shares_remove,
+    .export_memory = redist__shares_export,
+    .map = redist__shares_map,
+    .unmap = redist__shares_unmap,
     .copy = copy,
     .batch_open = batch_open,
     .batch_run = batch_run,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which array each step of a program uses: the cheapest assignment. */
+#include "program.h"
+
+enum { IMPOSSIBLE = 1 << 28 };
+
+/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform
+ * that is not in place, a first work array. */
+enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 10, FIRST_WORK = 1 };
+
+/* From one array to the next. */
+struct edge {
+    enum fftnd__step_type type;
+    int ruins_source, reaches_output;
+    int maps_source, maps_destination; /* peers have to map them */
+    int apart; /* the destination must not be the array before the source either */
+};
+
+static int same_memory(const fftnd_options *options, int a, int b) {
+    int aliased = options->in_place && a <= FFTND__OUTPUT && b <= FFTND__OUTPUT;
+    return a == b || aliased;
+}
+
+static int is_mapped(const fftnd_options *options, int buffer) {
+    return options->mapped_arrays || buffer == FFTND__WORK0 || buffer == FFTND__WORK1;
+}
+
+/* Whether the array after edge `j` may lie in `buffer`. */
+static int may_hold(const fftnd_options *options, int n, const struct edge edges[], int j,
+                    int buffer) {
+    if (j == n - 1)
+        return buffer == FFTND__OUTPUT;
+    int free_use = options->in_place || options->overwrite_input;
+    if (buffer == FFTND__INPUT)
+        return free_use;
+    if (buffer == FFTND__OUTPUT)
+        return !options->in_place && (free_use || edges[j].reaches_output);
+    return 1;
+}
+
+static int edge_cost(const fftnd_options *options, const struct edge *edge, int before, int source,
+                     int destination) {
+    int same = same_memory(options, source, destination);
+    int free_use = options->in_place || options->overwrite_input;
+    if (same && edge->type != FFTND__KEEPS_LAYOUT)
+        return IMPOSSIBLE;
+    if ((edge->maps_source && !is_mapped(options, source)) ||
+        (edge->maps_destination && !is_mapped(options, destination)))
+        return IMPOSSIBLE;
+    if (edge->apart && same_memory(options, before, destination))
+        return IMPOSSIBLE;
+    if (edge->type == FFTND__EXCHANGE && options->asynchronous && destination < FFTND__WORK0)
+        return IMPOSSIBLE; /* peers have to know it when the plan is made */
+    if (edge->ruins_source && source == FFTND__INPUT && !free_use)
+        return IMPOSSIBLE;
+    int cost = destination == FFTND__WORK1   ? SECOND_WORK
+               : destination == FFTND__WORK0 ? FIRST_WORK
+                                             : 0;
+    if (edge->type == FFTND__EXCHANGE && !is_mapped(options, source) &&
+        !is_mapped(options, destination))
+        cost += UNMAPPED;
+    if (edge->type == FFTND__KEEPS_LAYOUT && !same)
+        cost += EXTRA_ARRAY;
+    return cost;
+}
+
+/* For the array before edge `j` and the one before that: the least cost to the end, and where to go. */
+struct table {
+    int cost[FFTND__BUFFERS][FFTND__BUFFERS], next[FFTND__BUFFERS][FFTND__BUFFERS];
+};
+
+static void choose_next(const fftnd_options *options, int n, const struct edge edges[], int j,
+                        int before, int source, struct table tables[]) {
+    int *cost = &tables[j].cost[before][source], *next = &tables[j].next[before][source];
+    *cost = IMPOSSIBLE;
+    *next = source;
+    for (int to = 0; to < FFTND__BUFFERS; to++) {
+        if (!may_hold(options, n, edges, j, to))
+            continue;
+        int rest = j + 1 < n ? tables[j + 1].cost[source][to] : 0;
+        int total = rest + edge_cost(options, &edges[j], before, source, to);
+        if (total < *cost) {
+            *cost = total;
+            *next = to;
+        }
+    }
+}
+
+/* From the array after step `from` to that after step `to`; what is between them is done in pieces on their way. */
+static struct edge edge_between(const struct fftnd__program *program, int from, int to) {
+    const struct fftnd__step *before = &program->steps[from], *step = &program->steps[to];
+    struct edge edge = {.type = step->type, .reaches_output = step->reaches_output};
+    edge.maps_destination = step->fused_with == FFTND__PUSHED;
+    if (to > from + 1) {
+        edge.type = FFTND__EXCHANGE;
+        edge.maps_source = before[1].fused_with == FFTND__PULLED;
+        return edge;
+    }
+    edge.ruins_source = step->ruins_source && !program->fused;
+    edge.apart = edge.maps_destination || before->by_partitions;
+    return edge;
+}
+
+/* The cheapest assignment: from the last array backwards, what is the least cost to the end from each buffer
+ * (dynamic programming). */
+int fftnd__assign_buffers(struct fftnd__program *program, const fftnd_options *options) {
+    struct table tables[FFTND__MOST_STEPS];
+    struct edge edges[FFTND__MOST_STEPS];
+    int stored[FFTND__MOST_STEPS + 1] = {0}, n = 0;
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].buffer != FFTND__NOWHERE) {
+            edges[n] = edge_between(program, stored[n], i);
+            stored[++n] = i;
+        }
+    for (int j = n - 1; j >= 0; j--)
+        for (int before = 0; before < FFTND__BUFFERS; before++)
+            for (int source = 0; source < FFTND__BUFFERS; source++)
+                choose_next(options, n, edges, j, before, source, tables);
+    for (int j = 0, before = FFTND__INPUT, buffer = FFTND__INPUT; j < n; j++) {
+        int next = tables[j].next[before][buffer];
+        program->steps[stored[j + 1]].buffer = next;
+        before = buffer;
+        buffer = next;
+    }
+    return n == 0 || tables[0].cost[FFTND__INPUT][FFTND__INPUT] < IMPOSSIBLE;
+}

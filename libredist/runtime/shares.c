@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An allocation is exported once, when it is first used, and imported once by each process and device that needs it.
+ * That serves arrays of redist_alloc_in and the user's own alike; memory that allows none of the kinds of shares.h has
+ * no handle.
+ *
+ * An import is open for as long as a plan refers to it: CUDA leaves undefined what happens if the exporter frees
+ * memory that is still open elsewhere, and redist_plan_free returns on no rank before all have closed. Two things
+ * close it earlier, at once for all plans: redist_free of the array, and an array at the same address of the
+ * same owner that belongs to another allocation, which shows that the one before is gone.
+ *
+ * A descriptor stays open in its owner, and the importer takes a copy of it from there, if the system lets it: some
+ * systems let a process have descriptors of its children only, unless these say that they agree.
+ */
+#include "shares.h"
+#include "../comm/comm.h"
+#include "imports.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
+ * allocations out of it. */
+enum { BLOCK_BITS = 21 };
+
+/* An allocation of this process. */
+struct export {
+    struct redist__shared_memory memory;
+    struct redist__memory_handle handle; /* key 0 = it cannot be mapped */
+    int descriptor;                      /* -1 = there is none */
+    struct redist__context *context;     /* of redist_alloc_in, else NULL */
+    struct export *next;
+};
+
+static const struct redist__share_driver *const driver = &redist__share_driver;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct export *exports;
+static struct redist__process self;
+
+/* This process does not change: what has used CUDA cannot use it after a fork. */
+static void find_self(void) {
+    self = redist__process_self();
+}
+
+static const struct redist__process *this_process(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_self);
+    return &self;
+}
+
+/* ---------------------------------------------------------------- exports */
+
+/* A number that this process gives once: with the process it names an allocation. */
+static uint64_t next_key(void) {
+    static uint64_t counter;
+    return ++counter;
+}
+
+static int overlaps(uint64_t base, uint64_t bytes, uint64_t other, uint64_t other_bytes) {
+    return base < other + other_bytes && other < base + bytes;
+}
+
+static void free_export(struct export *export) {
+    if (export->descriptor >= 0)
+        close(export->descriptor);
+    redist_release(export);
+}
+
+/* The export of an allocation; forgets those that lay there before it. */
+static struct export *find_export(const struct redist__shared_memory *memory) {
+    struct export **link = &exports;
+    while (*link != NULL) {
+        struct export *export = *link;
+        if (export->memory.buffer == memory->buffer && export->memory.base == memory->base)
+            return export;
+        if (!overlaps(export->memory.base, export->memory.bytes, memory->base, memory->bytes)) {
+            link = &export->next;
+            continue;
+        }
+        *link = export->next;
+        free_export(export);
+    }
+    return NULL;
+}
+
+/* By the first kind that the driver does. */
+static void find_handle(struct export *export) {
+    struct redist__memory_handle *handle = &export->handle;
+    handle->owner = *this_process();
+    handle->base = export->memory.base;
+    handle->bytes = export->memory.bytes;
+    for (int kind = 0; kind < REDIST__SHARE_KINDS && handle->key == 0; kind++) {
+        handle->kind = kind;
+        if ((export->memory.kinds >> kind & 1U) != 0 &&
+            driver->export_memory(&export->memory, handle, &export->descriptor))
+            handle->key = next_key();
+    }
+    handle->descriptor = export->descriptor;
+    if (export->descriptor >= 0)
+        (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+static struct export *add_export(const struct redist__shared_memory *memory) {
+    struct export *export = redist_calloc(1, sizeof *export);
+    if (export == NULL)
+        return NULL;
+    *export = (struct export){.memory = *memory, .descriptor = -1};
+    find_handle(export);
+    export->next = exports;
+    exports = export;
+    return export;
+}
+
+/* An export that is still of the allocation at this address; saves most questions to the driver. */
+static struct export *find_known(const void *array, struct redist__shared_memory *memory) {
+    uint64_t address = (uint64_t)(uintptr_t)array;
+    for (struct export *export = exports; export != NULL; export = export->next)
+        if (address - export->memory.base < export->memory.bytes) {
+            *memory = export->memory;
+            return driver->is_buffer(array, memory->buffer) ? export : NULL;
+        }
+    return NULL;
+}
+
+static struct export *find_or_add(const void *array, struct redist__shared_memory *memory) {
+    struct export *export = find_known(array, memory);
+    if (export != NULL || !driver->find(array, memory))
+        return export;
+    export = find_export(memory);
+    return export != NULL ? export : add_export(memory);
+}
+
+struct redist__memory_handle redist__shares_export(const void *array, size_t bytes) {
+    struct redist__memory_handle handle = {0};
+    struct redist__shared_memory memory = {0};
+    if (array == NULL)
+        return handle;
+    pthread_mutex_lock(&lock);
+    const struct export *export = find_or_add(array, &memory);
+    uint64_t offset = (uint64_t)(uintptr_t)array - memory.base;
+    if (export != NULL && export->handle.key != 0 && bytes <= memory.bytes - offset) {
+        handle = export->handle;
+        handle.offset = offset;
+    }
+    pthread_mutex_unlock(&lock);
+    return handle;
+}
+
+/* ---------------------------------------------------------------- imports */
+
+/* An owner's addresses are its own on whatever devices its allocations are. */
+static int lies_there(const struct redist__import *import,
+                      const struct redist__memory_handle *handle) {
+    return redist__process_is_same(&import->handle.owner, &handle->owner) &&
+           overlaps(import->handle.base, import->handle.bytes, handle->base, handle->bytes);
+}
+
+/* This process's own copy of a descriptor of the owner's; -1 if there is none, or the system does not give it. */
+static int fetch_descriptor(const struct redist__memory_handle *handle) {
+    if (handle->descriptor < 0 || handle->owner.space != this_process()->space ||
+        redist__process_is_gone(&handle->owner, 0))
+        return -1;
+    int owner = (int)syscall(SYS_pidfd_open, (pid_t)handle->owner.number, 0);
+    int descriptor = owner >= 0 ? (int)syscall(SYS_pidfd_getfd, owner, handle->descriptor, 0) : -1;
+    if (owner >= 0)
+        close(owner);
+    return descriptor;
+}
+
+static char *open_import(const struct redist__memory_handle *handle, void **kept) {
+    int descriptor = fetch_descriptor(handle);
+    int lacks = handle->descriptor >= 0 && descriptor < 0;
+    char *address = lacks ? NULL : driver->open(handle, descriptor, kept);
+    if (descriptor >= 0)
+        close(descriptor);
+    return address;
+}
+
+/* On the device that opened it. */
+static void close_import(const struct redist__import *import) {
+    int current = import->device;
+    (void)driver->find_device(&current);
+    if (current != import->device)
+        driver->use_device(import->device);
+    driver->drain();
+    driver->close(&import->handle, import->address, import->kept);
+    if (current != import->device)
+        driver->use_device(current);
+}
+
+static struct redist__importer importer = {.open = open_import,
+                                           .close = close_import,
+                                           .is_displaced = lies_there,
+                                           .lock = PTHREAD_MUTEX_INITIALIZER};
+
+char *redist__shares_map(const struct redist__memory_handle *handle,
+                         struct redist__mappings *mappings) {
+    int device = 0;
+    if (handle->key == 0 || !driver->find_device(&device))
+        return NULL;
+    if (redist__process_is_same(&handle->owner, this_process()))
+        return (char *)(uintptr_t)(handle->base + handle->offset);
+    char *base = redist__import(&importer, handle, device, mappings);
+    return base != NULL ? base + handle->offset : NULL;
+}
+
+/* A descriptor keeps memory from the system that its user has freed. Without imports no plan is known that needs it; one
+ * that does exports again. */
+static void close_descriptors(void) {
+    struct export **link = &exports;
+    pthread_mutex_lock(&lock);
+    while (*link != NULL) {
+        struct export *export = *link;
+        if (export->descriptor < 0 || export->context != NULL) {
+            link = &export->next;
+            continue;
+        }
+        *link = export->next;
+        free_export(export);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* What an execution that failed has left under way may still go to the peers' arrays, or come from arrays that
+ * the user is about to free. */
+void redist__shares_unmap(struct redist__mappings *mappings) {
+    driver->drain();
+    redist__import_drop(&importer, mappings);
+    pthread_mutex_lock(&importer.lock);
+    int has_imports = importer.imports != NULL;
+    pthread_mutex_unlock(&importer.lock);
+    if (!has_imports)
+        close_descriptors();
+}
+
+/* ---------------------------------------------------------------- redist_alloc_in */
+
+/* Returns 0 if the array is not known. */
+static int note_context(const void *array, struct redist__context *context) {
+    struct redist__shared_memory memory;
+    if (!driver->find(array, &memory))
+        return 0;
+    pthread_mutex_lock(&lock);
+    struct export *export = find_export(&memory);
+    if (export != NULL)
+        export->context = context;
+    pthread_mutex_unlock(&lock);
+    return export != NULL;
+}
+
+/* Exported at once, since what says whose the array is, is kept there. */
+static int allocate(struct redist__context *context, size_t bytes, void **array) {
+    size_t blocks = (bytes >> BLOCK_BITS) + 1;
+    REDIST_TRY(driver->allocate(blocks << BLOCK_BITS, array));
+    redist__shares_export(*array, bytes);
+    if (note_context(*array, context))
+        return REDIST_OK;
+    driver->release(*array);
+    return redist__fail(REDIST_ERR_MEMORY, "no memory to note whose array this is");
+}
+
+int redist__shares_create(struct redist__context *context, size_t bytes, void **array) {
+    void *memory = NULL;
+    int mine = allocate(context, bytes, &memory);
+    int code = redist_agree(context->comm, mine);
+    if (code == REDIST_OK)
+        *array = memory;
+    else if (mine == REDIST_OK) {
+        (void)note_context(memory, NULL);
+        driver->release(memory);
+    }
+    return code;
+}
+
+/* Takes the export of an array of redist_alloc_in off the list. */
+static struct export *unlink_export(const void *array) {
+    pthread_mutex_lock(&lock);
+    struct export **link = &exports;
+    while (*link != NULL &&
+           !((*link)->context != NULL && (*link)->memory.base == (uint64_t)(uintptr_t)array))
+        link = &(*link)->next;
+    struct export *export = *link;
+    if (export != NULL)
+        *link = export->next;
+    pthread_mutex_unlock(&lock);
+    return export;
+}
+
+/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. */
+static void close_at_peers(const struct redist__context *context, const struct export *export) {
+    driver->drain();
+    for (int rank = 0; rank < context->node_size; rank++) {
+        struct redist__memory_handle handle = {.key = export->handle.key, .owner = *this_process()};
+        (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
+        if (rank != context->node_rank && handle.key != 0)
+            redist__import_close(&importer, redist__import_is_of, &handle);
+    }
+    (void)redist_insist(MPI_Barrier(context->node));
+}
+
+struct redist__context *redist__shares_remove(const void *array) {
+    struct export *export = unlink_export(array);
+    if (export == NULL)
+        return NULL;
+    struct redist__context *context = export->context;
+    close_at_peers(context, export);
+    driver->release((void *)(uintptr_t)array);
+    free_export(export);
+    return context;
+}

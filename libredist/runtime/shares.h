@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of a device that processes map into each other: which allocations were handed to others, what of theirs this
+ * process has mapped, and how that is done for each kind of memory. The calls of the device's driver are a table, for
+ * which a test has one of its own.
+ */
+#ifndef REDIST__SHARES_H
+#define REDIST__SHARES_H
+
+#include "space.h"
+
+/* How an allocation reaches another process, the first that works: by the driver's own handle for processes of one
+ * machine (cudaMalloc), by a handle that machines understand which share a fabric, or by a descriptor: of the
+ * allocation (virtual memory functions), or of the pool that it is of (cudaMallocAsync). */
+enum {
+    REDIST__BY_IPC,
+    REDIST__BY_FABRIC,
+    REDIST__BY_DESCRIPTOR,
+    REDIST__BY_POOL,
+    REDIST__SHARE_KINDS
+};
+
+/* What the driver says of an address. */
+struct redist__shared_memory {
+    uint64_t base, bytes, buffer; /* of the allocation; `buffer` is never used again */
+    int device;
+    unsigned kinds; /* 1 << kind, of all that it allows */
+};
+
+struct redist__share_driver {
+    int (*find)(const void *address, struct redist__shared_memory *memory); /* 0 = not found */
+    int (*is_buffer)(const void *address, uint64_t buffer);
+    int (*find_device)(int *device); /* the current one; 0 = none */
+    void (*use_device)(int device);
+    void (*drain)(void);
+    int (*allocate)(size_t bytes, void **array);
+    void (*release)(void *array);
+
+    /* Fills `ipc` of the handle, and *descriptor where the kind has one, which is the caller's to close. 0 = not so. */
+    int (*export_memory)(const struct redist__shared_memory *memory,
+                         struct redist__memory_handle *handle, int *descriptor);
+
+    /* The allocation as the current device sees it, or NULL; `descriptor` is one of this process, and stays open. *kept
+     * is what `close` gets back. */
+    char *(*open)(const struct redist__memory_handle *handle, int descriptor, void **kept);
+    void (*close)(const struct redist__memory_handle *handle, char *address, void *kept);
+};
+
+extern const struct redist__share_driver redist__share_driver;
+
+/* As the functions of struct redist__space. */
+int redist__shares_create(struct redist__context *context, size_t bytes, void **array);
+struct redist__context *redist__shares_remove(const void *array);
+struct redist__memory_handle redist__shares_export(const void *array, size_t bytes);
+char *redist__shares_map(const struct redist__memory_handle *handle,
+                         struct redist__mappings *mappings);
+void redist__shares_unmap(struct redist__mappings *mappings);
+
+#endif
