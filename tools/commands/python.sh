@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev python: a virtual environment with the Python packages, built against Debian's Open MPI and mpi4py. It uses
 # Debian's Python and packages, so that nothing is fetched but by apt; so meson installs them, as Debian's meson-python
-# is too old to do that twice in one build folder. CUDA=disabled builds without CUDA where its toolkit is installed,
-# OPTIMIZATION=1 in a third of the time.
+# is too old to do that twice in one build folder. CUDA=disabled builds without CUDA where its toolkit is installed.
 set -euo pipefail
 . tools/shell/build.sh
 
@@ -15,8 +14,7 @@ fi
 printf '[binaries]\npython = %s\n' "'$venv/bin/python'" >"$native"
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 build_folder build-python bindings/python --native-file="$native" --prefix="$venv" --buildtype=release \
-    -Doptimization="${OPTIMIZATION:-3}" -Dlibredist:mpi=openmpi -Dlibredist:cuda="${CUDA:-auto}" \
-    -Dpython.platlibdir="$site" -Dpython.purelibdir="$site"
+    -Dlibredist:mpi=openmpi -Dlibredist:cuda="${CUDA:-auto}" -Dpython.platlibdir="$site" -Dpython.purelibdir="$site"
 quietly out/log/python-install.txt meson install -C build-python --no-rebuild --skip-subprojects \
     --tags=python-runtime,runtime
 echo "Installed in out/python; run programs with"

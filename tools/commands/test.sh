@@ -193,7 +193,7 @@ pass_model() {
 # The Python packages. Where something of theirs cannot be installed, that part is skipped by name.
 pass_python() {
     local part
-    check "Python: packages" env CUDA=disabled OPTIMIZATION=1 bash tools/commands/python.sh
+    check "Python: packages" env CUDA=disabled bash tools/commands/python.sh
     for part in suite device examples mpi4py-fft; do
         check "Python: $part" bash tools/test/python.sh "$part"
     done
