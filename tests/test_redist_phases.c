@@ -170,7 +170,8 @@ START_TEST(last_message) {
 }
 END_TEST
 
-/* Packing methods pack where parts lie across the rows, and unpack on the way back. */
+/* Packing methods pack where parts lie across the rows, and unpack on the way back. hier:nodes leaves the own part to
+ * direct, which does not copy it apart from others. */
 START_TEST(packing) {
     static const char *const methods[] = {"direct", "p2p",        "alltoallv",
                                           "kway",   "hier:ranks", "hier:nodes"};
@@ -183,7 +184,7 @@ START_TEST(packing) {
             check_ok(redist_plan_execute(setup.plan, REDIST_FORWARD));
         redist_phases forward = read_phases(setup.plan);
         check_all((forward.pack > 0) == packs, "pack %g s", forward.pack);
-        check_all(!packs || forward.own_part > 0, "own part %g s", forward.own_part);
+        check_all(!packs || i == 5 || forward.own_part > 0, "own part %g s", forward.own_part);
         for (int turn = 0; turn < 20; turn++)
             check_ok(redist_plan_execute(setup.plan, REDIST_BACKWARD));
         redist_phases both = read_phases(setup.plan);
@@ -206,8 +207,8 @@ START_TEST(messages_of_a_node) {
     check_ok(redist_plan_execute(setup.plan, REDIST_BACKWARD));
     redist_phases phases = read_phases(setup.plan);
     check_sum(&phases);
-    check_all(phases.pack > 0 && phases.unpack > 0 && phases.own_part > 0,
-              "pack %g s, unpack %g s, own part %g s", phases.pack, phases.unpack, phases.own_part);
+    check_all(phases.pack > 0 && phases.unpack > 0, "pack %g s, unpack %g s", phases.pack,
+              phases.unpack);
     check_all(harness_rank == 2 || phases.first_message + phases.communicate > 0.02,
               "first message %g s, communication %g s", phases.first_message, phases.communicate);
     free_setup(&setup);
