@@ -12,7 +12,7 @@ set -uo pipefail
 
 # Tests that may be slowed down, for the sanitizers and for valgrind: without those that make and free
 # thousands of plans, and without large arrays.
-slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retained|late|memory|model|nodes|offload|phases|random|threads|transform)).*'
+slowed='^test_(errors|redist|fftnd_(analytic|calls|errors|failures|faults|retained|late|memory|model|nodes|offload|operators|phases|random|threads|transform)).*'
 slowed_more='^test_(errors|redist_(boxes|exchange|failures|lifetimes|plans|states|tiles)|'
 slowed_more+='fftnd_(failures|random))'
 # Tests of what copies.
@@ -28,7 +28,7 @@ quick+='|^test_(symbols|report|jobs)|^test_(cpp|fortran_(redist|fftnd))-2$'
 many_ranks='-([4-9]|1[0-9])$' # as many processes for two cores take their time from each other
 quick_passes=(quick checks)
 all_passes=(gcc mpich sanitize tsan valgrind plain aarch64 soak python model checks documents)
-together=' model checks documents ' # each of them leaves cores idle
+together=' python model checks documents ' # each of them leaves cores idle
 
 # ---------------------------------------------------------------- builds
 
@@ -43,9 +43,9 @@ folder_of() { # pass
 # Further options of meson setup, where they are not those of build_gcc. MPICH is built with clang, so that one
 # build shows both. The sanitizers make gcc see false warnings, so these are no errors there.
 declare -A options=(
-    [mpich]='-Dmpi=mpich -Dcuda=disabled -Dwerror=true'
-    [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Db_sanitize=address,undefined
-        -Db_lundef=false -Doptimization=1'
+    [mpich]='-Dmpi=mpich -Dcuda=disabled -Dbenchmarks=false -Dwerror=true'
+    [sanitize]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Dbenchmarks=false -Dexamples=false
+        -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1'
     [tsan]='-Dmpi=mpich -Dcuda=disabled -Dfortran=disabled -Dbenchmarks=false -Dexamples=false
         -Db_sanitize=thread -Db_lundef=false -Doptimization=1'
     [plain]='-Dmpi=openmpi -Dcuda=disabled -Dfortran=disabled -Dexamples=false -Dbenchmarks=false -Dwerror=true
@@ -129,7 +129,7 @@ pass_mpich() {
 # would have to unwind the stack of each allocation, which takes ten times as long as the tests.
 pass_sanitize() {
     ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$"
+        run_some sanitize "$slowed-2$|^test_(redist_(plans|boxes|tiles|failures|faults)|errors|fftnd_(errors|faults))-3$|^test_fftw_(mpi|calls)-2$"
 }
 
 # Races between threads. Under MPICH: the sanitizer does not survive the way in which Open MPI replaces functions

@@ -34,7 +34,7 @@ compile() { # source, further flags
 
 rm -rf "$prefix" "$programs"
 mkdir -p "$programs"
-bash tools/commands/install.sh "$prefix"
+CUDA=disabled bash tools/commands/install.sh "$prefix"
 extract_programs
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
 for source in "$programs"/*.c; do
