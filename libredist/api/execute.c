@@ -254,7 +254,7 @@ static int goes_alone(const redist_plan *plan) {
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
     int alone = goes_alone(plan);
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
-    if (!plan->problem.concurrent)
+    if (plan->polls != 0) /* other threads read it too */
         plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
@@ -294,8 +294,10 @@ static int poll_tiles(redist_plan *plan, int *partitions) {
         method->progress(plan->transport.state);
     if (alone)
         pthread_mutex_unlock(&one_at_a_time);
-    if (!plan->problem.concurrent)
-        redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
+    unsigned poll = plan->polls++;
+    redist__failure_note(&plan->failure, plan->problem.concurrent
+                                             ? redist__pause_beside(plan->context, poll)
+                                             : redist__pause(plan->context, poll));
     redist__timer_end(timer);
     return redist__failure_report(&plan->failure);
 }
