@@ -71,7 +71,7 @@ struct redist_plan {
     struct redist__phase_timer timer; /* of the problem, if it has one */
     struct redist__failure failure;   /* of the executions */
     int started, opened;              /* an execution is under way: whole, in tiles */
-    unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
+    _Atomic unsigned polls; /* calls of redist_plan_put_progress and the like since the last tile */
     char method_name[REDIST__NAME_BYTES];
 };
 

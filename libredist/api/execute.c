@@ -245,11 +245,16 @@ static int allows_threads(const redist_plan *plan) {
 
 typedef void move_tile(void *state, const struct redist__tile *tile);
 
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static int goes_alone(const redist_plan *plan) {
+    return plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
+}
+
 static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    int alone = plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
+    int alone = goes_alone(plan);
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
-    if (!plan->problem.concurrent)
+    if (plan->polls != 0) /* other threads read it too */
         plan->polls = 0;
     if (alone)
         pthread_mutex_lock(&one_at_a_time);
@@ -279,13 +284,20 @@ int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
+    int alone = goes_alone(plan); /* others may put meanwhile */
+    if (alone)
+        pthread_mutex_lock(&one_at_a_time);
     redist__timer_begin(timer, 0);
     if (partitions != NULL)
         method->arrived(plan->transport.state, partitions);
     else if (method->progress != NULL)
         method->progress(plan->transport.state);
-    if (!plan->problem.concurrent)
-        redist__failure_note(&plan->failure, redist__pause(plan->context, plan->polls++));
+    if (alone)
+        pthread_mutex_unlock(&one_at_a_time);
+    unsigned poll = plan->polls++;
+    redist__failure_note(&plan->failure, plan->problem.concurrent
+                                             ? redist__pause_beside(plan->context, poll)
+                                             : redist__pause(plan->context, poll));
     redist__timer_end(timer);
     return redist__failure_report(&plan->failure);
 }

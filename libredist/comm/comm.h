@@ -135,7 +135,10 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context);
  * REDIST_ERR_PEER if a process of the node is gone, or REDIST_ERR_MPI. */
 int redist__pause(const struct redist__context *context, unsigned poll);
 
-/* The same in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
+/* The same in a thread that may not call MPI, beside others. */
+int redist__pause_beside(const struct redist__context *context, unsigned poll);
+
+/* redist__pause in a loop that has to wait for one rank of the node, since that one may use memory of this rank: only
  * its own end is an error; or, if it has not begun what it would use it for, that it has given up. */
 int redist__pause_for(const struct redist__context *context, int node_rank, int has_begun,
                       unsigned poll);

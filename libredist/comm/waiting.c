@@ -87,15 +87,17 @@ void redist__give_up(const struct redist__context *context) {
         note_gone(context, 1 + context->node_rank);
 }
 
-int redist__peers_check(const struct redist__context *context) {
-    int gone = atomic_load(&context->peers->gone);
-    if (gone == 0)
-        return REDIST_OK;
+static int fail_gone(const struct redist__context *context, int gone) {
     return redist__fail(
         REDIST_ERR_PEER,
         "a rank of the communicator has ended, or MPI refuses its calls (seen by or "
         "in process %llu)",
         (unsigned long long)context->peers->processes[gone - 1].number);
+}
+
+int redist__peers_check(const struct redist__context *context) {
+    int gone = atomic_load(&context->peers->gone);
+    return gone == 0 ? REDIST_OK : fail_gone(context, gone);
 }
 
 /* Looking takes some 10 us for each process. */
@@ -142,6 +144,15 @@ int redist__pause(const struct redist__context *context, unsigned poll) {
     if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
         code = look_at_peers(context);
     return code;
+}
+
+int redist__pause_beside(const struct redist__context *context, unsigned poll) {
+    const unsigned polls_without_time = 16 * polls_per_look;
+    if (poll > spins)
+        sched_yield();
+    int looks = poll % polls_without_time == polls_without_time - 1;
+    int gone = looks ? find_gone(context) : 0;
+    return gone == 0 ? REDIST_OK : fail_gone(context, gone);
 }
 
 int redist__pause_for(const struct redist__context *context, int node_rank, int has_begun,

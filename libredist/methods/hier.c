@@ -40,6 +40,9 @@ static int applies(const struct redist__problem *problem,
     if (problem->space->asynchronous && !problem->mapped[0] && !problem->mapped[1])
         return redist__fail(REDIST_ERR_METHOD,
                             "method hier needs device memory that the ranks of a node can map");
+    if (problem->tiles == REDIST_PUT && !problem->mapped[1] && problem->context->node_size > 1)
+        return redist__fail(REDIST_ERR_METHOD,
+                            "method hier puts tiles into an array of redist_alloc only");
     return redist__check_counts(problem->transfer, "hier", 0);
 }
 

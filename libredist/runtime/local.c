@@ -253,8 +253,15 @@ static int open_way(const struct redist__memory_handle *handle) {
     return descriptor;
 }
 
+static int is_own(const struct redist__memory_handle *handle) {
+    pthread_mutex_lock(&lock);
+    int same = redist__process_is_same(&handle->owner, &file.owner);
+    pthread_mutex_unlock(&lock);
+    return same;
+}
+
 int redist__local_reaches(const struct redist__memory_handle *probe) {
-    if (probe->key == 0 || redist__process_is_same(&probe->owner, &file.owner))
+    if (probe->key == 0 || is_own(probe))
         return 1;
     int descriptor = open_way(probe);
     if (descriptor >= 0)
@@ -291,11 +298,8 @@ static struct redist__importer importer = {.open = open_import,
 
 char *redist__local_map(const struct redist__memory_handle *handle,
                         struct redist__mappings *mappings) {
-    pthread_mutex_lock(&lock);
-    int is_own = redist__process_is_same(&handle->owner, &file.owner);
-    pthread_mutex_unlock(&lock);
-    char *page =
-        is_own ? (char *)(uintptr_t)handle->base : redist__import(&importer, handle, 0, mappings);
+    char *page = is_own(handle) ? (char *)(uintptr_t)handle->base
+                                : redist__import(&importer, handle, 0, mappings);
     return page != NULL ? page + handle->offset : NULL;
 }
 

@@ -23,6 +23,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Of Linux 5.3 and 5.6, with the same numbers everywhere; the C library's headers may be older. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
 /* The memory of shared allocations is shared in whole blocks of this size; whole blocks keep other
  * allocations out of it. */
 enum { BLOCK_BITS = 21 };

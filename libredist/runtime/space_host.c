@@ -3,7 +3,7 @@
  * Host memory: work is done on return, so that there is one stream and one event, NULL.
  *
  * Peers map memory of redist_alloc: one file in shared memory per allocation on each node, in which each rank has a
- * part. It has no name any more once all have mapped it: then nothing of it is left behind, whichever way they end.
+ * part. It has no name any more once all have opened it: then nothing of it is left behind, whichever way they end.
  * Every process keeps the allocations that it takes part in, by address and by key, so that "rank r's memory in
  * allocation k, plus an offset" can be turned into an address of its own. Memory of redist_alloc_local is mapped by
  * local.c.
@@ -151,38 +151,63 @@ static int agree_on_parts(struct segment *segment) {
 }
 
 /* Takes the pages now: where there is no room for them, the program would end when they are first used. A signal
- * interrupts the call, and undoes it. */
+ * interrupts the call, and undoes it: those of a profiler may come again before so many pages are there. */
 static int take_pages(int descriptor, uint64_t begin, uint64_t end) {
-    enum { AT_ONCE = 64 << 20 };
+    uint64_t at_once = 64 << 20;
     int error = 0;
     while (begin < end && (error == 0 || error == EINTR)) {
-        uint64_t bytes = end - begin < AT_ONCE ? end - begin : AT_ONCE;
+        uint64_t bytes = end - begin < at_once ? end - begin : at_once;
         error = posix_fallocate(descriptor, (off_t)begin, (off_t)bytes);
         begin += error == 0 ? bytes : 0;
+        if (error == EINTR && at_once > PAGE)
+            at_once /= 2;
     }
     return error == 0;
 }
 
-/* Before any page is taken: to take all there are would leave none to the programs of the node. */
+/* Before any page is taken: to take all there are would leave none to the programs of the node. A file system without
+ * a limit has no blocks. */
 static int check_room(int descriptor, uint64_t bytes) {
     struct statvfs files;
     if (descriptor < 0 || fstatvfs(descriptor, &files) != 0)
         return redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node");
-    if (bytes / files.f_frsize >= files.f_bavail)
+    if (files.f_blocks != 0 && bytes / files.f_frsize >= files.f_bavail)
         return redist_fail(REDIST_ERR_MEMORY, "no room for %llu bytes of shared memory",
                            (unsigned long long)bytes);
     return REDIST_OK;
 }
 
-static int map_file(struct segment *segment, const char *name) {
+/* Opens the file on all ranks, if none has failed. Its name is gone before pages are taken, which lasts: a process that
+ * is ended then leaves nothing behind. */
+static int open_file(const struct segment *segment, int code, int *descriptor) {
+    const struct redist__context *context = segment->context;
+    int creates = context->node_rank == 0;
+    char name[64];
+    snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
+    if (code == REDIST_OK && creates) {
+        *descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+        code = check_room(*descriptor, segment->begins[context->node_size]);
+    }
+    code = redist_agree(context->node, code);
+    if (code == REDIST_OK) {
+        if (!creates)
+            *descriptor = shm_open(name, O_RDWR, 0);
+        code = redist_agree(context->node,
+                            *descriptor >= 0
+                                ? REDIST_OK
+                                : redist_fail(REDIST_ERR_MEMORY, "no shared memory on this node"));
+    }
+    if (creates && *descriptor >= 0)
+        shm_unlink(name);
+    return code;
+}
+
+static int map_file(struct segment *segment, int descriptor) {
     const struct redist__context *context = segment->context;
     const uint64_t *mine = &segment->begins[context->node_rank];
     uint64_t end = segment->begins[context->node_size];
-    int descriptor = redist__local_may_end(end) ? shm_open(name, O_RDWR, 0) : -1;
-    if (descriptor >= 0 && take_pages(descriptor, mine[0], mine[1]))
+    if (redist__local_may_end(end) && take_pages(descriptor, mine[0], mine[1]))
         segment->file = redist__local_map_part(descriptor, 0, end);
-    if (descriptor >= 0)
-        close(descriptor);
     if (segment->file == NULL)
         return redist_fail(REDIST_ERR_MEMORY, "no room for %zu bytes of shared memory",
                            segment->bytes);
@@ -193,20 +218,11 @@ static int map_file(struct segment *segment, const char *name) {
 
 static int allocate_file(struct segment *segment) {
     const struct redist__context *context = segment->context;
-    char name[64];
-    int code = agree_on_parts(segment), creates = context->node_rank == 0, descriptor = -1;
-    snprintf(name, sizeof name, "/redist-%016llx", (unsigned long long)segment->key);
-    if (code == REDIST_OK && creates) {
-        descriptor = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-        code = check_room(descriptor, segment->begins[context->node_size]);
-    }
-    code = redist_agree(context->node, code);
+    int descriptor = -1, code = open_file(segment, agree_on_parts(segment), &descriptor);
     if (code == REDIST_OK)
-        code = redist_agree(context->node, map_file(segment, name));
-    if (descriptor >= 0) {
+        code = redist_agree(context->node, map_file(segment, descriptor));
+    if (descriptor >= 0)
         close(descriptor);
-        shm_unlink(name);
-    }
     if (code != REDIST_OK)
         free_file(segment);
     return code;
