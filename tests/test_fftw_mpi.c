@@ -409,6 +409,9 @@ END_TEST
 /* As FFTW: no plan, and no signal. */
 START_TEST(extents_of_0) {
     for (ptrdiff_t n = -1; n <= 0; n++) {
+        check_all(XM(plan_dft_1d)(n, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE) ==
+                      NULL,
+                  "a plan of %td elements", n);
         check_all(XM(plan_dft_2d)(n, 8, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE) ==
                       NULL,
                   "a plan of %td rows", n);
