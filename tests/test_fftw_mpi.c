@@ -407,8 +407,15 @@ START_TEST(real_to_real_transforms) {
 END_TEST
 
 /* As FFTW: no plan, and no signal. */
-START_TEST(extents_of_0) {
+START_TEST(impossible_sizes) {
+    static const ptrdiff_t rows[2] = {2, 8};
+    check_all(XM(plan_many_dft)(2, rows, 1, -1, -1, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD,
+                                FFTW_ESTIMATE) == NULL,
+              "a plan of negative blocks");
     for (ptrdiff_t n = -1; n <= 0; n++) {
+        check_all(XM(plan_dft_1d)(n, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE) ==
+                      NULL,
+                  "a plan of %td elements", n);
         check_all(XM(plan_dft_2d)(n, 8, NULL, NULL, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE) ==
                       NULL,
                   "a plan of %td rows", n);
@@ -421,7 +428,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
         transpositions,          complex_transforms, one_axis, real_transforms,
-        real_to_real_transforms, extents_of_0,       NULL};
+        real_to_real_transforms, impossible_sizes,   NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     int status = harness_run(argc, argv, "test_fftw_mpi", tests);

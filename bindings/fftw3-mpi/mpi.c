@@ -205,12 +205,14 @@ static ptrdiff_t find_elements(const struct fftnd_fftw__request *request) {
     return most;
 }
 
-/* What a program has that has asked local_size. Extents without elements are refused later; FFTW's local_size divides
- * by them. */
+/* What a program has that has asked local_size. Extents without elements and negative blocks are refused later; FFTW's
+ * local_size divides by them. */
 static void find_sizes(struct fftnd_fftw__request *request, unsigned flags) {
     size_t number = (request->kind == FFTND_R2R ? 1 : 2) * sizeof(real);
     request->room = SIZE_MAX;
     if (request->rank < 1 || request->rank >= REDIST_MAX_NDIMS || request->howmany < 1)
+        return;
+    if (request->blocks[0] < 0 || request->blocks[1] < 0)
         return;
     for (int axis = 0; axis < request->rank; axis++)
         if (request->n[axis] < 1)

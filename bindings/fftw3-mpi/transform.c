@@ -266,6 +266,8 @@ static int check_blocks(const struct fftnd_fftw__request *request,
 /* FFTW has no such plans either, but of real numbers. */
 static int check_axis(const struct fftnd_fftw__request *request, int nranks) {
     const struct fftnd_fftw__flags *flags = &request->flags;
+    if (request->n[0] < 1)
+        return redist_fail(REDIST_ERR_SIZE, "n[0] = %td", request->n[0]);
     if (request->kind != FFTND_C2C && nranks > 1)
         return redist_fail(REDIST_ERR_METHOD, "one axis of real numbers over several ranks");
     if (flags->transposed[0] || flags->transposed[1])
