@@ -3,6 +3,7 @@
 #include "operators/operator.h"
 #include "plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -164,6 +165,15 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     return REDIST_OK;
 }
 
+/* Fields are a part of the batch, which is an int. */
+static int check_batch(const struct fftnd__operator *op, const struct fftnd__batch *batch) {
+    int most = op->inputs > op->outputs ? op->inputs : op->outputs;
+    return most <= INT_MAX / batch->count
+               ? REDIST_OK
+               : FAIL(REDIST_ERR_LIMIT, "%d fields with a batch of %d each are more than %d", most,
+                      batch->count, INT_MAX);
+}
+
 /* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
     double forward = (double)plan->scales[REDIST_FORWARD];
@@ -189,6 +199,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     op->data = options->data;
     list_axes(op, &plan->transform, options);
     REDIST_TRY(count_fields(op, options));
+    REDIST_TRY(check_batch(op, &plan->transform.batch));
     set_factors(op, plan);
     return fftnd__symbols_create(op, &plan->transform, options);
 }
