@@ -193,8 +193,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     op->type = fftnd__operator_type_of(kind);
     op->zero_mode = options->zero_mode;
     op->coefficient = options->coefficient;
-    for (int i = 0; i < 2; i++) /* |k| is compared by its square */
-        op->shell[i] = fmax(options->shell[i], 0);
+    memcpy(op->shell, options->shell, sizeof op->shell);
     op->function = options->function;
     op->data = options->data;
     list_axes(op, &plan->transform, options);
