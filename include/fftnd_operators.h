@@ -123,7 +123,7 @@ typedef struct fftnd_operator fftnd_operator;
  * Collective on the plan's communicator; kind and options must agree.
  * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan that
  * it cannot serve), ERR_AXIS (an axis that has no such derivative, or a number of axes that has no curl), ERR_NULL,
- * ERR_DISAGREE, ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
+ * ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);

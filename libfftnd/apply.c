@@ -3,6 +3,7 @@
 #include "operators/operator.h"
 #include "plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -164,6 +165,15 @@ static int count_fields(struct fftnd__operator *op, const fftnd_operator_options
     return REDIST_OK;
 }
 
+/* Fields are a part of the batch, which is an int. */
+static int check_batch(const struct fftnd__operator *op, const struct fftnd__batch *batch) {
+    int most = op->inputs > op->outputs ? op->inputs : op->outputs;
+    return most <= INT_MAX / batch->count
+               ? REDIST_OK
+               : FAIL(REDIST_ERR_LIMIT, "%d fields with a batch of %d each are more than %d", most,
+                      batch->count, INT_MAX);
+}
+
 /* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
     double forward = (double)plan->scales[REDIST_FORWARD];
@@ -188,6 +198,7 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     op->data = options->data;
     list_axes(op, &plan->transform, options);
     REDIST_TRY(count_fields(op, options));
+    REDIST_TRY(check_batch(op, &plan->transform.batch));
     set_factors(op, plan);
     return fftnd__symbols_create(op, &plan->transform, options);
 }
@@ -254,6 +265,7 @@ int fftnd_operator_free(fftnd_operator **op) {
     if (*op == NULL)
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
+    REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
     (*op)->plan->operators--;
     destroy(*op);
     *op = NULL;
@@ -274,11 +286,17 @@ int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout 
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
+/* Whether it is one of the plan: only then it has the plan's communicator. */
+static int check_owner(const char *function, const fftnd_plan *plan, const fftnd_operator *op) {
+    REDIST_TRY(check_operator(function, op));
+    return op->plan == plan
+               ? REDIST_OK
+               : redist_fail_in(function, REDIST_ERR_ARGUMENT, "op was made for another plan");
+}
+
 /* Of this rank alone. */
-static int check_arguments(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
-                           int direction, const void *input, const void *output) {
-    if (op->plan != plan)
-        return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op was made for another plan");
+static int check_arguments(const char *function, const fftnd_operator *op, int direction,
+                           const void *input, const void *output) {
     if (op->engine.applies != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
                               op->own.type->name,
@@ -292,9 +310,11 @@ static int check_arguments(const char *function, const fftnd_plan *plan, const f
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
-    REDIST_TRY(check_operator(function, op));
-    REDIST_TRY(fftnd__agree_to_run(&op->engine,
-                                   check_arguments(function, plan, op, direction, input, output)));
+    int code = check_owner(function, plan, op);
+    if (code != REDIST_OK)
+        return fftnd__agree_to_run(&plan->engine, code);
+    REDIST_TRY(
+        fftnd__agree_to_run(&op->engine, check_arguments(function, op, direction, input, output)));
     return fftnd__engine_run(&op->engine, op->engine.applies, input, output);
 }
 

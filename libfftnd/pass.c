@@ -139,7 +139,8 @@ static enum setting setting_of(const struct fftnd__program *program,
         return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
     if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
         return SEGMENTS;
-    int tiled = configuration->tiled && step->naxes > 0 && !is_coarse(program, transform, step);
+    int tiled = configuration->tiled && !transform->space->asynchronous && step->naxes > 0 &&
+                !is_coarse(program, transform, step);
     return fftnd__needs_tiles(step) || tiled ? TILES : WHOLE;
 }
 

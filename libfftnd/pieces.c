@@ -97,9 +97,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                  .stride = side->stride,
                                  .item = side->item,
                                  .memory = memory,
-                                 .library = execution->pass->applied != NULL
-                                                ? execution->transform->library
-                                                : execution->pass->kernel.library,
+                                 .library = execution->pass->kernel.library,
                                  .stream = stream_of(execution)};
     fftnd__widen(&side->truncation, block.ndims, count, block.count);
     return block;

@@ -148,7 +148,8 @@ START_TEST(wrong_operators) {
     void *const *arrays = trial.arrays;
     check_code(fftnd_apply(plan, points, arrays[1], arrays[0]), REDIST_ERR_ARGUMENT);
     check_code(fftnd_apply_physical(plan, op, arrays[0], arrays[1]), REDIST_ERR_ARGUMENT);
-    check_code(fftnd_apply(plan, NULL, arrays[0], arrays[1]), REDIST_ERR_STATE);
+    fftnd_operator *mine = harness_rank == 0 ? NULL : op;
+    check_code(fftnd_apply(plan, mine, arrays[0], arrays[1]), REDIST_ERR_STATE);
     check_code(fftnd_apply(plan, op, arrays[0], arrays[0]), REDIST_ERR_OVERLAP);
     fftnd_operator *gone = op;
     check_ok(fftnd_operator_free(&op));

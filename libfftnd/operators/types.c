@@ -3,6 +3,7 @@
 #include "operator.h"
 #include "redist_support.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- what a row is multiplied by */
@@ -71,8 +72,7 @@ FUNCTION_OF_SQUARE(inverse_helmholtz, op->coefficient - q < 0 || op->coefficient
                                           : op->zero_mode)
 FUNCTION_OF_SQUARE(biharmonic, q *q)
 FUNCTION_OF_SQUARE(inverse_biharmonic, q > 0 ? 1 / (q * q) : op->zero_mode)
-FUNCTION_OF_SQUARE(shell,
-                   q >= op->shell[0] * op->shell[0] && q < op->shell[1] * op->shell[1] ? 1.0 : 0.0)
+FUNCTION_OF_SQUARE(shell, sqrt(q) >= op->shell[0] && sqrt(q) < op->shell[1] ? 1.0 : 0.0)
 
 /* ---------------------------------------------------------------- products of a table for each axis */
 

@@ -85,9 +85,9 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         !transposed && small && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
-    if (is_on_device(request))
+    if (is_on_device(request)) {
         guess_segments(candidates);
-    if (request->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
+    } else if (request->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
         guess->tiled = 1;
         guess->group_bytes = redist_find_caches()->second / 2;
     }
