@@ -32,7 +32,8 @@ cudaError_t launch(void *array, size_t count, number factor, cudaStream_t stream
     return cudaGetLastError();
 }
 
-template <class number> FFTND__CHANGE_ELEMENT(change_element, number)
+template <class number>
+FFTND__CHANGE_ELEMENT(change_element, number)
 
 template <class number>
 __global__ void __launch_bounds__(threads) change_modes(fftnd__modes modes, long long count) {
