@@ -17,13 +17,13 @@ extract_programs() {
         inside { print > file }' README.md docs/guide.md docs/cpp.md docs/fortran.md
 }
 
-# Makes lines of C, about a communicator, a number of bytes and a stream, one function.
+# Makes lines of C, about a communicator, a number of bytes, a stream, a plan and its arrays, one function.
 wrap_lines() { # file
-    local lines
+    local lines parameters='MPI_Comm comm, size_t bytes, void *stream, fftnd_plan *plan, double *f, double *u'
     lines=$(cat "$1")
     {
-        printf '#include <redist.h>\n\nvoid lines(MPI_Comm comm, size_t bytes, void *stream);\n'
-        printf 'void lines(MPI_Comm comm, size_t bytes, void *stream) {\n%s\n}\n' "$lines"
+        printf '#include <fftnd_operators.h>\n\nvoid lines(%s);\nvoid lines(%s) {\n%s\n}\n' \
+            "$parameters" "$parameters" "$lines"
     } >"$1"
 }
 
