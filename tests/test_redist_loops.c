@@ -85,6 +85,16 @@ END_TEST
 
 /* ---------------------------------------------------------------- several copies */
 
+/* Runs the copies in one call, through the caches or past them; `expected` holds what they have to give. */
+static void check_together(int n, const struct redist__copy copies[], const char *const from[],
+                           char *const to[]) {
+    redist__copy_run_together(
+        n, copies, from, to,
+        (enum redist__copy_use)random_between(REDIST__COPY_CACHED, REDIST__COPY_STORE_NONTEMPORAL));
+    redist__copy_fence();
+    check_same();
+}
+
 /* Parts of one array's rows, to places one behind another; some may be empty */
 START_TEST(together) {
     enum { MOST = 5 };
@@ -111,11 +121,7 @@ START_TEST(together) {
             end += rows * (part + 3);
         }
         harness_case("%d copies of %zu rows of %zu bytes", n, rows, part);
-        redist__copy_run_together(n, copies, from, to,
-                                  (enum redist__copy_use)random_between(
-                                      REDIST__COPY_CACHED, REDIST__COPY_STORE_NONTEMPORAL));
-        redist__copy_fence();
-        check_same();
+        check_together(n, copies, from, to);
     }
 }
 END_TEST
@@ -156,11 +162,7 @@ START_TEST(transposed) {
         }
         harness_case("%d copies of %zu x %zu elements of %zu bytes", n, rows, columns, item);
         check_all(end <= SPACE, "the test has too little space");
-        redist__copy_run_together(n, copies, from, to,
-                                  (enum redist__copy_use)random_between(
-                                      REDIST__COPY_CACHED, REDIST__COPY_STORE_NONTEMPORAL));
-        redist__copy_fence();
-        check_same();
+        check_together(n, copies, from, to);
     }
 }
 END_TEST
