@@ -96,6 +96,8 @@ static int allocate(const struct fftnd__f_plan *plan, const struct shape *shape,
                     CFI_cdesc_t *pointer) {
     void *memory = NULL;
     char message[512];
+    if (code == REDIST_ERR_STATE) /* no plan, no communicator */
+        return code;
     code = code ? code : check_element(shape, pointer->elem_len);
     snprintf(message, sizeof(message), "%s", redist_error_message());
     /* no space: an error on all ranks, so that none waits for one whose array does not fit */
