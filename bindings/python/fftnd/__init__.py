@@ -20,5 +20,5 @@ from ._fftnd import Layout, Operator, Plan, Row, version
 from ._functions import dctn, dstn, fftn, idctn, idstn, ifftn, irfftn, rfftn
 
 __version__ = ".".join(str(number) for number in version())
-__all__ = ["ArgumentError", "Error", "Layout", "Operator", "OutOfMemory", "Plan", "Row", "collect", "dctn", "dstn", "fftn", "idctn",
-           "idstn", "ifftn", "irfftn", "rfftn", "version"]
+__all__ = ["ArgumentError", "Error", "Layout", "Operator", "OutOfMemory", "Plan", "Row", "collect", "dctn", "dstn",
+           "fftn", "idctn", "idstn", "ifftn", "irfftn", "rfftn", "version"]

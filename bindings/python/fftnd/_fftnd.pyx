@@ -6,8 +6,9 @@ from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 from redist.c cimport *
-from redist._redist cimport (Handle, Owner, RELEASE_FFT, RELEASE_OPERATOR, View, check, choice, comm_from, comm_of, contiguous, fill_box,
-                             free_handle, own, owner_of, read_dims, release_function, text_or_none, view_of)
+from redist._redist cimport (Handle, Owner, RELEASE_FFT, RELEASE_OPERATOR, View, check, choice, comm_from, comm_of,
+                             contiguous, fill_box, free_handle, own, owner_of, read_dims, release_function,
+                             text_or_none, view_of)
 from fftnd.c cimport *
 
 from collections import namedtuple
