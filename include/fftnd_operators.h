@@ -83,7 +83,8 @@ typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
     const double *lengths;
-    /** nonzero for each axis that takes part (d values); NULL = all that are transformed. fftnd_row.k is for these */
+    /** nonzero for each axis that takes part (d values); NULL = all that are transformed, or named in a list below.
+     * fftnd_row.k is for these. An axis left out has order 0, shift 0, and no table */
     const int *axes;
     const int *orders;   /**< FFTND_DERIVATIVE: along each axis, >= 0 (d values) */
     const double *shift; /**< FFTND_SHIFT: along each axis (d values) */
@@ -126,7 +127,8 @@ typedef struct fftnd_operator fftnd_operator;
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; kind and options must agree.
  * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan that
- * it cannot serve), ERR_AXIS (an axis that has no such derivative, or a number of axes that has no curl), ERR_NULL,
+ * it cannot serve), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number of
+ * axes that has no curl), ERR_NULL,
  * ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
@@ -148,12 +150,13 @@ REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, ff
 /**
  * Forward transforms of `input`, the operator, backward transforms to `output`, fused.
  *   plan    the one of the operator
- *   op      not of FFTND_POINTS
+ *   op      not of FFTND_POINTS; the same one on all ranks
  *   input   array of fftnd_operator_layout(op, 0); left as it was unless the plan's options allow otherwise
  *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
  * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning, and the
  * operator is broken, the plan is not.
- * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind); ERR_PEER or ERR_ARGUMENT
+ * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind), ERR_DISAGREE (another
+ * operator than on rank 0), both before anything is touched unless options.skip_agreement; ERR_PEER or ERR_ARGUMENT
  * when a function of the user returned an error, on all ranks, now or in the next call with the operator.
  */
 REDIST_API int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output);

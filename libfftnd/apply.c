@@ -12,6 +12,7 @@
 
 struct fftnd_operator {
     fftnd_plan *plan;
+    long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
     struct fftnd__engine engine;
 };
@@ -68,6 +69,27 @@ static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_option
     return REDIST_OK;
 }
 
+/* Whether there is something for an axis in the list of this kind. */
+static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                    int axis) {
+    return (kind == FFTND_DERIVATIVE && options->orders[axis] > 0) ||
+           (kind == FFTND_SHIFT && fabs(options->shift[axis]) > 0) ||
+           (kind == FFTND_SYMBOLS && options->symbols[axis] != NULL);
+}
+
+/* What is named for an axis that is left out would be without effect. */
+static int check_part(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                      int axis) {
+    const char *list = kind == FFTND_DERIVATIVE ? "orders"
+                       : kind == FFTND_SHIFT    ? "shift"
+                                                : "symbols";
+    if (options->axes == NULL || options->axes[axis] != 0 || !is_named(kind, options, axis))
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS,
+                "options->%s has something for axis %d, which options->axes leaves out", list,
+                axis);
+}
+
 static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     const int fields[2] = {options->inputs, options->outputs};
     static const char *const names[2] = {"inputs", "outputs"};
@@ -83,8 +105,10 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
     if (fftnd__operator_type_of(kind) == NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = %d is no operator", (int)kind);
     REDIST_TRY(check_lists(kind, options));
-    for (int axis = 0; axis < transform->user_ndims; axis++)
+    for (int axis = 0; axis < transform->user_ndims; axis++) {
         REDIST_TRY(check_axis(kind, options, axis));
+        REDIST_TRY(check_part(kind, options, axis));
+    }
     return check_fields(kind, options);
 }
 
@@ -142,12 +166,9 @@ static void list_axes(struct fftnd__operator *op, const struct fftnd__transform 
         int user = options->last_axis_first ? op->user_ndims - 1 - i : i, axis = 0;
         while (transform->user_axis[axis] != user)
             axis++;
-        int is_named = (op->kind == FFTND_SYMBOLS && options->symbols[user] != NULL) ||
-                       (op->kind == FFTND_DERIVATIVE && options->orders[user] > 0) ||
-                       (op->kind == FFTND_SHIFT && fabs(options->shift[user]) > 0);
-        int is_listed = options->axes != NULL
-                            ? options->axes[user] != 0
-                            : transform->chain.axes[axis] != FFTND_AXIS_NONE || is_named;
+        int is_listed = options->axes != NULL ? options->axes[user] != 0
+                                              : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
+                                                    is_named(op->kind, options, user);
         if (is_listed)
             op->symbols[op->naxes++] = (struct fftnd__symbols){.axis = axis, .user = user};
     }
@@ -247,6 +268,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         return code;
     }
     plan->operators++;
+    op->number = ++plan->operators_made;
     *result = op;
     return REDIST_OK;
 }
@@ -308,12 +330,21 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
     return fftnd__check_execution(function, &op->engine, arrays);
 }
 
+/* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
+static int agree_on_operator(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
+                             int code) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    if (transform->options.skip_agreement)
+        return code;
+    const redist_shared_value number = {"op's number among the operators made for plan",
+                                        code == REDIST_OK ? op->number : 0};
+    return redist_agree_values_in(function, transform->comm, code, 1, &number);
+}
+
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
-    int code = check_owner(function, plan, op);
-    if (code != REDIST_OK)
-        return fftnd__agree_to_run(&plan->engine, code);
+    REDIST_TRY(agree_on_operator(function, plan, op, check_owner(function, plan, op)));
     REDIST_TRY(
         fftnd__agree_to_run(&op->engine, check_arguments(function, op, direction, input, output)));
     return fftnd__engine_run(&op->engine, op->engine.applies, input, output);

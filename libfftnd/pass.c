@@ -11,6 +11,9 @@ enum { CHUNK_BYTES = 64 << 20, MOST_CHUNKS = 1 << 16 };
 /* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
 enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
 
+/* Of an operator's fields each has a tile of the usual size, as long as so many are in the cache together. */
+enum { MOST_FIELD_TILES = 4 };
+
 /* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
  * count, but none smaller or larger than this. */
 enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
@@ -25,13 +28,31 @@ int fftnd__is_nontemporal(const struct fftnd__transform *transform,
     return fftnd__step_bytes(transform, step) > transform->configuration.nontemporal_bytes;
 }
 
+/* Tiles of an operator's step: one for each field that is there at once. */
+static size_t count_tiles(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
+    int fields = step->fields != step[-1].fields ? step->fields + step[-1].fields : step->fields;
+    if (!step->applies || transform->offload != NULL)
+        return 1;
+    return (size_t)(fields < MOST_FIELD_TILES ? fields : MOST_FIELD_TILES);
+}
+
 /* How large tiles may be: with several threads, such that there are some for each. */
 static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                          const struct fftnd__cut *cut) {
     size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
     size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
+    size_t tiles = count_tiles(transform, step);
+    size_t bytes = cut->bytes <= SIZE_MAX / tiles ? tiles * cut->bytes : SIZE_MAX;
     fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
-    return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
+    return threads > 1 && fair < bytes ? fair : bytes;
+}
+
+/* Rows of an operator end where merged axes do; a device needs the axes themselves. */
+static int may_merge(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                     const struct fftnd__cut *cut) {
+    return cut->local_load && cut->local_store && !step->twiddles &&
+           (!step->applies || transform->offload == NULL);
 }
 
 void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
@@ -53,12 +74,12 @@ void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__tr
     if (step->direction == REDIST_BACKWARD && !step->applies)
         truncation.n = 0; /* it is on the other side */
     fftnd__widen(&truncation, partition->ndims, partition->after, wide);
-    if (step->applies && step->fields != before->fields) /* all of them are there at once */
-        smallest += smallest * (size_t)before->fields / (size_t)step->fields;
     for (int i = 0; i < partition->ndims; i++)
         if (partition->whole[i])
             smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (cut->local_load && cut->local_store && !step->twiddles && !step->applies)
+    if (step->applies && step->fields != before->fields) /* all of them are there at once */
+        smallest += smallest / (size_t)step->fields * (size_t)before->fields;
+    if (may_merge(transform, step, cut))
         fftnd__merge_axes(partition, before->local.stride, step->local.stride);
     fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
 }

@@ -191,6 +191,10 @@ void trial_choose_options(struct trial *trial) {
                               : is_wave(given, axis)        ? random_between(0, 3)
                                                             : 2 * random_between(0, 1);
         trial->axes[axis] = has_wavenumbers(given, axis) && random_chance(70);
+        if (lists_axes && !trial->axes[axis]) {
+            trial->orders[axis] = 0;
+            trial->shift[axis] = 0;
+        }
         const int takes_part =
             lists_axes ? trial->axes[axis] : trial_axis_kind(given, axis) != FFTND_AXIS_NONE;
         if (takes_part) {

@@ -73,6 +73,7 @@ static void lay_out_middle(struct fftnd__applied *applied,
     for (int at = 0; at < half.partition.ndims; at++) {
         applied->extent[i][at] =
             half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
+        applied->count[at] = fftnd__count_of(transform, middle, at);
         if (at != transform->batch.axis)
             applied->start[at] = middle->alignment.start[at - transform->batch.shift];
     }
@@ -236,14 +237,29 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
     return REDIST_OK;
 }
 
-/* A line is cut evenly in rows that have room. */
+/* Sets where element `i` of a part is along an axis, and along those before it that are merged with it: these were set
+ * to their first element before. Returns how many elements there are from there to the end of the axis itself. */
+static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
+    const struct fftnd__applied *applied = sweep->applied;
+    redist_index index = sweep->part.start[at] + i, n = applied->count[at];
+    redist_index rest = n - index % n;
+    for (int outer = at; outer >= 0 && (outer == at || index > 0); outer--) {
+        n = applied->count[outer];
+        sweep->row.start[outer - applied->shift] = applied->start[outer] + index % n;
+        index /= n;
+    }
+    return rest;
+}
+
+/* A line is cut evenly in rows that have room, and where an axis ends that is merged with others. */
 static int run_line(struct sweep *sweep, char *before, char *after) {
-    int line = sweep->line, axis = line - sweep->applied->shift;
-    redist_index n = sweep->part.count[line], rows = (n + FFTND__ROW - 1) / FFTND__ROW;
-    for (redist_index i = 0; i < rows; i++) {
-        redist_index first = n * i / rows, next = n * (i + 1) / rows;
-        sweep->row.n = (int)(next - first);
-        sweep->row.start[axis] = sweep->applied->start[line] + sweep->part.start[line] + first;
+    int line = sweep->line;
+    redist_index n = sweep->part.count[line], count;
+    for (redist_index first = 0; first < n; first += count) {
+        redist_index rest = set_start(sweep, line, first);
+        count = rest < n - first ? rest : n - first;
+        count /= (count + FFTND__ROW - 1) / FFTND__ROW;
+        sweep->row.n = (int)count;
         for (int number = 0; number < sweep->applied->fields; number++)
             REDIST_TRY(run_row(sweep, before + first * sweep->blocks[0].stride[line],
                                after + first * sweep->blocks[1].stride[line], number));
@@ -258,8 +274,7 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
     for (redist_index i = 0; i < sweep->part.count[at]; i++) {
-        sweep->row.start[at - sweep->applied->shift] =
-            sweep->applied->start[at] + sweep->part.start[at] + i;
+        set_start(sweep, at, i);
         REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
                              after + i * sweep->blocks[1].stride[at]));
     }
@@ -268,10 +283,11 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
 
 /* The last axis that has more than one element; rows along it are contiguous, unless fields are side by side. */
 static int choose_line(const struct fftnd__applied *applied, const struct fftnd__block *block) {
-    int line = block->ndims - 1;
-    while (line > 0 && (line == applied->batch || block->count[line] == 1))
-        line--;
-    return line == applied->batch ? line + 1 : line;
+    int last = block->ndims - 1;
+    for (int line = last; line >= 0; line--)
+        if (line != applied->batch && block->count[line] > 1)
+            return line;
+    return last == applied->batch ? last - 1 : last;
 }
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,

@@ -13,6 +13,8 @@ struct fftnd__applied {
     redist_index extent[2]
                        [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
     redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */
+    redist_index count
+        [REDIST_MAX_NDIMS]; /* of this rank's part; pieces may be cut along axes merged with those before */
     struct {
         size_t in, middle[2], out, rows, bytes;
     } places; /* of all blocks in the memory of a piece */

@@ -65,14 +65,35 @@ static void multiply(int n, const double symbol[], const double in[], double out
         return REDIST_OK;                                                                          \
     }
 FUNCTION_OF_SQUARE(laplacian, -q)
-FUNCTION_OF_SQUARE(inverse_laplacian, q > 0 ? -1 / q : op->zero_mode)
 FUNCTION_OF_SQUARE(helmholtz, op->coefficient - q)
-FUNCTION_OF_SQUARE(inverse_helmholtz, op->coefficient - q < 0 || op->coefficient - q > 0
-                                          ? 1 / (op->coefficient - q)
-                                          : op->zero_mode)
 FUNCTION_OF_SQUARE(biharmonic, q *q)
-FUNCTION_OF_SQUARE(inverse_biharmonic, q > 0 ? 1 / (q * q) : op->zero_mode)
 FUNCTION_OF_SQUARE(shell, sqrt(q) >= op->shell[0] && sqrt(q) < op->shell[1] ? 1.0 : 0.0)
+
+/* In loops without branches, which the compiler vectorizes; where the divisor is 0, 1 takes its place. */
+static void invert(int n, double numerator, double zero, const double divisor[], double symbol[]) {
+    for (int i = 0; i < n; i++)
+        symbol[i] = fabs(divisor[i]) > 0 ? divisor[i] : 1;
+    for (int i = 0; i < n; i++)
+        symbol[i] = numerator / symbol[i];
+    for (int i = 0; i < n; i++)
+        symbol[i] = fabs(divisor[i]) > 0 ? symbol[i] : zero;
+}
+
+#define INVERSE_OF_SQUARE(name, numerator, divisor_of_q)                                           \
+    static int name(const struct fftnd__operator *op, const struct fftnd__row *row) {              \
+        double divisor[FFTND__ROW], symbol[FFTND__ROW];                                            \
+        const double *k, base = square(op, row, 0, &k);                                            \
+        for (int i = 0; i < row->n; i++) {                                                         \
+            double q = base + k[i] * k[i];                                                         \
+            divisor[i] = divisor_of_q;                                                             \
+        }                                                                                          \
+        invert(row->n, (numerator)*op->after, op->zero_mode * op->after, divisor, symbol);         \
+        multiply(row->n, symbol, row->in[0], row->out[0]);                                         \
+        return REDIST_OK;                                                                          \
+    }
+INVERSE_OF_SQUARE(inverse_laplacian, -1, q)
+INVERSE_OF_SQUARE(inverse_helmholtz, 1, op->coefficient - q)
+INVERSE_OF_SQUARE(inverse_biharmonic, 1, q *q)
 
 /* ---------------------------------------------------------------- products of a table for each axis */
 
@@ -110,13 +131,18 @@ static int product(const struct fftnd__operator *op, const struct fftnd__row *ro
 /* out = factor i k in, or that is added. */
 static void differentiate(int n, const double k[], double factor, const double *restrict in,
                           double *restrict out, int adds) {
-    if (!adds)
-        memset(out, 0, 2 * (size_t)n * sizeof *out);
-    for (int i = 0; i < n; i++) {
-        double symbol = factor * k[i];
-        out[2 * i] -= symbol * in[2 * i + 1];
-        out[2 * i + 1] += symbol * in[2 * i];
-    }
+    if (adds)
+        for (int i = 0; i < n; i++) {
+            double symbol = factor * k[i];
+            out[2 * i] -= symbol * in[2 * i + 1];
+            out[2 * i + 1] += symbol * in[2 * i];
+        }
+    else
+        for (int i = 0; i < n; i++) {
+            double symbol = factor * k[i];
+            out[2 * i] = -symbol * in[2 * i + 1];
+            out[2 * i + 1] = symbol * in[2 * i];
+        }
 }
 
 /* The derivative of a field along the axis in place `a`. */
