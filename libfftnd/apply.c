@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
+#include "offload.h"
 #include "operators/operator.h"
 #include "plan.h"
 
@@ -28,12 +29,10 @@ static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
-    if (transform->library->space != REDIST_SPACE_HOST || transform->offload != NULL)
+    if (transform->options.asynchronous)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "plan transforms on a device: operators are for arrays in host memory that "
-                    "are transformed there");
-    if (transform->precision == FFTND_LONG_DOUBLE)
-        return FAIL(REDIST_ERR_ARGUMENT, "plan is of long double: operators compute in double");
+                    "plan is asynchronous: operators wait for what they begin, make a plan without "
+                    "options.asynchronous for them");
     if (transform->chain.twiddles)
         return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
@@ -47,7 +46,9 @@ static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_optio
     } lists[] = {{kind == FFTND_DERIVATIVE && options->orders == NULL, "orders"},
                  {kind == FFTND_SHIFT && options->shift == NULL, "shift"},
                  {kind == FFTND_SYMBOLS && options->symbols == NULL, "symbols"},
-                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL, "function"}};
+                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL &&
+                      options->box_function == NULL,
+                  "function"}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].is_missing)
             return FAIL(REDIST_ERR_NULL, "options->%s = NULL", lists[i].name);
@@ -100,6 +101,19 @@ static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_opti
     return REDIST_OK;
 }
 
+/* A device calls no function of the host for its rows. */
+static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
+                          const fftnd_operator_options *options) {
+    int on_device = transform->space->asynchronous ||
+                    (transform->offload != NULL && transform->offload->device->asynchronous);
+    if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT,
+                "options->function is for rows in host memory, and plan transforms on a device: "
+                "pass options->box_function, whose work goes into a stream%s",
+                kind == FFTND_MODES ? ", or a table for each axis to FFTND_SYMBOLS" : "");
+}
+
 static int check_options(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                          const fftnd_operator_options *options) {
     if (fftnd__operator_type_of(kind) == NULL)
@@ -109,6 +123,7 @@ static int check_options(const struct fftnd__transform *transform, enum fftnd_op
         REDIST_TRY(check_axis(kind, options, axis));
         REDIST_TRY(check_part(kind, options, axis));
     }
+    REDIST_TRY(check_function(transform, kind, options));
     return check_fields(kind, options);
 }
 
@@ -204,6 +219,9 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
     op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
     op->before = !op->type->of_user ? 1 : points ? backward : forward;
     op->after = !op->type->of_user ? forward * backward : points ? forward : backward;
+    long double both = plan->scales[REDIST_FORWARD] * plan->scales[REDIST_BACKWARD];
+    op->scale[0] = (double)both;
+    op->scale[1] = (double)(both - op->scale[0]);
 }
 
 /* What this rank can say alone. */
@@ -213,10 +231,10 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     REDIST_TRY(check_plan(&plan->transform));
     REDIST_TRY(check_options(&plan->transform, kind, options));
     op->type = fftnd__operator_type_of(kind);
-    op->zero_mode = options->zero_mode;
-    op->coefficient = options->coefficient;
-    memcpy(op->shell, options->shell, sizeof op->shell);
+    op->constants = (struct fftnd__constants){
+        options->zero_mode, options->coefficient, {options->shell[0], options->shell[1]}};
     op->function = options->function;
+    op->box_function = options->box_function;
     op->data = options->data;
     list_axes(op, &plan->transform, options);
     REDIST_TRY(count_fields(op, options));
@@ -230,7 +248,7 @@ static void destroy(fftnd_operator *op) {
         return;
     if (op->engine.transform.applied != NULL)
         fftnd__engine_destroy(&op->engine);
-    redist_release(op->own.memory);
+    fftnd__symbols_free(&op->own);
     redist_handle_remove(op);
     redist_release(op);
 }
@@ -263,7 +281,7 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         code = fftnd__engine_apply(&op->engine, &plan->engine, &op->own, kind == FFTND_POINTS);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
-            redist_release(described.memory);
+            fftnd__symbols_free(&described);
         destroy(op);
         return code;
     }
