@@ -33,7 +33,7 @@ static void configure(void) {
 
 START_TEST(random_cases) {
     NEEDS_DEVICE();
-    for (int i = 0; harness_another(i, 8); i++) {
+    for (int i = 0; harness_another(i, 5); i++) {
         const fft_case given = fft_random_device_case(harness_nranks);
         configure();
         operator_check(&given);
@@ -45,7 +45,7 @@ END_TEST
 /* The shapes that solvers have, in several chunks; with retained modes too. */
 START_TEST(boxes) {
     NEEDS_DEVICE();
-    for (int i = 0; harness_another(i, 6); i++) {
+    for (int i = 0; harness_another(i, 4); i++) {
         fft_case given = FFT_CASE(FFTND_R2C, random_between(4, 14), random_between(4, 14),
                                   random_between(4, 14));
         given.options.space = REDIST_SPACE_CUDA;
@@ -67,7 +67,7 @@ END_TEST
 START_TEST(larger_than_device) {
     NEEDS_DEVICE();
     operator_use(stream_device_memory(), 1);
-    for (int i = 0; harness_another(i, 6); i++) {
+    for (int i = 0; harness_another(i, 4); i++) {
         fft_case given = fft_random_device_case(harness_nranks);
         given.options.space = REDIST_SPACE_HOST;
         given.options.device = REDIST_SPACE_CUDA;
