@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * operator-bench: an operator fused with its transforms, the same one after the other, a pair of transforms alone, and
- * FFTW-MPI's transforms with transposed output around the multiplication, of a real field in double precision.
+ * FFTW-MPI's transforms with transposed output around the multiplication, of a real field in double precision. On a
+ * device the first and the third.
  */
 #include "options.h"
+#include "space.h"
 #include "timing.h"
 
 #include <complex.h>
@@ -29,15 +31,19 @@ static void check(int code) {
 /* All arrays, which are freed together. */
 static void *arrays[32];
 static int narrays;
+static const bench_space *space;
 
 static void *allocate(size_t bytes) {
-    check(redist_alloc(MPI_COMM_WORLD, bytes, &arrays[narrays]));
-    return arrays[narrays++];
+    return arrays[narrays++] = space->allocate(MPI_COMM_WORLD, bytes, 1);
 }
 
 static void release_all(void) {
     while (narrays > 0)
-        check(redist_free(&arrays[--narrays]));
+        space->release(arrays[--narrays], 1);
+}
+
+static int on_host(void) {
+    return space == bench_space_at(0);
 }
 
 /* ---------------------------------------------------------------- modes of the spectral side */
@@ -78,6 +84,17 @@ struct own {
     double complex *spectrum, *product;
 };
 
+static void fill(double *field, size_t bytes) {
+    double *values = malloc(bytes + 1);
+    if (values == NULL)
+        bench_abort("no memory for a field of %zu bytes", bytes);
+    for (size_t i = 0; i < bytes / sizeof(double); i++)
+        values[i] = (double)(i % 1009) / 1009 - 0.5;
+    space->copy(field, values, bytes);
+    space->synchronise();
+    free(values);
+}
+
 static void open_own(struct own *own, const struct request *request) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_layout layouts[4];
@@ -87,6 +104,7 @@ static void open_own(struct own *own, const struct request *request) {
     for (int axis = 0; axis < 3; axis++)
         sizes[axis] = request->settings.shape.values[axis];
     options.mapped_arrays = 1;
+    options.space = on_host() ? REDIST_SPACE_HOST : REDIST_SPACE_CUDA;
     options.overwrite_input = request->overwrite;
     options.threads = request->threads;
     options.grid_ndims = 1;
@@ -107,9 +125,8 @@ static void open_own(struct own *own, const struct request *request) {
         own->results[i] = allocate(layouts[0].bytes);
     own->spectrum = allocate(layouts[1].bytes);
     own->product = allocate(layouts[1].bytes);
-    for (size_t i = 0; i < layouts[0].bytes / sizeof(double); i++)
-        own->field[i] = (double)(i % 1009) / 1009 - 0.5;
-    for (int axis = 0; axis < 3; axis++) {
+    fill(own->field, layouts[0].bytes);
+    for (int axis = 0; axis < 3 && on_host(); axis++) {
         own->modes.count[axis] = layouts[1].count[axis];
         own->modes.stride[axis] = layouts[1].stride[axis];
         own->modes.k[axis] = allocate((size_t)layouts[1].count[axis] * sizeof(double));
@@ -201,27 +218,30 @@ static void measure(const struct request *request) {
                                         "FFTW-MPI"};
     struct own own;
     struct peer peer;
-    int rank;
+    int rank, n = on_host() ? 4 : 2;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     open_own(&own, request);
-    open_peer(&peer, request);
+    if (on_host())
+        open_peer(&peer, request);
     bench_candidate candidates[] = {{.context = &own, .nsteps = 1, .steps = {run_pair}},
                                     {.context = &own, .nsteps = 1, .steps = {run_apply}},
                                     {.context = &own, .nsteps = 1, .steps = {run_apart}},
                                     {.context = &peer, .nsteps = 1, .steps = {run_peer}}};
-    bench_rounds(MPI_COMM_WORLD, candidates, 4, request->settings.warmup,
+    bench_rounds(MPI_COMM_WORLD, candidates, n, request->settings.warmup,
                  request->settings.iterations);
-    for (int i = 0; i < 4 && rank == 0; i++)
+    for (int i = 0; i < n && rank == 0; i++)
         printf("%-20s %9.3f ms, least %9.3f ms; fused is %.3f of it\n", names[i],
                bench_median_ms(&candidates[i], BENCH_WHOLE),
                bench_min_ms(&candidates[i], BENCH_WHOLE),
                bench_median_ms(&candidates[1], BENCH_WHOLE) /
                    bench_median_ms(&candidates[i], BENCH_WHOLE));
-    bench_forget(candidates, 4);
+    bench_forget(candidates, n);
     check(fftnd_operator_free(&own.op));
     check(fftnd_plan_free(&own.plan));
-    fftw_destroy_plan(peer.forward);
-    fftw_destroy_plan(peer.backward);
+    if (on_host()) {
+        fftw_destroy_plan(peer.forward);
+        fftw_destroy_plan(peer.backward);
+    }
     release_all();
 }
 
@@ -229,7 +249,7 @@ static void measure(const struct request *request) {
 
 static const bench_program *describe(struct request *request) {
     static const char *const operations[] = {"inverse-laplacian", "gradient", NULL};
-    static bench_option options[6];
+    static bench_option options[7];
     bench_settings *settings = &request->settings;
     /* clang-format off */
     const bench_option all[] = {
@@ -238,6 +258,8 @@ static const bench_program *describe(struct request *request) {
          .help = "what to apply (inverse-laplacian)"},
         {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
          .help = "plans may overwrite their input"},
+        {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
+         .help = "where arrays live (host)"},
         {.name = "threads", .kind = BENCH_NUMBER, .value = &request->threads, .argument = "N",
          .help = "of each rank (1)", .minimum = 1},
         {.name = "iters", .kind = BENCH_NUMBER, .value = &settings->iterations, .argument = "N",
@@ -257,10 +279,15 @@ static const bench_program *describe(struct request *request) {
 
 int main(int argc, char **argv) {
     struct request request = {BENCH_SETTINGS_DEFAULT, .threads = 1};
+    bench_space_prepare(argc, argv);
     MPI_Init(&argc, &argv);
     enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
     if (parsed == BENCH_RUN && request.settings.shape.count != 3)
         bench_abort("a field has three axes: --shape N,N,N");
+    space = bench_space_at(request.settings.space);
+    const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
+    if (absent != NULL)
+        bench_abort("--space %s: %s", space->name, absent);
     if (parsed == BENCH_RUN)
         measure(&request);
     MPI_Finalize();

@@ -4,7 +4,7 @@
  *
  * fftnd_apply transforms fields forward, multiplies each mode, and transforms back. The last serial transform of
  * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
- * transformed back while it is in the cache. The spectral side is never stored, and needs no array.
+ * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no array.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
  * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
  * fftnd_options.retained_modes.
@@ -78,12 +78,41 @@ typedef struct fftnd_row {
  */
 typedef int fftnd_row_function(void *data, const fftnd_row *row);
 
-/** What an operator needs to know. All of it must agree, except function and data. */
+/** A box of modes or points, of all fields: where they are, and as they are. Lists are in host memory. */
+typedef struct fftnd_box {
+    size_t size;                    /**< sizeof(fftnd_box) of the library */
+    enum fftnd_precision precision; /**< of the plan */
+    int ndims;                      /**< axes d of the plan */
+    int numbers;                    /**< of an element: 1 = real, 2 = complex */
+    int ninputs, noutputs;
+    /** global indices of the first element, and how many there are, along each axis (d values) */
+    const redist_index *start, *count;
+    /** elements from one to the next one along each axis (d values), of inputs and outputs */
+    const ptrdiff_t *input_stride, *output_stride;
+    /** modes: count[axis] wavenumbers along each axis, where the fields are; NULL for an axis that takes no part */
+    const double *const *k;
+    /** the same, with 0 where derivatives of odd order are */
+    const double *const *odd;
+    /** the first element of each field, in memory of the device that works there */
+    const void *const *inputs;
+    /** to be filled in; those of the inputs if there are as many of both */
+    void *const *outputs;
+    void *stream; /**< of the device (cudaStream_t; NULL = the default one), for all work */
+} fftnd_box;
+
+/**
+ * The user's function of boxes, in the precision of the plan, on the host or a device, where it begins work in the stream
+ * and does not wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
+ */
+typedef int fftnd_box_function(void *data, const fftnd_box *box);
+
+/** What an operator needs to know. All of it must agree, except the functions and data. */
 typedef struct fftnd_operator_options {
     size_t size; /**< sizeof(fftnd_operator_options) */
     /** physical length along each axis (d values > 0), see above; NULL = 2 pi, and pi for DCT and DST, so that k = n */
     const double *lengths;
-    /** nonzero for each axis that takes part (d values); NULL = all that are transformed. fftnd_row.k is for these */
+    /** nonzero for each axis that takes part (d values); NULL = all that are transformed, or named in a list below.
+     * fftnd_row.k is for these. An axis left out has order 0, shift 0, and no table */
     const int *axes;
     const int *orders;   /**< FFTND_DERIVATIVE: along each axis, >= 0 (d values) */
     const double *shift; /**< FFTND_SHIFT: along each axis (d values) */
@@ -98,6 +127,7 @@ typedef struct fftnd_operator_options {
     int inputs, outputs;          /**< FFTND_MODES, FFTND_POINTS: fields, 1..64 */
     fftnd_row_function *function; /**< FFTND_MODES, FFTND_POINTS */
     void *data; /**< of the function; the user keeps it as long as the operator is used */
+    fftnd_box_function *box_function; /**< instead of `function`; on devices there is no other */
     /** nonzero: the first component of a vector is along the last axis that takes part, as Fortran counts axes */
     int last_axis_first;
     int reserved; /**< 0; no padding follows the last field */
@@ -107,8 +137,8 @@ typedef struct fftnd_operator_options {
     {                                                                                              \
         .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \
         .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
-        .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .last_axis_first = 0,           \
-        .reserved = 0                                                                              \
+        .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .box_function = NULL,           \
+        .last_axis_first = 0, .reserved = 0                                                        \
     }
 
 /** FFTND_OPERATOR_OPTIONS_DEFAULT as a function; as redist_box_init. */
@@ -118,16 +148,17 @@ REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size
 typedef struct fftnd_operator fftnd_operator;
 
 /**
- * Makes an operator for a plan whose arrays are in host memory and transformed there. It shares the plan's process grid,
- * threads and configuration, and has work space of its own, options.user_workspace or not.
- *   plan     outlives the operator; not one of a single axis over several ranks
+ * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and has work space of
+ * its own, where the plan has it, options.user_workspace or not.
+ *   plan     outlives the operator; not one of a single axis over several ranks, nor an asynchronous one
  *   kind     what it does
  *   options  NULL = defaults; its arrays may go after the call
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; kind and options must agree.
  * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan that
- * it cannot serve), ERR_AXIS (an axis that has no such derivative, or a number of axes that has no curl), ERR_NULL,
- * ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
+ * it cannot serve), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number of
+ * axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY,
+ * ERR_MPI, ERR_SERIAL, ERR_DEVICE.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
@@ -148,12 +179,13 @@ REDIST_API int fftnd_operator_layout(const fftnd_operator *op, int is_output, ff
 /**
  * Forward transforms of `input`, the operator, backward transforms to `output`, fused.
  *   plan    the one of the operator
- *   op      not of FFTND_POINTS
+ *   op      not of FFTND_POINTS; the same one on all ranks
  *   input   array of fftnd_operator_layout(op, 0); left as it was unless the plan's options allow otherwise
  *   output  array of fftnd_operator_layout(op, 1), overwritten; the same pointer if and only if the plan is in place
  * Collective on the plan's communicator. After an error that is not one of arguments the output has no meaning, and the
  * operator is broken, the plan is not.
- * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind); ERR_PEER or ERR_ARGUMENT
+ * Errors: as fftnd_forward; ERR_ARGUMENT (another plan's operator, or one of the other kind), ERR_DISAGREE (another
+ * operator than on rank 0), both before anything is touched unless options.skip_agreement; ERR_PEER or ERR_ARGUMENT
  * when a function of the user returned an error, on all ranks, now or in the next call with the operator.
  */
 REDIST_API int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of fftnd_operators.h. */
+#include "offload.h"
 #include "operators/operator.h"
 #include "plan.h"
 
@@ -12,6 +13,7 @@
 
 struct fftnd_operator {
     fftnd_plan *plan;
+    long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
     struct fftnd__engine engine;
 };
@@ -27,12 +29,10 @@ static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
-    if (transform->library->space != REDIST_SPACE_HOST || transform->offload != NULL)
+    if (transform->options.asynchronous)
         return FAIL(REDIST_ERR_ARGUMENT,
-                    "plan transforms on a device: operators are for arrays in host memory that "
-                    "are transformed there");
-    if (transform->precision == FFTND_LONG_DOUBLE)
-        return FAIL(REDIST_ERR_ARGUMENT, "plan is of long double: operators compute in double");
+                    "plan is asynchronous: operators wait for what they begin, make a plan without "
+                    "options.asynchronous for them");
     if (transform->chain.twiddles)
         return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
@@ -46,7 +46,9 @@ static int check_lists(enum fftnd_operator_kind kind, const fftnd_operator_optio
     } lists[] = {{kind == FFTND_DERIVATIVE && options->orders == NULL, "orders"},
                  {kind == FFTND_SHIFT && options->shift == NULL, "shift"},
                  {kind == FFTND_SYMBOLS && options->symbols == NULL, "symbols"},
-                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL, "function"}};
+                 {fftnd__operator_type_of(kind)->of_user && options->function == NULL &&
+                      options->box_function == NULL,
+                  "function"}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].is_missing)
             return FAIL(REDIST_ERR_NULL, "options->%s = NULL", lists[i].name);
@@ -68,6 +70,27 @@ static int check_axis(enum fftnd_operator_kind kind, const fftnd_operator_option
     return REDIST_OK;
 }
 
+/* Whether there is something for an axis in the list of this kind. */
+static int is_named(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                    int axis) {
+    return (kind == FFTND_DERIVATIVE && options->orders[axis] > 0) ||
+           (kind == FFTND_SHIFT && fabs(options->shift[axis]) > 0) ||
+           (kind == FFTND_SYMBOLS && options->symbols[axis] != NULL);
+}
+
+/* What is named for an axis that is left out would be without effect. */
+static int check_part(enum fftnd_operator_kind kind, const fftnd_operator_options *options,
+                      int axis) {
+    const char *list = kind == FFTND_DERIVATIVE ? "orders"
+                       : kind == FFTND_SHIFT    ? "shift"
+                                                : "symbols";
+    if (options->axes == NULL || options->axes[axis] != 0 || !is_named(kind, options, axis))
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_AXIS,
+                "options->%s has something for axis %d, which options->axes leaves out", list,
+                axis);
+}
+
 static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_options *options) {
     const int fields[2] = {options->inputs, options->outputs};
     static const char *const names[2] = {"inputs", "outputs"};
@@ -78,13 +101,29 @@ static int check_fields(enum fftnd_operator_kind kind, const fftnd_operator_opti
     return REDIST_OK;
 }
 
+/* A device calls no function of the host for its rows. */
+static int check_function(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
+                          const fftnd_operator_options *options) {
+    int on_device = transform->space->asynchronous ||
+                    (transform->offload != NULL && transform->offload->device->asynchronous);
+    if (!fftnd__operator_type_of(kind)->of_user || options->box_function != NULL || !on_device)
+        return REDIST_OK;
+    return FAIL(REDIST_ERR_ARGUMENT,
+                "options->function is for rows in host memory, and plan transforms on a device: "
+                "pass options->box_function, whose work goes into a stream%s",
+                kind == FFTND_MODES ? ", or a table for each axis to FFTND_SYMBOLS" : "");
+}
+
 static int check_options(const struct fftnd__transform *transform, enum fftnd_operator_kind kind,
                          const fftnd_operator_options *options) {
     if (fftnd__operator_type_of(kind) == NULL)
         return FAIL(REDIST_ERR_ARGUMENT, "kind = %d is no operator", (int)kind);
     REDIST_TRY(check_lists(kind, options));
-    for (int axis = 0; axis < transform->user_ndims; axis++)
+    for (int axis = 0; axis < transform->user_ndims; axis++) {
         REDIST_TRY(check_axis(kind, options, axis));
+        REDIST_TRY(check_part(kind, options, axis));
+    }
+    REDIST_TRY(check_function(transform, kind, options));
     return check_fields(kind, options);
 }
 
@@ -142,12 +181,9 @@ static void list_axes(struct fftnd__operator *op, const struct fftnd__transform 
         int user = options->last_axis_first ? op->user_ndims - 1 - i : i, axis = 0;
         while (transform->user_axis[axis] != user)
             axis++;
-        int is_named = (op->kind == FFTND_SYMBOLS && options->symbols[user] != NULL) ||
-                       (op->kind == FFTND_DERIVATIVE && options->orders[user] > 0) ||
-                       (op->kind == FFTND_SHIFT && fabs(options->shift[user]) > 0);
-        int is_listed = options->axes != NULL
-                            ? options->axes[user] != 0
-                            : transform->chain.axes[axis] != FFTND_AXIS_NONE || is_named;
+        int is_listed = options->axes != NULL ? options->axes[user] != 0
+                                              : transform->chain.axes[axis] != FFTND_AXIS_NONE ||
+                                                    is_named(op->kind, options, user);
         if (is_listed)
             op->symbols[op->naxes++] = (struct fftnd__symbols){.axis = axis, .user = user};
     }
@@ -183,6 +219,9 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
     op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
     op->before = !op->type->of_user ? 1 : points ? backward : forward;
     op->after = !op->type->of_user ? forward * backward : points ? forward : backward;
+    long double both = plan->scales[REDIST_FORWARD] * plan->scales[REDIST_BACKWARD];
+    op->scale[0] = (double)both;
+    op->scale[1] = (double)(both - op->scale[0]);
 }
 
 /* What this rank can say alone. */
@@ -192,10 +231,10 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     REDIST_TRY(check_plan(&plan->transform));
     REDIST_TRY(check_options(&plan->transform, kind, options));
     op->type = fftnd__operator_type_of(kind);
-    op->zero_mode = options->zero_mode;
-    op->coefficient = options->coefficient;
-    memcpy(op->shell, options->shell, sizeof op->shell);
+    op->constants = (struct fftnd__constants){
+        options->zero_mode, options->coefficient, {options->shell[0], options->shell[1]}};
     op->function = options->function;
+    op->box_function = options->box_function;
     op->data = options->data;
     list_axes(op, &plan->transform, options);
     REDIST_TRY(count_fields(op, options));
@@ -209,7 +248,7 @@ static void destroy(fftnd_operator *op) {
         return;
     if (op->engine.transform.applied != NULL)
         fftnd__engine_destroy(&op->engine);
-    redist_release(op->own.memory);
+    fftnd__symbols_free(&op->own);
     redist_handle_remove(op);
     redist_release(op);
 }
@@ -242,11 +281,12 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         code = fftnd__engine_apply(&op->engine, &plan->engine, &op->own, kind == FFTND_POINTS);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
-            redist_release(described.memory);
+            fftnd__symbols_free(&described);
         destroy(op);
         return code;
     }
     plan->operators++;
+    op->number = ++plan->operators_made;
     *result = op;
     return REDIST_OK;
 }
@@ -308,12 +348,21 @@ static int check_arguments(const char *function, const fftnd_operator *op, int d
     return fftnd__check_execution(function, &op->engine, arrays);
 }
 
+/* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
+static int agree_on_operator(const char *function, const fftnd_plan *plan, const fftnd_operator *op,
+                             int code) {
+    const struct fftnd__transform *transform = &plan->engine.transform;
+    if (transform->options.skip_agreement)
+        return code;
+    const redist_shared_value number = {"op's number among the operators made for plan",
+                                        code == REDIST_OK ? op->number : 0};
+    return redist_agree_values_in(function, transform->comm, code, 1, &number);
+}
+
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
-    int code = check_owner(function, plan, op);
-    if (code != REDIST_OK)
-        return fftnd__agree_to_run(&plan->engine, code);
+    REDIST_TRY(agree_on_operator(function, plan, op, check_owner(function, plan, op)));
     REDIST_TRY(
         fftnd__agree_to_run(&op->engine, check_arguments(function, op, direction, input, output)));
     return fftnd__engine_run(&op->engine, op->engine.applies, input, output);

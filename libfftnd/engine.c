@@ -455,7 +455,8 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
     transform->configuration.transposed = transform->configuration.before_exchange = 0;
-    transform->configuration.segments = transform->configuration.partitions = 1;
+    if (!is_on_device(transform))
+        transform->configuration.segments = transform->configuration.partitions = 1;
     engine->scales[direction] = 1;
     find_method(engine);
     REDIST_TRY(build_programs(engine));

@@ -56,12 +56,19 @@ static int uses_second_work(const struct fftnd__program *program) {
 
 /* ---------------------------------------------------------------- segments of whole arrays */
 
+/* Whether what a transform has done so far is in its array: segments of it, or chunks that lose no modes there. */
+static int is_pushable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    int has_chunks = step->applies && transform->space->asynchronous;
+    return step->naxes > 0 &&
+           (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
+}
+
 /* Exchanges into mapped arrays that follow a transform can be done by it, segment by segment. */
 static void push_exchanges(struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
     for (int i = 2; i < program->nsteps && transform->configuration.segments > 1; i++) {
         struct fftnd__step *step = &program->steps[i];
-        if (is_exchange(step) && step[-1].naxes > 0 && !fftnd__needs_tiles(&step[-1]))
+        if (is_exchange(step) && is_pushable(transform, &step[-1]))
             step->fused_with = FFTND__PUSHED;
     }
 }

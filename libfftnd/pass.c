@@ -6,10 +6,10 @@
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
 
 /* Of the modes of a chunk, at most, where the axes allow. */
-enum { CHUNK_BYTES = 64 << 20, MOST_CHUNKS = 1 << 16 };
+enum { CHUNK_BYTES = 64 << 20 };
 
-/* With a few tiles for each thread all threads are busy to the end; smaller tiles than this cost more than that. */
-enum { TILES_OF_THREAD = 4, LEAST_SHARED_BYTES = 16 << 10 };
+/* Of a chunk with an operator, which is read and written more often: what the last caches of devices hold. */
+enum { APPLIED_BYTES = 32 << 20 };
 
 /* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
  * count, but none smaller or larger than this. */
@@ -17,81 +17,6 @@ enum { MANY_TILES = 16, LEAST_BYTES = 8 << 20, MOST_BYTES = 128 << 20 };
 
 /* Contiguous bytes of the host that keep the rate of the link to a device. */
 enum { LONG_ROW = 32 << 10 };
-
-/* ---------------------------------------------------------------- how a step is cut */
-
-int fftnd__is_nontemporal(const struct fftnd__transform *transform,
-                          const struct fftnd__step *step) {
-    return fftnd__step_bytes(transform, step) > transform->configuration.nontemporal_bytes;
-}
-
-/* How large tiles may be: with several threads, such that there are some for each. */
-static size_t most_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                         const struct fftnd__cut *cut) {
-    size_t threads = transform->offload == NULL ? (size_t)fftnd__pool_size(transform->pool) : 1;
-    size_t fair = fftnd__step_bytes(transform, step) / (threads * TILES_OF_THREAD);
-    fair = fair < LEAST_SHARED_BYTES ? LEAST_SHARED_BYTES : fair;
-    return threads > 1 && fair < cut->bytes ? fair : cut->bytes;
-}
-
-void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step, const struct fftnd__cut *cut) {
-    const struct fftnd__step *before = step - 1;
-    int is_real = step->real && before->real && !step->applies;
-    size_t item = fftnd__element_bytes(transform, is_real), smallest = item;
-    redist_index wide[REDIST_MAX_NDIMS];
-    struct fftnd__truncation truncation;
-    *partition = (struct fftnd__partition){.ndims = step->local.ndims};
-    for (int i = 0; i < partition->ndims; i++) {
-        partition->whole[i] = i == transform->batch.axis
-                                  ? step->applies
-                                  : fftnd__is_transformed(step, i - transform->batch.shift);
-        partition->before[i] = fftnd__count_of(transform, before, i);
-        partition->after[i] = fftnd__count_of(transform, step, i);
-    }
-    fftnd__truncation_of(&truncation, transform, step);
-    if (step->direction == REDIST_BACKWARD && !step->applies)
-        truncation.n = 0; /* it is on the other side */
-    fftnd__widen(&truncation, partition->ndims, partition->after, wide);
-    if (step->applies && step->fields != before->fields) /* all of them are there at once */
-        smallest += smallest * (size_t)before->fields / (size_t)step->fields;
-    for (int i = 0; i < partition->ndims; i++)
-        if (partition->whole[i])
-            smallest *= (size_t)(wide[i] > 0 ? wide[i] : 1);
-    if (cut->local_load && cut->local_store && !step->twiddles && !step->applies)
-        fftnd__merge_axes(partition, before->local.stride, step->local.stride);
-    fftnd__cut_to_fit(partition, item, smallest, most_bytes(transform, step, cut));
-}
-
-/* Whether all elements of an array stay aligned to complex numbers when a segment is cut off. */
-static int keeps_alignment(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                           int axis) {
-    size_t bytes = fftnd__element_bytes(transform, step->real) * (size_t)step->local.stride[axis];
-    return bytes % fftnd__element_bytes(transform, 0) == 0;
-}
-
-void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                          redist_index extents[]) {
-    for (int axis = 0; axis < step->local.ndims; axis++) {
-        int whole = axis != transform->batch.axis &&
-                    fftnd__is_transformed(step, axis - transform->batch.shift);
-        int may_cut = !whole && keeps_alignment(transform, step - 1, axis) &&
-                      keeps_alignment(transform, step, axis);
-        extents[axis] = may_cut ? step->local.extent[axis] : 0;
-    }
-}
-
-/* What arrives in partitions is cut as these are. */
-static void cut_segments(struct fftnd__partition *partition,
-                         const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    redist_index extents[REDIST_MAX_NDIMS];
-    int by_partitions = step[-1].by_partitions;
-    int n = by_partitions ? transform->configuration.partitions : transform->configuration.segments;
-    fftnd__list_cuttable(transform, step, extents);
-    int axis = by_partitions ? step->cut
-                             : fftnd__choose_axis(partition->ndims, step->local.order, extents, n);
-    fftnd__cut_along(partition, axis, n);
-}
 
 /* ---------------------------------------------------------------- the settings */
 
@@ -133,7 +58,7 @@ static enum setting setting_of(const struct fftnd__program *program,
     const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
-    if (step->truncates && transform->space->asynchronous)
+    if ((step->truncates || step->applies) && transform->space->asynchronous)
         return CHUNKS;
     if (program->fused)
         return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
@@ -181,21 +106,30 @@ static struct fftnd__kernel_problem problem_of(const struct fftnd__pass *pass,
                                           .stream = transform->options.stream};
 }
 
+static struct fftnd__applied_problem applied_problem_of(const struct fftnd__pass *pass,
+                                                        const struct fftnd__transform *transform,
+                                                        const struct fftnd__step *step) {
+    const struct fftnd__offload *offload = pass->offload;
+    int chunks = transform->space->asynchronous;
+    return (struct fftnd__applied_problem){
+        .transform = transform,
+        .step = step,
+        .partition = &pass->partition,
+        .in = &pass->in,
+        .out = &pass->out,
+        .library = offload != NULL ? offload->library : transform->library,
+        .stream = offload != NULL ? offload->streams[FFTND__TRANSFORM] : transform->options.stream,
+        .on_device = chunks || offload != NULL,
+        .outside = {offload != NULL || (chunks && pass->in.in_array),
+                    offload != NULL || (chunks && pass->out.in_array)}};
+}
+
 /* ---------------------------------------------------------------- arrays, whole or in segments */
 
 static int same_array(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     return step[-1].buffer == step->buffer ||
            (transform->options.in_place && step[-1].buffer <= FFTND__OUTPUT &&
             step->buffer <= FFTND__OUTPUT);
-}
-
-static void set_extents(struct fftnd__partition *partition,
-                        const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    partition->ndims = step->local.ndims;
-    for (int i = 0; i < partition->ndims; i++) {
-        partition->before[i] = fftnd__count_of(transform, step - 1, i);
-        partition->after[i] = fftnd__count_of(transform, step, i);
-    }
 }
 
 static int create_events(struct fftnd__pass *pass, const redist__space *space) {
@@ -213,7 +147,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
                        void *const scratch[2]) {
     const fftnd_options *options = &transform->options;
     struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
-    set_extents(&pass->partition, transform, step);
+    fftnd__set_extents(&pass->partition, transform, step);
     fftnd__byte_strides(transform, step - 1, pass->in.stride);
     fftnd__byte_strides(transform, step, pass->out.stride);
     pass->in.in_array = pass->out.in_array = 1;
@@ -222,7 +156,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
     problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
                          !options->in_place && !options->overwrite_input;
     if (setting == SEGMENTS) {
-        cut_segments(&pass->partition, transform, step);
+        fftnd__cut_segments(&pass->partition, transform, step);
         pass->window = options->asynchronous ? 1 : 2;
         if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
             !options->asynchronous)
@@ -236,20 +170,15 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
 
 /* ---------------------------------------------------------------- chunks of an array on a device */
 
-/* Cut so that the modes of each take few bytes. */
-static void cut_chunks(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                       const struct fftnd__step *step, const struct fftnd__side *spectral) {
-    size_t most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : CHUNK_BYTES;
-    redist_index extents[REDIST_MAX_NDIMS], wide[REDIST_MAX_NDIMS];
+/* Of all modes. */
+static size_t spectral_bytes(const struct fftnd__partition *partition,
+                             const struct fftnd__side *spectral) {
+    redist_index wide[REDIST_MAX_NDIMS];
     size_t bytes = spectral->item;
     fftnd__widen(&spectral->truncation, partition->ndims, partition->after, wide);
     for (int i = 0; i < partition->ndims; i++)
         bytes *= (size_t)wide[i];
-    size_t n = (bytes + most - 1) / most;
-    fftnd__list_cuttable(transform, step, extents);
-    int axis = fftnd__choose_axis(partition->ndims, step->local.order, extents,
-                                  n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
-    fftnd__cut_along(partition, n > 1 ? axis : -1, n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+    return bytes;
 }
 
 /* The physical side is where it is in the array, the spectral one in scratch memory. */
@@ -261,8 +190,9 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
     const struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     redist_index wide[REDIST_MAX_NDIMS];
     struct fftnd__piece first;
-    set_extents(&pass->partition, transform, step);
-    cut_chunks(&pass->partition, transform, step, spectral);
+    fftnd__set_extents(&pass->partition, transform, step);
+    fftnd__cut_chunks(&pass->partition, transform, step, spectral_bytes(&pass->partition, spectral),
+                      CHUNK_BYTES);
     fftnd__find_piece(&pass->partition, 0, &first);
     fftnd__widen(&spectral->truncation, ndims, forward ? first.after : first.before, wide);
     spectral->bytes =
@@ -272,6 +202,68 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
     physical->in_array = 1;
     physical->memory = scratch[1];
     return fftnd__kernel_create(&pass->kernel, &problem);
+}
+
+/* An array that drops modes, or must not be ruined, has its chunks in scratch memory. */
+static void lay_out_chunk(struct fftnd__side *side, const struct fftnd__transform *transform,
+                          const struct fftnd__step *array, const redist_index box[], int may_lie) {
+    redist_index wide[REDIST_MAX_NDIMS];
+    side->in_array = may_lie && side->truncation.n == 0;
+    fftnd__widen(&side->truncation, array->local.ndims, box, wide);
+    side->bytes =
+        fftnd__lay_out(array->local.ndims, wide, side->item, 0, DEVICE_ALIGNMENT, side->stride);
+    if (side->in_array)
+        fftnd__byte_strides(transform, array, side->stride);
+}
+
+static void lay_out_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    const fftnd_options *options = &transform->options;
+    int keeps_input = step->direction == REDIST_BACKWARD && step[-1].buffer == FFTND__INPUT &&
+                      !options->in_place && !options->overwrite_input;
+    struct fftnd__piece first;
+    fftnd__find_piece(&pass->partition, 0, &first);
+    lay_out_chunk(&pass->in, transform, step - 1, first.before, !keeps_input);
+    lay_out_chunk(&pass->out, transform, step, first.after, 1);
+}
+
+/* What is pushed chunk by chunk has as many as others have segments. */
+static size_t chunk_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                          size_t bytes) {
+    size_t n = (size_t)transform->configuration.segments;
+    return step[1].fused_with == FFTND__PUSHED && bytes / n < APPLIED_BYTES ? bytes / n + 1
+                                                                            : APPLIED_BYTES;
+}
+
+static int place_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step, size_t bytes,
+                        struct fftnd__applied_problem *problem) {
+    fftnd__cut_chunks(&pass->partition, transform, step, bytes,
+                      chunk_bytes(transform, step, bytes));
+    lay_out_chunks(pass, transform, step);
+    *problem = applied_problem_of(pass, transform, step);
+    return fftnd__applied_create(problem, &pass->applied);
+}
+
+/* How many bytes an uncut piece takes says how to cut it. */
+static int plan_applied_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                               const struct fftnd__step *step, void *const scratch[2]) {
+    struct fftnd__applied_problem problem;
+    pass->kernel.library = transform->library;
+    fftnd__set_extents(&pass->partition, transform, step);
+    REDIST_TRY(place_chunks(pass, transform, step, 1, &problem));
+    size_t bytes = pass->applied->places.bytes;
+    fftnd__applied_free(pass->applied);
+    REDIST_TRY(place_chunks(pass, transform, step, bytes, &problem));
+    if (step[1].fused_with == FFTND__PUSHED) {
+        pass->window = 2;
+        REDIST_TRY(create_events(pass, transform->space));
+    }
+    pass->in.memory =
+        pass->in.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.in;
+    pass->out.memory =
+        pass->out.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.out;
+    return fftnd__applied_plan(pass->applied, &problem, scratch[0]);
 }
 
 /* ---------------------------------------------------------------- tiles in the caches */
@@ -307,8 +299,7 @@ static int allocate_tiles(struct fftnd__pass *pass, size_t share) {
 /* The sides are laid out; what the step reads may be ruined in memory of its own. */
 static int plan_applied(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                         const struct fftnd__step *step) {
-    const struct fftnd__applied_problem problem = {transform, step, &pass->partition, &pass->in,
-                                                   &pass->out};
+    const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
     pass->kernel.library = transform->library; /* what changes the pieces; they have no plan here */
     REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
     REDIST_TRY(allocate_tiles(pass, pass->applied->places.bytes));
@@ -343,6 +334,28 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
 }
 
 /* ---------------------------------------------------------------- tiles on a device */
+
+static void free_kernels(struct fftnd__pass *pass) {
+    if (pass->kernel.library != NULL)
+        fftnd__kernel_free(&pass->kernel);
+    fftnd__applied_free(pass->applied);
+    pass->applied = NULL;
+}
+
+/* Scratch memory of the library. */
+static size_t kernel_area(const struct fftnd__pass *pass) {
+    return pass->applied != NULL ? fftnd__applied_area(pass->applied)
+                                 : fftnd__kernel_area(&pass->kernel);
+}
+
+char *fftnd__pass_shared(const struct fftnd__pass *pass) {
+    return fftnd__offload_align(pass->offload->memory) + (size_t)pass->window * pass->share;
+}
+
+int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area) {
+    return pass->applied != NULL ? fftnd__applied_set_area(pass->applied, area)
+                                 : fftnd__kernel_set_area(&pass->kernel, area);
+}
 
 /* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
 static size_t bytes_of_long_rows(const struct fftnd__partition *partition, size_t item) {
@@ -393,7 +406,8 @@ static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transfor
         real->bytes = other->bytes;
         real->padded = padded;
     }
-    pass->share = changes ? pass->in.bytes + pass->out.bytes : pass->out.bytes;
+    size_t larger = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
+    pass->share = changes ? pass->in.bytes + pass->out.bytes : larger;
 }
 
 static int set_memory(struct fftnd__pass *pass, size_t needed) {
@@ -405,22 +419,45 @@ static int set_memory(struct fftnd__pass *pass, size_t needed) {
     return code;
 }
 
-/* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
-static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                     const struct fftnd__step *step, size_t *needed) {
+/* What all tiles share: memory of a step with an operator, whose kernels run one after the other. */
+static int plan_kernels(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                        const struct fftnd__step *step) {
     struct fftnd__offload *offload = pass->offload;
+    if (step->applies) {
+        const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
+        return fftnd__applied_plan(pass->applied, &problem, fftnd__pass_shared(pass));
+    }
     struct fftnd__kernel_problem problem = problem_of(pass, transform, step);
     problem.library = offload->library;
     problem.stream = offload->streams[FFTND__TRANSFORM];
+    return fftnd__kernel_create(&pass->kernel, &problem);
+}
+
+static int place_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                       const struct fftnd__step *step, size_t *needed) {
+    *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
+    if (!step->applies)
+        return REDIST_OK;
+    const struct fftnd__applied_problem problem = applied_problem_of(pass, transform, step);
+    pass->kernel.library = pass->offload->library;
+    REDIST_TRY(fftnd__applied_create(&problem, &pass->applied));
+    *needed += pass->applied->places.bytes;
+    return REDIST_OK;
+}
+
+/* Plans tiles of this size, unless they alone are too large for the device; *needed says of how much memory. */
+static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                     const struct fftnd__step *step, size_t *needed) {
+    const struct fftnd__offload *offload = pass->offload;
     lay_out_tiles(pass, transform, step);
     if (pass->partition.n < pass->window)
         pass->window = (int)pass->partition.n;
-    *needed = (size_t)pass->window * pass->share + FFTND__OFFLOAD_ALIGNMENT;
+    REDIST_TRY(place_tiles(pass, transform, step, needed));
     if (*needed > offload->limit)
         return REDIST_OK;
     REDIST_TRY(set_memory(pass, *needed));
-    REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
-    size_t area = fftnd__kernel_area(&pass->kernel);
+    REDIST_TRY(plan_kernels(pass, transform, step));
+    size_t area = kernel_area(pass);
     *needed +=
         (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
     return *needed <= offload->limit ? set_memory(pass, *needed) : REDIST_OK;
@@ -455,8 +492,7 @@ static int plan_device_tiles(struct fftnd__pass *pass, const struct fftnd__progr
             cut.bytes /= 2;
         else if (--slots == 0)
             return refuse(pass->offload, needed);
-        if (pass->kernel.library != NULL)
-            fftnd__kernel_free(&pass->kernel);
+        free_kernels(pass);
     }
 }
 
@@ -474,7 +510,7 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
     case TILES:
         return plan_tiles(pass, program, transform, step);
     case CHUNKS:
-        return plan_chunks(pass, transform, step, scratch);
+        return (step->applies ? plan_applied_chunks : plan_chunks)(pass, transform, step, scratch);
     case DEVICE_TILES:
         return plan_device_tiles(pass, program, transform, step);
     default:
@@ -491,9 +527,7 @@ int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__trans
 }
 
 static void free_pass(struct fftnd__pass *pass, const redist__space *space) {
-    if (pass->kernel.library != NULL)
-        fftnd__kernel_free(&pass->kernel);
-    fftnd__applied_free(pass->applied);
+    free_kernels(pass);
     for (long long i = 0; i < pass->partition.n && pass->events != NULL; i++)
         space->event_destroy(pass->events[i]);
     redist_release(pass->events);
@@ -511,7 +545,7 @@ void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__tran
 
 /* Scratch memory of the library, then that of chunks. */
 static size_t library_area(const struct fftnd__pass *pass) {
-    size_t bytes = fftnd__kernel_area(&pass->kernel);
+    size_t bytes = kernel_area(pass);
     return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
 }
 
@@ -522,16 +556,26 @@ static struct fftnd__side *side_in_area(struct fftnd__pass *pass) {
                                                          : NULL;
 }
 
+static int has_chunks_applied(const struct fftnd__pass *pass) {
+    return pass->applied != NULL && pass->memory == NULL;
+}
+
 static size_t area_of(struct fftnd__pass *pass) {
+    if (has_chunks_applied(pass))
+        return library_area(pass) + pass->applied->places.bytes;
     const struct fftnd__side *side = side_in_area(pass);
     return library_area(pass) + (side != NULL ? side->bytes : 0);
 }
 
 static int set_area(struct fftnd__pass *pass, char *area) {
     struct fftnd__side *side = side_in_area(pass);
-    if (side != NULL)
+    if (has_chunks_applied(pass)) {
+        pass->in.memory = area + library_area(pass) + pass->applied->places.in;
+        pass->out.memory = area + library_area(pass) + pass->applied->places.out;
+    } else if (side != NULL) {
         side->memory = area + library_area(pass);
-    return fftnd__kernel_set_area(&pass->kernel, area);
+    }
+    return fftnd__pass_set_area(pass, area);
 }
 
 size_t fftnd__passes_area(const struct fftnd__program *program) {

@@ -7,6 +7,7 @@
 #ifndef FFTND__PASS_H
 #define FFTND__PASS_H
 
+#include "cut.h"
 #include "kernels/applied.h"
 #include "offload.h"
 
@@ -23,26 +24,6 @@ struct fftnd__pass {
     void **events; /* of pieces that are sent when they are done; NULL = done when begun */
 };
 
-/* How tiles are cut, and what is known of their source and sink. */
-struct fftnd__cut {
-    size_t bytes;   /* of a tile, at most, if the transformed axes allow */
-    int local_load; /* tiles come from an array of this rank */
-    int local_store; /* and go to one; when both are local, neighbouring axes that are not transformed
-                         can be cut as if they were one, so that cuts fall on cache lines */
-    int cached_store; /* into caches: the transform may as well write there itself */
-};
-
-/* How a serial step is cut in tiles. Not collective. */
-void fftnd__cut_tiles(struct fftnd__partition *partition, const struct fftnd__transform *transform,
-                      const struct fftnd__step *step, const struct fftnd__cut *cut);
-
-/* How far each axis of a serial step can be cut in segments, 0 = not at all. */
-void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                          redist_index extents[]);
-
-/* Whether stores into the array after a step bypass the caches. */
-int fftnd__is_nontemporal(const struct fftnd__transform *transform, const struct fftnd__step *step);
-
 /* Whether some passes are planned on arrays; `scratch` of fftnd__plan_passes has room for every step then. */
 int fftnd__needs_scratch(const struct fftnd__program *program,
                          const struct fftnd__transform *transform);
@@ -51,6 +32,12 @@ int fftnd__needs_scratch(const struct fftnd__program *program,
 int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
                        void *const scratch[2]);
 void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__transform *transform);
+
+/* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
+char *fftnd__pass_shared(const struct fftnd__pass *pass);
+
+/* Scratch memory of a pass. */
+int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area);
 
 /* Scratch memory that the library wants for any of the passes over arrays, and one for all of them to share. */
 size_t fftnd__passes_area(const struct fftnd__program *program);

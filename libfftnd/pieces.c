@@ -237,8 +237,8 @@ static int open_device(struct fftnd__execution *execution) {
     execution->stores_directly = is_reached(pass, sink, pass->partition.after, pass->out.item);
     pass->offload->buffered |= (source->exchange == NULL && !execution->loads_directly) ||
                                (sink->exchange == NULL && !execution->stores_directly);
-    return fftnd__kernel_set_area(&pass->kernel, fftnd__offload_align(pass->offload->memory) +
-                                                     (size_t)pass->window * pass->share);
+    size_t shared = pass->applied != NULL ? pass->applied->places.bytes : 0;
+    return fftnd__pass_set_area(pass, fftnd__pass_shared(pass) + shared);
 }
 
 /* After a failure too nothing is under way any more. */
@@ -298,7 +298,9 @@ static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__p
     const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
     if (pass->applied == NULL)
         return fftnd__kernel_run(&pass->kernel, piece->shorter, before, after, in, out);
-    char *memory = pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
+    char *memory = pass->offload != NULL
+                       ? fftnd__pass_shared(pass)
+                       : pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
     return fftnd__applied_run(pass->applied, piece, memory, before, after, in, out);
 }
 

@@ -22,6 +22,7 @@ struct fftnd_plan {
     struct fftnd__started started;
     char *method, *wisdom_file; /* own copies of the user's options */
     int operators;              /* of this plan, that are not freed */
+    long long operators_made;   /* so far */
 };
 
 /* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No

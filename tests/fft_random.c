@@ -197,3 +197,49 @@ void fft_random_kept(fft_case *given) {
         }
     }
 }
+
+/* ---------------------------------------------------------------- arrays of a device */
+
+/* Any kinds of axes, and perhaps a halved one. */
+static void mix_axes(fft_case *given) {
+    given->kind = FFTND_MIXED;
+    for (int axis = 0; axis < given->ndims; axis++)
+        given->axes[axis] = (enum fftnd_axis)(random_between(0, 2) * 3 / 2);
+    if (random_chance(50))
+        given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
+}
+
+fft_case fft_random_device_case(int nranks) {
+    int sizes[REDIST_MAX_NDIMS], left = 2000;
+    const int ndims = random_between(nranks == 1 ? 1 : 2, 4);
+    for (int axis = 0; axis < ndims; axis++) {
+        sizes[axis] = choose_extent(left < 14 ? left : 14);
+        left /= sizes[axis];
+    }
+    fft_case given = fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2));
+    fftnd_options *options = &given.options;
+    options->space = REDIST_SPACE_CUDA;
+    given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
+    options->scaling = (enum fftnd_scaling)random_between(0, 3);
+    options->batch = random_chance(60) ? 1 : random_between(2, 4);
+    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
+    options->halved_axis = random_between(-1, ndims - 1);
+    options->in_place = random_chance(30);
+    options->overwrite_input = !options->in_place && random_chance(30);
+    options->user_workspace = random_chance(30);
+    options->grid_ndims = random_between(0, ndims - 1);
+    for (int side = 0; side < 2; side++)
+        given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+    given.workspace = FFT_MEMORY_SHARED;
+    for (int axis = 0; axis < ndims; axis++)
+        given.r2r[axis] =
+            (enum fftnd_r2r)random_between(sizes[axis] > 1 ? FFTND_DCT1 : FFTND_DCT2, FFTND_DHT);
+    if (random_chance(30))
+        mix_axes(&given);
+    if (random_chance(40))
+        fft_random_kept(&given);
+    if (random_chance(30))
+        fft_sides_random(&given);
+    options->tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;
+    return given;
+}

@@ -18,4 +18,7 @@ void fft_random_kept(fft_case *given);
 /** Takes the axes in any order in which no complex axis is transformed before the halved one. */
 void fft_random_order(fft_case *given);
 
+/** A case whose arrays are on a device. */
+fft_case fft_random_device_case(int nranks);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "redist_support.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -168,6 +169,147 @@ static int combine_row(void *data, const fftnd_row *row) {
     return 0;
 }
 
+/* ---------------------------------------------------------------- functions of boxes */
+
+/* Bytes from the first element of a field to the end of the last one. */
+static size_t span_of(const fftnd_box *box, const ptrdiff_t stride[]) {
+    static const size_t bytes[] = {sizeof(double), sizeof(float), sizeof(long double)};
+    ptrdiff_t last = 0;
+    for (int axis = 0; axis < box->ndims; axis++) {
+        last += (ptrdiff_t)(box->count[axis] - 1) * stride[axis];
+    }
+    return (size_t)(last + 1) * (size_t)box->numbers * bytes[box->precision];
+}
+
+static void move(const struct trial *trial, void *to, const void *from, size_t bytes) {
+    if (trial->device != NULL) {
+        trial->device->copy(to, from, bytes);
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
+static void *fetch(const struct trial *trial, const void *from, size_t bytes) {
+    void *copy = malloc(bytes);
+    move(trial, copy, from, bytes);
+    return copy;
+}
+
+static double complex get_element(const fftnd_box *box, const void *field, ptrdiff_t place) {
+    double parts[2] = {0, 0};
+    for (int j = 0; j < box->numbers; j++) {
+        const ptrdiff_t at = box->numbers * place + j;
+        parts[j] = box->precision == FFTND_DOUBLE  ? ((const double *)field)[at]
+                   : box->precision == FFTND_FLOAT ? (double)((const float *)field)[at]
+                                                   : (double)((const long double *)field)[at];
+    }
+    return parts[0] + I * parts[1];
+}
+
+static void set_element(const fftnd_box *box, void *field, ptrdiff_t place, double complex value) {
+    const double parts[2] = {creal(value), cimag(value)};
+    for (int j = 0; j < box->numbers; j++) {
+        const ptrdiff_t at = box->numbers * place + j;
+        if (box->precision == FFTND_DOUBLE) {
+            ((double *)field)[at] = parts[j];
+        } else if (box->precision == FFTND_FLOAT) {
+            ((float *)field)[at] = (float)parts[j];
+        } else {
+            ((long double *)field)[at] = parts[j];
+        }
+    }
+}
+
+/* What the host has of a box: all inputs, and the tables. */
+struct fetched {
+    void *inputs[TRIAL_MOST_FIELDS];
+    double *k[REDIST_MAX_NDIMS], *odd[REDIST_MAX_NDIMS];
+};
+
+/* What output `out` is of the element at `at`, counted from the box's first one. */
+static double complex combine_element(const struct trial *trial, const fftnd_box *box,
+                                      const struct fetched *fetched, int out,
+                                      const redist_index at[]) {
+    double complex values[TRIAL_MOST_FIELDS], sum = 0;
+    redist_index global[REDIST_MAX_NDIMS];
+    ptrdiff_t place = 0;
+    double odd_q = 0;
+    for (int axis = 0; axis < box->ndims; axis++) {
+        place += (ptrdiff_t)at[axis] * box->input_stride[axis];
+        global[axis] = box->start[axis] + at[axis];
+    }
+    for (int in = 0; in < box->ninputs; in++) {
+        values[in] = get_element(box, fetched->inputs[in], place);
+    }
+    if (trial->kind == FFTND_POINTS) {
+        return trial_combine(values, box->ninputs, out, global, box->ndims);
+    }
+    for (int a = 0; a < trial->naxes; a++) {
+        const double odd = fetched->odd[trial->listed[a]][at[trial->listed[a]]];
+        odd_q += odd * odd;
+    }
+    for (int in = 0; in < box->ninputs; in++) {
+        const int axis = trial->listed[in % trial->naxes];
+        sum += ((out + 1) * (in + 2) + I * odd_q - 0.5 * fetched->k[axis][at[axis]]) * values[in];
+    }
+    return sum;
+}
+
+static void fill_output(const struct trial *trial, const fftnd_box *box,
+                        const struct fetched *fetched, int out) {
+    const size_t bytes = span_of(box, box->output_stride);
+    void *field = fetch(trial, box->outputs[out], bytes);
+    redist_index n = 1;
+    for (int axis = 0; axis < box->ndims; axis++) {
+        n *= box->count[axis];
+    }
+    for (redist_index i = 0; i < n; i++) {
+        redist_index at[REDIST_MAX_NDIMS], rest = i;
+        ptrdiff_t place = 0;
+        for (int axis = box->ndims - 1; axis >= 0; axis--) {
+            at[axis] = rest % box->count[axis];
+            rest /= box->count[axis];
+            place += (ptrdiff_t)at[axis] * box->output_stride[axis];
+        }
+        set_element(box, field, place, combine_element(trial, box, fetched, out, at));
+    }
+    move(trial, box->outputs[out], field, bytes);
+    free(field);
+}
+
+/* On a device too, whose work it waits for: it does its own on the host. */
+static int run_box(void *data, const fftnd_box *box) {
+    const struct trial *trial = data;
+    const redist__space *space =
+        redist_space_at(trial->device != NULL ? trial->device->space : REDIST_SPACE_HOST);
+    struct fetched fetched = {{NULL}, {NULL}, {NULL}};
+    if (box->ninputs != trial->inputs || box->noutputs != trial->outputs ||
+        box->ndims != trial->given->ndims || (box->k == NULL) != (trial->kind == FFTND_POINTS) ||
+        space->stream_wait(box->stream) != REDIST_OK) {
+        return 1;
+    }
+    for (int in = 0; in < box->ninputs; in++) {
+        fetched.inputs[in] = fetch(trial, box->inputs[in], span_of(box, box->input_stride));
+    }
+    for (int a = 0; a < trial->naxes && box->k != NULL; a++) {
+        const int axis = trial->listed[a];
+        const size_t bytes = (size_t)box->count[axis] * sizeof(double);
+        fetched.k[axis] = fetch(trial, box->k[axis], bytes);
+        fetched.odd[axis] = fetch(trial, box->odd[axis], bytes);
+    }
+    for (int out = 0; out < box->noutputs; out++) {
+        fill_output(trial, box, &fetched, out);
+    }
+    for (int i = 0; i < TRIAL_MOST_FIELDS; i++) {
+        free(fetched.inputs[i]);
+    }
+    for (int axis = 0; axis < box->ndims; axis++) {
+        free(fetched.k[axis]);
+        free(fetched.odd[axis]);
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------- an operator at random */
 
 static void reverse(struct trial *trial) {
@@ -191,6 +333,10 @@ void trial_choose_options(struct trial *trial) {
                               : is_wave(given, axis)        ? random_between(0, 3)
                                                             : 2 * random_between(0, 1);
         trial->axes[axis] = has_wavenumbers(given, axis) && random_chance(70);
+        if (lists_axes && !trial->axes[axis]) {
+            trial->orders[axis] = 0;
+            trial->shift[axis] = 0;
+        }
         const int takes_part =
             lists_axes ? trial->axes[axis] : trial_axis_kind(given, axis) != FFTND_AXIS_NONE;
         if (takes_part) {
@@ -245,6 +391,9 @@ void trial_choose_kind(struct trial *trial) {
         trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_POINTS);
     } while (!is_possible(trial, trial->kind));
     trial->options.function = trial->kind == FFTND_POINTS ? combine_row : multiply_row;
+    if (trial->device != NULL || random_chance(40)) {
+        trial->options.box_function = run_box;
+    }
     trial->inputs = trial->outputs = 1;
     if (trial->kind == FFTND_MODES || trial->kind == FFTND_POINTS) {
         trial->inputs = trial->options.inputs;

@@ -5,6 +5,7 @@
 
 #include <complex.h>
 
+#include "arrays.h"
 #include "fft_case.h"
 #include "fftnd_operators.h"
 
@@ -12,6 +13,7 @@ enum { TRIAL_MOST_FIELDS = 8 };
 
 struct trial {
     const fft_case *given;
+    const test_device *device; /* where operators work, or NULL */
     fftnd_plan *plan;
     fftnd_layout side[2];
     enum fftnd_operator_kind kind;

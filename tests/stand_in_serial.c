@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../libfftnd/backends/r2r.h"
+#include "../libfftnd/operators/symbol.h"
 #include "redist_support.h"
 #include "stand_in_space.h"
 
@@ -69,6 +70,15 @@ static int change(const struct fftnd__modes *modes, void *stream) {
     return REDIST_OK;
 }
 
+static void run_operate(void *data) {
+    fftnd__operate(data);
+}
+
+static int operate(const struct fftnd__operation *operation, void *stream) {
+    stand_in_give(stream, run_operate, operation, sizeof(*operation));
+    return REDIST_OK;
+}
+
 struct rows {
     struct fftnd__r2r_lines lines;
     int after;
@@ -101,5 +111,6 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .scale = scale,
     .destroy = destroy,
     .change = change,
+    .operate = operate,
     .r2r = r2r,
 };

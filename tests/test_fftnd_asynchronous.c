@@ -51,50 +51,6 @@ START_TEST(slabs_and_pencils) {
 }
 END_TEST
 
-/* Any kinds of axes, and perhaps a halved one. */
-static void mix_axes(fft_case *given) {
-    given->kind = FFTND_MIXED;
-    for (int axis = 0; axis < given->ndims; axis++)
-        given->axes[axis] = (enum fftnd_axis)(random_between(0, 2) * 3 / 2);
-    if (random_chance(50))
-        given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
-}
-
-static fft_case choose_case(void) {
-    int sizes[REDIST_MAX_NDIMS];
-    redist_index extents[REDIST_MAX_NDIMS];
-    const int ndims = random_between(harness_nranks == 1 ? 1 : 2, 4);
-    random_sizes(ndims, 1, 14, 2000, extents);
-    for (int axis = 0; axis < ndims; axis++)
-        sizes[axis] = (int)extents[axis];
-    fft_case given =
-        asynchronous(fft_case_make(ndims, sizes, (enum fftnd_kind)random_between(0, 2)));
-    fftnd_options *options = &given.options;
-    given.precision = random_chance(60) ? FFTND_DOUBLE : FFTND_FLOAT;
-    options->scaling = (enum fftnd_scaling)random_between(0, 3);
-    options->batch = random_chance(60) ? 1 : random_between(2, 4);
-    options->batch_position = (enum fftnd_batch_position)random_between(0, 1);
-    options->halved_axis = random_between(-1, ndims - 1);
-    options->in_place = random_chance(30);
-    options->overwrite_input = !options->in_place && random_chance(30);
-    options->user_workspace = random_chance(30);
-    options->grid_ndims = random_between(0, ndims - 1);
-    for (int side = 0; side < 2; side++)
-        given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
-    given.workspace = FFT_MEMORY_SHARED;
-    for (int axis = 0; axis < ndims; axis++)
-        given.r2r[axis] =
-            (enum fftnd_r2r)random_between(sizes[axis] > 1 ? FFTND_DCT1 : FFTND_DCT2, FFTND_DHT);
-    if (random_chance(30))
-        mix_axes(&given);
-    if (random_chance(40))
-        fft_random_kept(&given);
-    if (random_chance(30))
-        fft_sides_random(&given);
-    options->tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;
-    return given;
-}
-
 /* Each real-to-real transform along each axis, of odd and even numbers of points, of one and two. */
 START_TEST(real_to_real) {
     static const int shapes[][3] = {{7, 8, 5}, {4, 9, 2}, {1, 6, 3}};
@@ -138,7 +94,7 @@ END_TEST
 START_TEST(random_cases) {
     NEEDS_FFT_STREAMS();
     for (int i = 0; harness_another(i, 6); i++) {
-        fft_case given = choose_case();
+        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
         if (random_chance(15)) {
             given.options.effort = FFTND_MEASURE;
             given.options.plan_seconds = 0.02;

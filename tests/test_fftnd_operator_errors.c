@@ -114,6 +114,7 @@ START_TEST(wrong_operators) {
     const double bad_lengths[3] = {1, 0, 1}, shift[3] = {0, 1, 0}, no_shift[3] = {0};
     const int orders[3] = {0, 1, 0}, negative[3] = {0, 0, -1}, along_none[3] = {2, 0, 0};
     const int all[3] = {1, 1, 1}, none[3] = {0}, own[3] = {0, harness_rank == 0, 1};
+    const int middle_only[3] = {0, 1, 0}, last_only[3] = {0, 0, 1};
     REFUSE(plan, (enum fftnd_operator_kind)99, REDIST_ERR_ARGUMENT, "kind = 99", (void)0);
     REFUSE(plan, FFTND_GRADIENT, REDIST_ERR_AXIS, "axis 1 has no derivative of odd order", (void)0);
     REFUSE(plan, FFTND_CURL, REDIST_ERR_AXIS, "axis 1 has no derivative of odd order", (void)0);
@@ -128,6 +129,14 @@ START_TEST(wrong_operators) {
     REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_ARGUMENT, "options->orders[2] = -1",
            refused.orders = negative);
     REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "axis 0 has no", refused.orders = along_none);
+    const double along_last[3] = {0, 0, 0.5}, ones[2 * 12] = {1};
+    const double *const tables[3] = {NULL, NULL, ones};
+    REFUSE(plan, FFTND_DERIVATIVE, REDIST_ERR_AXIS, "options->orders has something for axis 1",
+           refused.orders = orders, refused.axes = last_only);
+    REFUSE(plan, FFTND_SHIFT, REDIST_ERR_AXIS, "options->shift has something for axis 2",
+           refused.shift = along_last, refused.axes = middle_only);
+    REFUSE(plan, FFTND_SYMBOLS, REDIST_ERR_AXIS, "options->symbols has something for axis 2",
+           refused.symbols = tables, refused.axes = middle_only);
     REFUSE(plan, FFTND_SHIFT, REDIST_ERR_NULL, "options->shift", (void)0);
     REFUSE(plan, FFTND_SHIFT, REDIST_ERR_AXIS, "axis 1 has no shift", refused.shift = shift);
     REFUSE(plan, FFTND_SYMBOLS, REDIST_ERR_NULL, "options->symbols", (void)0);
@@ -151,6 +160,18 @@ START_TEST(wrong_operators) {
     fftnd_operator *mine = harness_rank == 0 ? NULL : op;
     check_code(fftnd_apply(plan, mine, arrays[0], arrays[1]), REDIST_ERR_STATE);
     check_code(fftnd_apply(plan, op, arrays[0], arrays[0]), REDIST_ERR_OVERLAP);
+    fftnd_operator *other = NULL;
+    check_ok(fftnd_operator_create(plan, FFTND_SHIFT, &options, &other));
+    mine = harness_rank == 0 ? op : other;
+    unsigned char *bytes = memset(arrays[1], 90, trial.bytes[1]);
+    check_code(fftnd_apply(plan, mine, arrays[0], arrays[1]),
+               harness_nranks > 1 ? REDIST_ERR_DISAGREE : REDIST_OK);
+    size_t touched = 0;
+    for (size_t i = 0; i < trial.bytes[1]; i++) {
+        touched += bytes[i] != 90;
+    }
+    check_all(touched == 0 || harness_nranks == 1, "%zu bytes of the output were touched", touched);
+    check_ok(fftnd_operator_free(&other));
     fftnd_operator *gone = op;
     check_ok(fftnd_operator_free(&op));
     check_ok(fftnd_operator_free(&op));

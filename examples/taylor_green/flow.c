@@ -16,27 +16,13 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     redist_index sizes[3] = {flow->size, flow->size, flow->size};
     int modes = 2 * flow_cutoff(flow->size) + 1; /* -cutoff .. cutoff */
     redist_index retained[3] = {modes, modes, modes};
-    choice.retained_modes = flow->space->drops_waves ? retained : NULL;
+    choice.retained_modes = retained;
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice, &flow->plan));
     fftnd_layout_init(&flow->physical, sizeof flow->physical);
     fftnd_layout_init(&flow->spectral, sizeof flow->spectral);
     check(fftnd_plan_layout(flow->plan, FFTND_PHYSICAL, &flow->physical));
     check(fftnd_plan_layout(flow->plan, FFTND_SPECTRAL, &flow->spectral));
-}
-
-/* The cross product of two vector fields at a row of points. */
-static int cross_row(void *data, const fftnd_row *row) {
-    const double *const *in = row->inputs;
-    (void)data;
-    for (int i = 0; i < row->n; i++) {
-        double u = in[0][i], v = in[1][i], w = in[2][i];
-        double x = in[3][i], y = in[4][i], z = in[5][i];
-        row->outputs[0][i] = v * z - w * y;
-        row->outputs[1][i] = w * x - u * z;
-        row->outputs[2][i] = u * y - v * x;
-    }
-    return 0;
 }
 
 /* On the grid that the transforms of three components have. */
@@ -54,12 +40,13 @@ static void plan_operators(struct flow *flow, const struct options *options) {
     choice.scaling = FFTND_SCALE_FORWARD;
     choice.method = options->method;
     choice.retained_modes = retained;
-    choice.mapped_arrays = 1; /* all are from redist_alloc */
+    choice.space = flow->space->redist;
+    choice.mapped_arrays = choice.space == REDIST_SPACE_HOST; /* all are from redist_alloc */
     check(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice,
                             &flow->component));
     cross.inputs = 6;
     cross.outputs = 3;
-    cross.function = cross_row;
+    flow->space->set_cross(&cross);
     check(fftnd_operator_create(flow->component, FFTND_POINTS, &cross, &flow->cross));
     check(fftnd_operator_create(flow->component, FFTND_CURL, NULL, &flow->curl));
 }
@@ -90,8 +77,7 @@ void flow_create(struct flow *flow, const struct options *options, double viscos
     flow->size = options->size;
     flow->viscosity = viscosity;
     plan_transforms(flow, options);
-    if (flow->space->redist == REDIST_SPACE_HOST)
-        plan_operators(flow, options);
+    plan_operators(flow, options);
     flow->points = block_of(flow, &flow->physical);
     flow->waves = block_of(flow, &flow->spectral);
     flow->velocity = flow_allocate(flow);
@@ -120,41 +106,18 @@ struct amplitude *flow_allocate_stage(const struct flow *flow) {
 
 /* ---------------------------------------------------------------- the equation of motion */
 
-static void set_curl(struct flow *flow, const struct amplitude *velocity,
-                     struct amplitude *vorticity) {
-    flow->space->curl(
-        &(struct work){.block = flow->waves, .velocity = velocity, .result = vorticity});
-}
-
-/* The cross product by transforms of whole fields. */
-static void cross_at_points(struct flow *flow, struct amplitude *velocity,
-                            struct amplitude *vorticity, struct amplitude *result) {
-    check(fftnd_backward(flow->plan, velocity, flow->velocity_at_points));
-    check(fftnd_backward(flow->plan, vorticity, flow->vorticity_at_points));
-    flow->space->cross(flow->points.next, flow->velocity_at_points, flow->vorticity_at_points);
-    check(fftnd_forward(flow->plan, flow->velocity_at_points, result));
-}
-
 void flow_slope(struct flow *flow, struct amplitude *stage, struct amplitude *slope) {
     struct amplitude *vorticity = stage + 3 * flow->waves.next;
-    set_curl(flow, stage, vorticity);
-    if (flow->cross != NULL)
-        check(fftnd_apply_physical(flow->component, flow->cross, stage, slope));
-    else
-        cross_at_points(flow, stage, vorticity, slope);
+    flow->space->curl(&(struct work){.block = flow->waves, .velocity = stage, .result = vorticity});
+    check(fftnd_apply_physical(flow->component, flow->cross, stage, slope));
     flow->space->finish_slope(&(struct work){
         .block = flow->waves, .velocity = stage, .result = slope, .viscosity = flow->viscosity});
 }
 
-void flow_vorticity(struct flow *flow, struct amplitude *work) {
-    if (flow->curl != NULL) {
-        check(fftnd_backward(flow->plan, flow->velocity, flow->velocity_at_points));
-        check(fftnd_apply(flow->component, flow->curl, flow->velocity_at_points,
-                          flow->vorticity_at_points));
-        return;
-    }
-    set_curl(flow, flow->velocity, work);
-    check(fftnd_backward(flow->plan, work, flow->vorticity_at_points));
+void flow_vorticity(struct flow *flow) {
+    check(fftnd_backward(flow->plan, flow->velocity, flow->velocity_at_points));
+    check(fftnd_apply(flow->component, flow->curl, flow->velocity_at_points,
+                      flow->vorticity_at_points));
 }
 
 double flow_largest_speed(struct flow *flow) {

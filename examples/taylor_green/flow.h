@@ -5,9 +5,8 @@
  * The equation of motion is used in its rotational form: the velocity u changes by
  * u x (curl u) - grad(pressure) + viscosity * Laplacian(u). Derivatives are products in spectral
  * space, the cross product is formed at grid points, and the transforms of libfftnd lead from one
- * to the other. All vector fields have three components, transformed together as a batch. In host
- * memory transforms, cross product and transforms back are one: the fields at grid points are never
- * stored.
+ * to the other. All vector fields have three components, transformed together as a batch.
+ * Transforms, cross product and transforms back are one: the fields at grid points are never stored.
  */
 #ifndef FLOW_H
 #define FLOW_H
@@ -21,7 +20,7 @@ struct flow {
     int size;                  /* points along each axis */
     double viscosity;
     fftnd_plan *plan;
-    fftnd_plan *component;           /* of one component, in host memory, for the operators: */
+    fftnd_plan *component;           /* of one component, for the operators: */
     fftnd_operator *cross, *curl;    /* u x vorticity of spectra; curl of fields at points */
     fftnd_layout physical, spectral; /* components one after the other, without gaps */
     struct block points, waves;      /* the same for the formulas */
@@ -42,8 +41,8 @@ struct amplitude *flow_allocate_stage(const struct flow *flow);
 /* The rate of change of the velocity in `stage`. */
 void flow_slope(struct flow *flow, struct amplitude *stage, struct amplitude *slope);
 
-/* Fills flow->vorticity_at_points for the present state; `work` is a spectral array. */
-void flow_vorticity(struct flow *flow, struct amplitude *work);
+/* Fills flow->vorticity_at_points for the present state. */
+void flow_vorticity(struct flow *flow);
 
 /* The largest |u| + |v| + |w| at any grid point of any rank. */
 double flow_largest_speed(struct flow *flow);

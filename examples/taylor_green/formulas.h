@@ -150,13 +150,14 @@ FORMULA void set_vortex(const struct work *work, int i, int j, int k) {
     u[2 * points->next] = 0;
 }
 
-/* velocity = velocity x vorticity at point p of n */
-FORMULA void cross_at(ptrdiff_t n, double *velocity, const double *vorticity, ptrdiff_t p) {
-    double u = velocity[p], v = velocity[p + n], w = velocity[p + 2 * n];
-    double x = vorticity[p], y = vorticity[p + n], z = vorticity[p + 2 * n];
-    velocity[p] = v * z - w * y;
-    velocity[p + n] = w * x - u * z;
-    velocity[p + 2 * n] = u * y - v * x;
+/* The cross product of the first three inputs and the last three, at point p of these and q of the outputs. */
+FORMULA void cross_at(const double *const inputs[6], double *const outputs[3], ptrdiff_t p,
+                      ptrdiff_t q) {
+    double u = inputs[0][p], v = inputs[1][p], w = inputs[2][p];
+    double x = inputs[3][p], y = inputs[4][p], z = inputs[5][p];
+    outputs[0][q] = v * z - w * y;
+    outputs[1][q] = w * x - u * z;
+    outputs[2][q] = u * y - v * x;
 }
 
 /* |u| + |v| + |w| at point p of n */

@@ -44,10 +44,18 @@ template <formula_of_block *formula> cudaError_t launch(const struct work *work)
     return cudaGetLastError();
 }
 
-__global__ void __launch_bounds__(threads)
-    cross(ptrdiff_t n, double *velocity, const double *vorticity) {
-    for (size_t p = first_of_thread(); p < static_cast<size_t>(n); p += step())
-        cross_at(n, velocity, vorticity, static_cast<ptrdiff_t>(p));
+__global__ void __launch_bounds__(threads) cross_fields(struct cross cross, size_t n) {
+    for (size_t p = first_of_thread(); p < n; p += step()) {
+        ptrdiff_t at[3], rest = static_cast<ptrdiff_t>(p), in = 0, out = 0;
+        at[2] = rest % cross.count[2];
+        at[1] = rest / cross.count[2] % cross.count[1];
+        at[0] = rest / cross.count[2] / cross.count[1];
+        for (int axis = 0; axis < 3; axis++) {
+            in += at[axis] * cross.in[axis];
+            out += at[axis] * cross.out[axis];
+        }
+        cross_at(cross.inputs, cross.outputs, in, out);
+    }
 }
 
 __global__ void __launch_bounds__(threads)
@@ -91,9 +99,10 @@ cudaError_t kernel_measure(const struct work *work) {
     return launch<measure_wave>(work);
 }
 
-cudaError_t kernel_cross(ptrdiff_t n, double *velocity, const double *vorticity) {
+cudaError_t kernel_cross(const struct cross *cross, cudaStream_t stream) {
+    size_t n = static_cast<size_t>(cross->count[0] * cross->count[1] * cross->count[2]);
     if (n != 0)
-        cross<<<blocks_for(static_cast<size_t>(n)), threads>>>(n, velocity, vorticity);
+        cross_fields<<<blocks_for(n), threads, 0, stream>>>(*cross, n);
     return cudaGetLastError();
 }
 

@@ -96,7 +96,7 @@ static void record_pictures(struct run *run, int sample) {
     for (int i = 0; i < MOMENTS; i++) {
         if (sample != (int)lround(0.3 * (i + 1) * run->nsamples))
             continue;
-        flow_vorticity(&run->flow, run->method.slope);
+        flow_vorticity(&run->flow);
         double *plane = plane_gather(&run->flow);
         if (my_rank() == 0)
             figures_add(&run->figures, run->time, run->options.size, plane, &run->spectrum);

@@ -5,12 +5,11 @@
 #define SPACE_H
 
 #include "formulas.h"
-#include <redist.h>
+#include <fftnd_operators.h>
 
 struct space {
     const char *name;
     enum redist_space redist; /* what the libraries call it */
-    int drops_waves; /* nonzero: the transforms can leave waves out (fftnd_options.retained_modes) */
     /* Called before MPI_Init, if not NULL. */
     void (*prepare)(void);
     /* Why there is no such memory, NULL = there is. Collective over MPI_COMM_WORLD. */
@@ -26,8 +25,9 @@ struct space {
     void (*curl)(const struct work *work);
     void (*finish_slope)(const struct work *work);
     void (*measure)(const struct work *work);
+    /* How FFTND_POINTS makes the cross product of two vector fields at points. */
+    void (*set_cross)(fftnd_operator_options *options);
     /* The same for n grid points. */
-    void (*cross)(ptrdiff_t n, double *velocity, const double *vorticity);
     double (*largest_speed)(ptrdiff_t n, const double *velocity);
     /* result = base + factor * slope, for n numbers */
     void (*move_along)(size_t n, double *result, const double *base, double factor,

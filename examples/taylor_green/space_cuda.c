@@ -47,8 +47,24 @@ static void measure(const struct work *work) {
     CHECK(kernel_measure(work));
 }
 
-static void cross(ptrdiff_t n, double *velocity, const double *vorticity) {
-    CHECK(kernel_cross(n, velocity, vorticity));
+static int cross_box(void *data, const fftnd_box *box) {
+    struct cross cross;
+    (void)data;
+    for (int axis = 0; axis < 3; axis++) {
+        cross.count[axis] = box->count[axis];
+        cross.in[axis] = box->input_stride[axis];
+        cross.out[axis] = box->output_stride[axis];
+    }
+    for (int field = 0; field < 6; field++)
+        cross.inputs[field] = box->inputs[field];
+    for (int field = 0; field < 3; field++)
+        cross.outputs[field] = box->outputs[field];
+    CHECK(kernel_cross(&cross, box->stream));
+    return 0;
+}
+
+static void set_cross(fftnd_operator_options *options) {
+    options->box_function = cross_box;
 }
 
 static double largest_speed(ptrdiff_t n, const double *velocity) {
@@ -73,6 +89,6 @@ const struct space space_cuda = {.name = "cuda",
                                  .curl = curl,
                                  .finish_slope = finish_slope,
                                  .measure = measure,
-                                 .cross = cross,
+                                 .set_cross = set_cross,
                                  .largest_speed = largest_speed,
                                  .move_along = move_along};

@@ -46,9 +46,15 @@ static void measure(const struct work *work) {
     each(work, measure_wave);
 }
 
-static void cross(ptrdiff_t n, double *velocity, const double *vorticity) {
-    for (ptrdiff_t p = 0; p < n; p++)
-        cross_at(n, velocity, vorticity, p);
+static int cross_row(void *data, const fftnd_row *row) {
+    (void)data;
+    for (int i = 0; i < row->n; i++)
+        cross_at(row->inputs, row->outputs, i, i);
+    return 0;
+}
+
+static void set_cross(fftnd_operator_options *options) {
+    options->function = cross_row;
 }
 
 static double largest_speed(ptrdiff_t n, const double *velocity) {
@@ -66,7 +72,6 @@ static void move_along(size_t n, double *result, const double *base, double fact
 
 const struct space space_host = {.name = "host",
                                  .redist = REDIST_SPACE_HOST,
-                                 .drops_waves = 1,
                                  .absent = absent,
                                  .clear = clear,
                                  .copy = copy,
@@ -75,6 +80,6 @@ const struct space space_host = {.name = "host",
                                  .curl = curl,
                                  .finish_slope = finish_slope,
                                  .measure = measure,
-                                 .cross = cross,
+                                 .set_cross = set_cross,
                                  .largest_speed = largest_speed,
                                  .move_along = move_along};

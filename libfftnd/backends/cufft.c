@@ -546,6 +546,10 @@ static int change(const struct fftnd__modes *modes, void *stream) {
     return settle(check_cuda(fftnd__cuda_change(modes, stream), "a kernel"));
 }
 
+static int operate(const struct fftnd__operation *operation, void *stream) {
+    return settle(check_cuda(fftnd__cuda_operate(operation, stream), "a kernel"));
+}
+
 static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
     return settle(check_cuda(fftnd__cuda_r2r(lines, after, stream), "a kernel"));
 }
@@ -562,5 +566,6 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .scale = scale,
     .destroy = destroy,
     .change = change,
+    .operate = operate,
     .r2r = r2r,
 };

@@ -69,6 +69,24 @@ __global__ void __launch_bounds__(threads) move_r2r(fftnd__r2r_lines lines) {
             r2r_float_before(&lines, i / n, i % n);
 }
 
+FFTND__OPERATE_ELEMENT(operate_double, double, double)
+FFTND__OPERATE_ELEMENT(operate_float, float, double)
+
+template <bool is_double, bool combines>
+__global__ void __launch_bounds__(threads) operate(fftnd__operation operation, long long count) {
+    long long step = static_cast<long long>(gridDim.x) * threads;
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += step)
+        if (is_double && combines)
+            operate_double_combine(&operation, i);
+        else if (is_double)
+            operate_double_multiply(&operation, i);
+        else if (combines)
+            operate_float_combine(&operation, i);
+        else
+            operate_float_multiply(&operation, i);
+}
+
 template <class number, bool back>
 __global__ void __launch_bounds__(threads)
     move_lines(fftnd__cuda_lines lines, number *array, number *list) {
@@ -122,6 +140,27 @@ cudaError_t fftnd__cuda_r2r(const struct fftnd__r2r_lines *lines, int after, cud
         move_r2r<false, true><<<now, threads, 0, stream>>>(*lines);
     else
         move_r2r<false, false><<<now, threads, 0, stream>>>(*lines);
+    return cudaGetLastError();
+}
+
+cudaError_t fftnd__cuda_operate(const struct fftnd__operation *operation, cudaStream_t stream) {
+    long long count = 1;
+    for (int d = 0; d < operation->ndims; d++)
+        count *= operation->axes[d].count;
+    long long blocks = (count + threads - 1) / threads;
+    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+    bool is_double = operation->number_bytes == sizeof(double);
+    bool combines = fftnd__combines(operation->kind);
+    if (count == 0)
+        return cudaSuccess;
+    if (is_double && combines)
+        operate<true, true><<<now, threads, 0, stream>>>(*operation, count);
+    else if (is_double)
+        operate<true, false><<<now, threads, 0, stream>>>(*operation, count);
+    else if (combines)
+        operate<false, true><<<now, threads, 0, stream>>>(*operation, count);
+    else
+        operate<false, false><<<now, threads, 0, stream>>>(*operation, count);
     return cudaGetLastError();
 }
 

@@ -3,6 +3,7 @@
 #ifndef FFTND__CUFFT_ARRAYS_H
 #define FFTND__CUFFT_ARRAYS_H
 
+#include "../operators/symbol.h"
 #include "modes.h"
 #include "r2r_lines.h"
 
@@ -18,6 +19,9 @@ cudaError_t fftnd__cuda_scale(void *array, size_t count, int is_double, double f
 
 /* Begins to change modes. */
 cudaError_t fftnd__cuda_change(const struct fftnd__modes *modes, cudaStream_t stream);
+
+/* Begins to do what an operator does with a box of modes, and its tables, all in memory of the device. */
+cudaError_t fftnd__cuda_operate(const struct fftnd__operation *operation, cudaStream_t stream);
 
 /* Begins to make rows of lines, or lines `after` the transform of rows. */
 cudaError_t fftnd__cuda_r2r(const struct fftnd__r2r_lines *lines, int after, cudaStream_t stream);

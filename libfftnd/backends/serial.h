@@ -13,8 +13,9 @@ struct fftnd__loop {
     ptrdiff_t in, out;
 };
 
-struct fftnd__serial;
+struct fftnd__operation;
 struct fftnd__r2r_lines;
+struct fftnd__serial;
 
 /* Transforms over some axes of a local array, repeated over the others. For real-to-complex and
  * complex-to-real the last transformed axis is halved, and its n is that of the real side. */
@@ -71,6 +72,10 @@ struct fftnd__serial {
 
     /* Changes modes, in a stream; as `scale`. NULL = arrays are in memory of the host. */
     int (*change)(const struct fftnd__modes *modes, void *stream);
+
+    /* An operator on a box of modes, in a stream; as `scale` (operators/symbol.h). NULL = arrays are in memory of the
+     * host. */
+    int (*operate)(const struct fftnd__operation *operation, void *stream);
 
     /* Begins to make rows of lines, or lines `after` the transform of rows, in a stream (r2r_lines.h). NULL = the library
      * has real-to-real transforms itself. */

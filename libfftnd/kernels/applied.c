@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "applied.h"
+#include "boxes.h"
 
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 256 };
 
 /* ---------------------------------------------------------------- both transforms */
 
@@ -68,11 +68,12 @@ static void lay_out_middle(struct fftnd__applied *applied,
     fftnd__find_piece(&half.partition, 0, &first);
     fftnd__widen(&side->truncation, half.partition.ndims, i == 0 ? first.after : first.before,
                  count);
-    side->bytes =
-        fftnd__lay_out(half.partition.ndims, count, side->item, 1, ALIGNMENT, side->stride);
+    side->bytes = fftnd__lay_out(half.partition.ndims, count, side->item, !problem->on_device,
+                                 ALIGNMENT, side->stride);
     for (int at = 0; at < half.partition.ndims; at++) {
         applied->extent[i][at] =
             half.partition.whole[at] ? fftnd__count_of(transform, middle, at) : -1;
+        applied->count[at] = fftnd__count_of(transform, middle, at);
         if (at != transform->batch.axis)
             applied->start[at] = middle->alignment.start[at - transform->batch.shift];
     }
@@ -91,17 +92,20 @@ static void place_blocks(struct fftnd__applied *applied,
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
     const struct fftnd__operator *op = applied->op;
     int changes = in->item != middle[0].item, alike = op->inputs == op->outputs;
+    int in_apart = in->in_array || problem->outside[0];
+    int out_apart = out->in_array || problem->outside[1];
     size_t next = 0, first, second;
-    applied->places.in = take(&next, in->bytes);
-    first = changes || in->in_array ? take(&next, middle[0].bytes) : applied->places.in;
+    applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);
+    first = changes || in_apart ? take(&next, middle[0].bytes) : applied->places.in;
     second = alike ? first : take(&next, middle[1].bytes);
     applied->places.middle[0] = first;
     applied->places.middle[1] = second;
-    applied->places.out = !changes && !out->in_array                 ? second
-                          : alike && !in->in_array && !out->in_array ? applied->places.in
-                                                                     : take(&next, out->bytes);
-    size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs);
-    applied->places.rows = take(&next, (rows + fftnd__operator_spare(op)) * sizeof(double));
+    applied->places.out = !changes && !out_apart ? second
+                          : alike && !in_apart && !out_apart
+                              ? applied->places.in
+                              : take(&next, problem->outside[1] ? 0 : out->bytes);
+    size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
+    applied->places.rows = take(&next, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
     applied->places.bytes = next;
 }
 
@@ -134,9 +138,10 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
                                                      .partition = &half.partition,
                                                      .in = half.in,
                                                      .out = half.out,
-                                                     .library = transform->library,
-                                                     .stream = transform->options.stream,
-                                                     .prefetches = half.in->in_array};
+                                                     .library = problem->library,
+                                                     .stream = problem->stream,
+                                                     .prefetches =
+                                                         half.in->in_array && !problem->on_device};
         REDIST_TRY(fftnd__kernel_create(&applied->kernels[back], &kernel));
     }
     return REDIST_OK;
@@ -147,6 +152,17 @@ void fftnd__applied_free(struct fftnd__applied *applied) {
         if (applied->kernels[i].library != NULL)
             fftnd__kernel_free(&applied->kernels[i]);
     redist_release(applied);
+}
+
+size_t fftnd__applied_area(const struct fftnd__applied *applied) {
+    size_t there = fftnd__kernel_area(&applied->kernels[0]);
+    size_t back = fftnd__kernel_area(&applied->kernels[1]);
+    return there > back ? there : back;
+}
+
+int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area) {
+    REDIST_TRY(fftnd__kernel_set_area(&applied->kernels[0], area));
+    return fftnd__kernel_set_area(&applied->kernels[1], area);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -165,11 +181,17 @@ typedef void copy_row(char *at, ptrdiff_t stride, int n, int have, int want, dou
             for (int j = 0; j < have; j++)                                                         \
                 ((T *)(void *)at)[j] = (T)row[want * i + j];                                       \
     }
+typedef long double long_double;
 ROWS(double)
 ROWS(float)
+ROWS(long_double)
 
-static copy_row *const load_row[] = {[FFTND_DOUBLE] = load_double, [FFTND_FLOAT] = load_float};
-static copy_row *const store_row[] = {[FFTND_DOUBLE] = store_double, [FFTND_FLOAT] = store_float};
+static copy_row *const load_row[] = {[FFTND_DOUBLE] = load_double,
+                                     [FFTND_FLOAT] = load_float,
+                                     [FFTND_LONG_DOUBLE] = load_long_double};
+static copy_row *const store_row[] = {[FFTND_DOUBLE] = store_double,
+                                      [FFTND_FLOAT] = store_float,
+                                      [FFTND_LONG_DOUBLE] = store_long_double};
 
 /* The way through a part of a piece, row by row. */
 struct sweep {
@@ -236,14 +258,29 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
     return REDIST_OK;
 }
 
-/* A line is cut evenly in rows that have room. */
+/* Sets where element `i` of a part is along an axis, and along those before it that are merged with it: these were set
+ * to their first element before. Returns how many elements there are from there to the end of the axis itself. */
+static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
+    const struct fftnd__applied *applied = sweep->applied;
+    redist_index index = sweep->part.start[at] + i, n = applied->count[at];
+    redist_index rest = n - index % n;
+    for (int outer = at; outer >= 0 && (outer == at || index > 0); outer--) {
+        n = applied->count[outer];
+        sweep->row.start[outer - applied->shift] = applied->start[outer] + index % n;
+        index /= n;
+    }
+    return rest;
+}
+
+/* A line is cut evenly in rows that have room, and where an axis ends that is merged with others. */
 static int run_line(struct sweep *sweep, char *before, char *after) {
-    int line = sweep->line, axis = line - sweep->applied->shift;
-    redist_index n = sweep->part.count[line], rows = (n + FFTND__ROW - 1) / FFTND__ROW;
-    for (redist_index i = 0; i < rows; i++) {
-        redist_index first = n * i / rows, next = n * (i + 1) / rows;
-        sweep->row.n = (int)(next - first);
-        sweep->row.start[axis] = sweep->applied->start[line] + sweep->part.start[line] + first;
+    int line = sweep->line;
+    redist_index n = sweep->part.count[line], count;
+    for (redist_index first = 0; first < n; first += count) {
+        redist_index rest = set_start(sweep, line, first);
+        count = rest < n - first ? rest : n - first;
+        count /= (count + FFTND__ROW - 1) / FFTND__ROW;
+        sweep->row.n = (int)count;
         for (int number = 0; number < sweep->applied->fields; number++)
             REDIST_TRY(run_row(sweep, before + first * sweep->blocks[0].stride[line],
                                after + first * sweep->blocks[1].stride[line], number));
@@ -258,8 +295,7 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
     if (at == sweep->line || at == sweep->applied->batch)
         return run_lines(sweep, at + 1, before, after);
     for (redist_index i = 0; i < sweep->part.count[at]; i++) {
-        sweep->row.start[at - sweep->applied->shift] =
-            sweep->applied->start[at] + sweep->part.start[at] + i;
+        set_start(sweep, at, i);
         REDIST_TRY(run_lines(sweep, at + 1, before + i * sweep->blocks[0].stride[at],
                              after + i * sweep->blocks[1].stride[at]));
     }
@@ -268,10 +304,11 @@ static int run_lines(struct sweep *sweep, int at, char *before, char *after) {
 
 /* The last axis that has more than one element; rows along it are contiguous, unless fields are side by side. */
 static int choose_line(const struct fftnd__applied *applied, const struct fftnd__block *block) {
-    int line = block->ndims - 1;
-    while (line > 0 && (line == applied->batch || block->count[line] == 1))
-        line--;
-    return line == applied->batch ? line + 1 : line;
+    int last = block->ndims - 1;
+    for (int line = last; line >= 0; line--)
+        if (line != applied->batch && block->count[line] > 1)
+            return line;
+    return last == applied->batch ? last - 1 : last;
 }
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
@@ -329,7 +366,9 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
                                  &middle[0]));
-    REDIST_TRY(run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
+    REDIST_TRY(fftnd__takes_boxes(applied->op)
+                   ? fftnd__boxes_run(applied, piece, middle, count[0])
+                   : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
                              &middle[1], out);
 }

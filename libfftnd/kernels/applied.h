@@ -13,6 +13,8 @@ struct fftnd__applied {
     redist_index extent[2]
                        [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
     redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */
+    redist_index count
+        [REDIST_MAX_NDIMS]; /* of this rank's part; pieces may be cut along axes merged with those before */
     struct {
         size_t in, middle[2], out, rows, bytes;
     } places; /* of all blocks in the memory of a piece */
@@ -26,6 +28,10 @@ struct fftnd__applied_problem {
     const struct fftnd__step *step; /* after the step of the array before */
     const struct fftnd__partition *partition;
     const struct fftnd__side *in, *out; /* laid out */
+    const struct fftnd__serial *library;
+    void *stream;   /* of the library */
+    int on_device;  /* where pieces are */
+    int outside[2]; /* the block before, after has no place in the memory of a piece */
 };
 
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
@@ -36,6 +42,10 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
 int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory);
 void fftnd__applied_free(struct fftnd__applied *applied);
+
+/* Scratch memory that the plans of both transforms need, and one for them to share. */
+size_t fftnd__applied_area(const struct fftnd__applied *applied);
+int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 
 /* Transforms a piece, whose memory is at `memory`. The blocks are the piece before and after. */
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,

@@ -4,6 +4,7 @@
 #define FFTND__OPERATOR_H
 
 #include "fftnd_operators.h"
+#include "symbol.h"
 
 enum { FFTND__ROW = 256, FFTND__MOST_FIELDS = 64 };
 
@@ -49,10 +50,15 @@ struct fftnd__operator {
     int user_axis[REDIST_MAX_NDIMS];                 /* the user's number of each axis */
     int numbers;                                     /* of an element of a row */
     double before, after;                            /* factors for what it reads and writes */
-    double zero_mode, coefficient, shell[2];
+    double scale[2];                                 /* `after`, and what a double lacks of it */
+    struct fftnd__constants constants;
     fftnd_row_function *function;
+    fftnd_box_function *box_function;
     void *data;
     double *memory; /* of all tables */
+    void *tables; /* the same for boxes, where the modes are and as precise; NULL = for rows only */
+    size_t table_bytes;                /* of a number there */
+    const struct redist__space *space; /* of that memory if it is not the host's; else NULL */
 };
 
 /* The type of a kind; NULL = there is none such. */
@@ -61,8 +67,15 @@ const struct fftnd__operator_type *fftnd__operator_type_of(enum fftnd_operator_k
 /* Numbers of spare room that a row needs. */
 size_t fftnd__operator_spare(const struct fftnd__operator *op);
 
-/* Makes the tables along the axes that are listed. Not collective. REDIST_ERR_MEMORY, REDIST_ERR_AXIS. */
+/* Makes the tables along the axes that are listed; what is there after a failure is freed all the same. Not collective.
+ * REDIST_ERR_MEMORY, REDIST_ERR_AXIS, REDIST_ERR_DEVICE. */
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
                           const fftnd_operator_options *options);
+void fftnd__symbols_free(struct fftnd__operator *op);
+
+/* Whether it works on boxes of modes or points, not on rows. */
+static inline int fftnd__takes_boxes(const struct fftnd__operator *op) {
+    return op->type->of_user ? op->box_function != NULL : op->tables != NULL;
+}
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of an operator along each axis, which follow the axis's kind. */
+#include "../offload.h"
 #include "../wavenumbers.h"
 #include "operator.h"
 #include "redist_support.h"
 
 #include <math.h>
-#include <string.h>
 
-static const double pi = 3.14159265358979323846;
+static const long double pi = 3.14159265358979323846264338327950288L;
 
 /* What a mode is along an axis. */
 enum family { WAVES, HARTLEY, COSINES, POINTS };
@@ -60,44 +60,49 @@ static int check(const struct fftnd__operator *op, const struct fftnd__symbols *
 /* ---------------------------------------------------------------- tables */
 
 /* (i k)^order */
-static void set_power(double k, int order, double factor[2]) {
+static void set_power(long double k, int order, long double factor[2]) {
     static const int unit[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
-    double power = pow(k, order);
+    long double power = powl(k, order);
     factor[0] = unit[order % 4][0] * power;
     factor[1] = unit[order % 4][1] * power;
 }
 
+/* The tables of an axis, before they are rounded. */
+struct exact {
+    long double *k, *odd, *factor;
+};
+
 static void fill_factor(const struct fftnd__operator *op, const struct fftnd__symbols *along,
-                        const fftnd_operator_options *options) {
+                        const struct exact *exact, const fftnd_operator_options *options) {
     for (redist_index i = 0; i < along->n; i++) {
-        double *factor = along->factor + 2 * i;
-        double k = along->k[i];
+        long double *factor = exact->factor + 2 * i;
         if (op->kind == FFTND_SYMBOLS) {
-            memcpy(factor, options->symbols[along->user] + 2 * i, 2 * sizeof *factor);
+            for (int j = 0; j < 2; j++)
+                factor[j] = options->symbols[along->user][2 * i + j];
         } else if (op->kind == FFTND_SHIFT) {
-            double angle = k * options->shift[along->user];
-            factor[0] = cos(angle);
-            factor[1] = sin(along->odd[i] * options->shift[along->user]);
+            factor[0] = cosl(exact->k[i] * options->shift[along->user]);
+            factor[1] = sinl(exact->odd[i] * options->shift[along->user]);
         } else {
             int order = options->orders[along->user];
-            set_power(order % 2 != 0 ? along->odd[i] : k, order, factor);
+            set_power(order % 2 != 0 ? exact->odd[i] : exact->k[i], order, factor);
         }
     }
 }
 
 static void fill(const struct fftnd__operator *op, const struct fftnd__symbols *along,
-                 const struct fftnd__transform *transform, enum family family,
+                 const struct exact *exact, const struct fftnd__transform *transform,
                  const fftnd_operator_options *options) {
-    double turn = family == COSINES ? pi : 2 * pi;
-    double unit = options->lengths != NULL ? turn / options->lengths[along->user] : 1;
+    enum family family = family_of(transform, along->axis);
+    long double turn = family == COSINES ? pi : 2 * pi;
+    long double unit = options->lengths != NULL ? turn / options->lengths[along->user] : 1;
     for (redist_index i = 0; i < along->n; i++) {
         double wavenumber = fftnd__wavenumber(transform, along->axis, i);
         int vanishes = family != WAVES || is_half_way(transform, along->axis, wavenumber);
-        along->k[i] = unit * wavenumber;
-        along->odd[i] = vanishes ? 0 : along->k[i];
+        exact->k[i] = unit * wavenumber;
+        exact->odd[i] = vanishes ? 0 : exact->k[i];
     }
     if (along->factor != NULL)
-        fill_factor(op, along, options);
+        fill_factor(op, along, exact, options);
 }
 
 static int has_factor(const struct fftnd__operator *op, int user,
@@ -107,27 +112,79 @@ static int has_factor(const struct fftnd__operator *op, int user,
                                         : op->kind == FFTND_SHIFT;
 }
 
-int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
-                          const fftnd_operator_options *options) {
-    size_t numbers = 0;
+/* All tables, as precise as they can be; rows have them in double. */
+static void fill_all(struct fftnd__operator *op, long double *exact, size_t numbers,
+                     const struct fftnd__transform *transform,
+                     const fftnd_operator_options *options) {
+    double *next = op->memory;
+    for (int a = 0; a < op->naxes; next += 4 * op->symbols[a++].n) {
+        struct fftnd__symbols *along = &op->symbols[a];
+        long double *at = exact + (next - op->memory);
+        const struct exact tables = {at, at + along->n, at + 2 * along->n};
+        along->k = next;
+        along->odd = next + along->n;
+        along->factor = has_factor(op, along->user, options) ? next + 2 * along->n : NULL;
+        fill(op, along, &tables, transform, options);
+    }
+    for (size_t i = 0; i < numbers; i++)
+        op->memory[i] = (double)exact[i];
+}
+
+/* A device that has the modes reads the tables too. */
+static int copy_to_device(struct fftnd__operator *op, size_t numbers) {
+    const redist_index count = (redist_index)numbers;
+    const ptrdiff_t stride = sizeof *op->memory;
+    REDIST_TRY(op->space->allocate((numbers + 1) * sizeof *op->memory, &op->tables));
+    REDIST_TRY(redist_copy_box_in(op->space->id, NULL, 1, &count, sizeof *op->memory, op->memory,
+                                  &stride, op->tables, &stride));
+    return op->space->stream_wait(NULL);
+}
+
+/* Numbers of all tables: k, odd, and a complex factor for each mode along each axis. */
+static int count_modes(struct fftnd__operator *op, const struct fftnd__transform *transform,
+                       const fftnd_operator_options *options, size_t *numbers) {
+    *numbers = 0;
     for (int a = 0; a < op->naxes; a++) {
         struct fftnd__symbols *along = &op->symbols[a];
         along->n = fftnd__spectral_extent(&transform->chain, along->axis,
                                           transform->chain.modes[along->axis]);
-        numbers += 4 * (size_t)along->n;
+        *numbers += 4 * (size_t)along->n;
         REDIST_TRY(check(op, along, family_of(transform, along->axis), options));
     }
-    double *next = op->memory = redist_calloc(numbers + 1, sizeof *next);
-    if (next == NULL)
+    return REDIST_OK;
+}
+
+int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
+                          const fftnd_operator_options *options) {
+    const redist__space *space =
+        transform->offload != NULL ? transform->offload->device : transform->space;
+    size_t numbers;
+    REDIST_TRY(count_modes(op, transform, options, &numbers));
+    op->memory = redist_calloc(numbers + 1, sizeof *op->memory);
+    long double *exact = redist_calloc(numbers + 1, sizeof *exact);
+    if (op->memory == NULL || exact == NULL) {
+        redist_release(exact);
         return redist_fail_in("fftnd_operator_create", REDIST_ERR_MEMORY,
                               "no memory for the tables of an operator");
-    for (int a = 0; a < op->naxes; a++) {
-        struct fftnd__symbols *along = &op->symbols[a];
-        along->k = next;
-        along->odd = next + along->n;
-        along->factor = has_factor(op, along->user, options) ? next + 2 * along->n : NULL;
-        next += 4 * along->n;
-        fill(op, along, transform, family_of(transform, along->axis), options);
     }
-    return REDIST_OK;
+    fill_all(op, exact, numbers, transform, options);
+    if (transform->precision == FFTND_LONG_DOUBLE) {
+        op->tables = exact;
+        op->table_bytes = sizeof *exact;
+        return REDIST_OK;
+    }
+    redist_release(exact);
+    op->table_bytes = sizeof *op->memory;
+    op->space = space->asynchronous ? space : NULL;
+    return op->space != NULL ? copy_to_device(op, numbers) : REDIST_OK;
+}
+
+void fftnd__symbols_free(struct fftnd__operator *op) {
+    redist_release(op->memory);
+    if (op->space != NULL)
+        op->space->release(op->tables);
+    else
+        redist_release(op->tables);
+    op->memory = NULL;
+    op->tables = NULL;
 }

@@ -53,26 +53,45 @@ static void multiply(int n, const double symbol[], const double in[], double out
 
 /* ---------------------------------------------------------------- functions of |k|^2 */
 
-#define FUNCTION_OF_SQUARE(name, symbol_of_q)                                                      \
+FFTND__SYMBOL_OF_SQUARE(symbol_of, double)
+
+#define FUNCTION_OF_SQUARE(name, kind)                                                             \
     static int name(const struct fftnd__operator *op, const struct fftnd__row *row) {              \
         double symbol[FFTND__ROW];                                                                 \
         const double *k, base = square(op, row, 0, &k), scale = op->after;                         \
-        for (int i = 0; i < row->n; i++) {                                                         \
-            double q = base + k[i] * k[i];                                                         \
-            symbol[i] = scale * (symbol_of_q);                                                     \
-        }                                                                                          \
+        for (int i = 0; i < row->n; i++)                                                           \
+            symbol[i] = scale * symbol_of(kind, base + k[i] * k[i], &op->constants);               \
         multiply(row->n, symbol, row->in[0], row->out[0]);                                         \
         return REDIST_OK;                                                                          \
     }
-FUNCTION_OF_SQUARE(laplacian, -q)
-FUNCTION_OF_SQUARE(inverse_laplacian, q > 0 ? -1 / q : op->zero_mode)
-FUNCTION_OF_SQUARE(helmholtz, op->coefficient - q)
-FUNCTION_OF_SQUARE(inverse_helmholtz, op->coefficient - q < 0 || op->coefficient - q > 0
-                                          ? 1 / (op->coefficient - q)
-                                          : op->zero_mode)
-FUNCTION_OF_SQUARE(biharmonic, q *q)
-FUNCTION_OF_SQUARE(inverse_biharmonic, q > 0 ? 1 / (q * q) : op->zero_mode)
-FUNCTION_OF_SQUARE(shell, sqrt(q) >= op->shell[0] && sqrt(q) < op->shell[1] ? 1.0 : 0.0)
+FUNCTION_OF_SQUARE(laplacian, FFTND__LAPLACIAN)
+FUNCTION_OF_SQUARE(helmholtz, FFTND__HELMHOLTZ)
+FUNCTION_OF_SQUARE(biharmonic, FFTND__BIHARMONIC)
+FUNCTION_OF_SQUARE(shell, FFTND__SHELL)
+
+/* In loops without branches, which the compiler vectorizes; where the divisor is 0, 1 takes its place. */
+static void invert(int n, double numerator, double zero, const double divisor[], double symbol[]) {
+    for (int i = 0; i < n; i++)
+        symbol[i] = fabs(divisor[i]) > 0 ? divisor[i] : 1;
+    for (int i = 0; i < n; i++)
+        symbol[i] = numerator / symbol[i];
+    for (int i = 0; i < n; i++)
+        symbol[i] = fabs(divisor[i]) > 0 ? symbol[i] : zero;
+}
+
+#define INVERSE_OF_SQUARE(name, kind)                                                              \
+    static int name(const struct fftnd__operator *op, const struct fftnd__row *row) {              \
+        double divisor[FFTND__ROW], symbol[FFTND__ROW];                                            \
+        const double *k, base = square(op, row, 0, &k);                                            \
+        for (int i = 0; i < row->n; i++)                                                           \
+            divisor[i] = symbol_of(kind, base + k[i] * k[i], &op->constants);                      \
+        invert(row->n, op->after, op->constants.zero_mode * op->after, divisor, symbol);           \
+        multiply(row->n, symbol, row->in[0], row->out[0]);                                         \
+        return REDIST_OK;                                                                          \
+    }
+INVERSE_OF_SQUARE(inverse_laplacian, FFTND__LAPLACIAN)
+INVERSE_OF_SQUARE(inverse_helmholtz, FFTND__HELMHOLTZ)
+INVERSE_OF_SQUARE(inverse_biharmonic, FFTND__BIHARMONIC)
 
 /* ---------------------------------------------------------------- products of a table for each axis */
 
@@ -110,13 +129,18 @@ static int product(const struct fftnd__operator *op, const struct fftnd__row *ro
 /* out = factor i k in, or that is added. */
 static void differentiate(int n, const double k[], double factor, const double *restrict in,
                           double *restrict out, int adds) {
-    if (!adds)
-        memset(out, 0, 2 * (size_t)n * sizeof *out);
-    for (int i = 0; i < n; i++) {
-        double symbol = factor * k[i];
-        out[2 * i] -= symbol * in[2 * i + 1];
-        out[2 * i + 1] += symbol * in[2 * i];
-    }
+    if (adds)
+        for (int i = 0; i < n; i++) {
+            double symbol = factor * k[i];
+            out[2 * i] -= symbol * in[2 * i + 1];
+            out[2 * i + 1] += symbol * in[2 * i];
+        }
+    else
+        for (int i = 0; i < n; i++) {
+            double symbol = factor * k[i];
+            out[2 * i] = -symbol * in[2 * i + 1];
+            out[2 * i + 1] = symbol * in[2 * i];
+        }
 }
 
 /* The derivative of a field along the axis in place `a`. */
@@ -128,25 +152,14 @@ static void add_derivative(const struct fftnd__operator *op, const struct fftnd_
                   row->out[output], adds);
 }
 
-static int gradient(const struct fftnd__operator *op, const struct fftnd__row *row) {
-    for (int a = 0; a < op->naxes; a++)
-        add_derivative(op, row, a, 1, 0, a, 0);
-    return REDIST_OK;
-}
-
-static int divergence(const struct fftnd__operator *op, const struct fftnd__row *row) {
-    for (int a = 0; a < op->naxes; a++)
-        add_derivative(op, row, a, 1, a, 0, a > 0);
-    return REDIST_OK;
-}
-
-/* Of two components the one along the missing axis. */
-static int curl(const struct fftnd__operator *op, const struct fftnd__row *row) {
-    for (int c = 0; c < op->outputs; c++) {
-        int a = op->naxes == 2 ? 0 : (c + 1) % 3, b = op->naxes == 2 ? 1 : (c + 2) % 3;
-        add_derivative(op, row, a, 1, b, c, 0);
-        add_derivative(op, row, b, -1, a, c, 1);
-    }
+/* Gradient, divergence, and curl. */
+static int derivatives(const struct fftnd__operator *op, const struct fftnd__row *row) {
+    for (int out = 0; out < op->outputs; out++)
+        for (int in = 0, adds = 0; in < op->inputs; in++) {
+            int sign, a = fftnd__derivative_of((int)op->kind, op->naxes, out, in, &sign);
+            if (a >= 0)
+                add_derivative(op, row, a, sign, in, out, adds++);
+        }
     return REDIST_OK;
 }
 
@@ -220,9 +233,9 @@ size_t fftnd__operator_spare(const struct fftnd__operator *op) {
 #define ANY 0, REDIST_MAX_NDIMS
 static const struct fftnd__operator_type types[] = {
     [FFTND_DERIVATIVE] = {"derivative", 1, 1, 0, ANY, 0, 1, product},
-    [FFTND_GRADIENT] = {"gradient", 1, 0, 1, ANY, 0, 0, gradient},
-    [FFTND_DIVERGENCE] = {"divergence", 0, 1, 1, ANY, 0, 0, divergence},
-    [FFTND_CURL] = {"curl", 0, 0, 1, 2, 3, 0, 0, curl},
+    [FFTND_GRADIENT] = {"gradient", 1, 0, 1, ANY, 0, 0, derivatives},
+    [FFTND_DIVERGENCE] = {"divergence", 0, 1, 1, ANY, 0, 0, derivatives},
+    [FFTND_CURL] = {"curl", 0, 0, 1, 2, 3, 0, 0, derivatives},
     [FFTND_LERAY] = {"leray", 0, 0, 1, ANY, 0, 1, leray},
     [FFTND_LAPLACIAN] = {"laplacian", 1, 1, 0, ANY, 0, 1, laplacian},
     [FFTND_INVERSE_LAPLACIAN] = {"inverse-laplacian", 1, 1, 0, ANY, 0, 1, inverse_laplacian},
@@ -235,6 +248,10 @@ static const struct fftnd__operator_type types[] = {
     [FFTND_SYMBOLS] = {"symbols", 1, 1, 0, ANY, 0, 1, product},
     [FFTND_MODES] = {"modes", 1, 1, 0, ANY, 1, 0, call},
     [FFTND_POINTS] = {"points", 1, 1, 0, ANY, 1, 0, call}};
+
+_Static_assert((int)FFTND__DERIVATIVE == FFTND_DERIVATIVE && (int)FFTND__LERAY == FFTND_LERAY &&
+                   (int)FFTND__LAPLACIAN == FFTND_LAPLACIAN && (int)FFTND__SYMBOLS == FFTND_SYMBOLS,
+               "kernels have the numbers of the kinds");
 
 const struct fftnd__operator_type *fftnd__operator_type_of(enum fftnd_operator_kind kind) {
     return (int)kind >= 0 && (size_t)kind < sizeof types / sizeof *types ? &types[kind] : NULL;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "boxes.h"
+
+/* A part of a piece, of all fields: a box before and after the operator. */
+struct box {
+    const struct fftnd__applied *applied;
+    const struct fftnd__block *blocks;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /* array axes; start is global */
+    char *memory[2];
+};
+
+static int numbers_of(const struct fftnd__block *block) {
+    return block->item == fftnd__item_bytes(block->precision, 1) ? 1 : 2;
+}
+
+/* Bytes between fields on a side of the operator. */
+static ptrdiff_t field_stride(const struct box *box, int i) {
+    int batch = box->applied->batch;
+    return batch >= 0 ? box->applied->fields * box->blocks[i].stride[batch] : 0;
+}
+
+/* ---------------------------------------------------------------- the kinds of the library */
+
+/* A table from the box's first mode on, where the modes are. */
+static const void *table_of(const struct fftnd__operator *op, const double *table,
+                            redist_index first) {
+    return table != NULL ? (const char *)op->tables +
+                               (table - op->memory + (ptrdiff_t)first) * (ptrdiff_t)op->table_bytes
+                         : NULL;
+}
+
+static void set_tables(const struct fftnd__operator *op, int place, redist_index first,
+                       struct fftnd__operation_axis *axis) {
+    const struct fftnd__symbols *along = &op->symbols[place];
+    int combines = fftnd__combines((int)op->kind);
+    axis->place = place;
+    if (combines)
+        axis->odd = table_of(op, along->odd, first);
+    else if (along->factor != NULL)
+        axis->factor = table_of(op, along->factor, first * 2);
+    else
+        axis->k = table_of(op, along->k, first);
+}
+
+static void set_axes(const struct box *box, struct fftnd__operation *operation) {
+    const struct fftnd__applied *applied = box->applied;
+    const struct fftnd__operator *op = applied->op;
+    operation->ndims = box->blocks[0].ndims;
+    for (int at = 0; at < operation->ndims; at++) {
+        struct fftnd__operation_axis *axis = &operation->axes[at];
+        axis->count = at == applied->batch ? applied->fields : box->count[at];
+        axis->in = box->blocks[0].stride[at];
+        axis->out = box->blocks[1].stride[at];
+        for (int a = 0; a < op->naxes && at != applied->batch; a++)
+            if (op->symbols[a].axis == at - applied->shift)
+                set_tables(op, a, box->start[at], axis);
+    }
+}
+
+static int run_kind(const struct box *box) {
+    const struct fftnd__operator *op = box->applied->op;
+    const struct fftnd__block *in = &box->blocks[0];
+    struct fftnd__operation operation = {.kind = (int)op->kind,
+                                         .inputs = op->inputs,
+                                         .outputs = op->outputs,
+                                         .naxes = op->naxes,
+                                         .constants = op->constants,
+                                         .scale = {op->scale[0], op->scale[1]},
+                                         .number_bytes = fftnd__item_bytes(in->precision, 1),
+                                         .parts = numbers_of(in),
+                                         .in = box->memory[0],
+                                         .out = box->memory[1],
+                                         .in_field = field_stride(box, 0),
+                                         .out_field = field_stride(box, 1)};
+    set_axes(box, &operation);
+    if (in->library->operate != NULL)
+        return in->library->operate(&operation, in->stream);
+    fftnd__operate(&operation);
+    return REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- the user's function */
+
+/* The lists of a box, by the user's numbers of axes and of fields. */
+struct lists {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    ptrdiff_t stride[2][REDIST_MAX_NDIMS];
+    const double *k[REDIST_MAX_NDIMS], *odd[REDIST_MAX_NDIMS];
+    const void *inputs[FFTND__MOST_FIELDS];
+    void *outputs[FFTND__MOST_FIELDS];
+};
+
+static const double *where_modes_are(const struct fftnd__operator *op, const double *table) {
+    return op->space != NULL ? (const double *)op->tables + (table - op->memory) : table;
+}
+
+static void fill_axes(const struct box *box, struct lists *lists) {
+    const struct fftnd__operator *op = box->applied->op;
+    for (int i = 0; i < op->user_ndims; i++) {
+        int user = op->user_axis[i], at = i + box->applied->shift;
+        lists->start[user] = box->start[at];
+        lists->count[user] = box->count[at];
+        for (int j = 0; j < 2; j++)
+            lists->stride[j][user] = box->blocks[j].stride[at] / (ptrdiff_t)box->blocks[j].item;
+    }
+    for (int a = 0; a < op->naxes && op->kind == FFTND_MODES; a++) {
+        const struct fftnd__symbols *along = &op->symbols[a];
+        lists->k[along->user] = where_modes_are(op, along->k) + lists->start[along->user];
+        lists->odd[along->user] = where_modes_are(op, along->odd) + lists->start[along->user];
+    }
+}
+
+static void fill_fields(const struct box *box, int number, struct lists *lists) {
+    const struct fftnd__operator *op = box->applied->op;
+    int batch = box->applied->batch;
+    ptrdiff_t first[2] = {0, 0};
+    for (int j = 0; j < 2 && batch >= 0; j++)
+        first[j] = number * box->blocks[j].stride[batch];
+    for (int f = 0; f < op->inputs; f++)
+        lists->inputs[f] = box->memory[0] + first[0] + f * field_stride(box, 0);
+    for (int f = 0; f < op->outputs; f++)
+        lists->outputs[f] = box->memory[1] + first[1] + f * field_stride(box, 1);
+}
+
+static int call(const struct box *box) {
+    const struct fftnd__operator *op = box->applied->op;
+    const struct fftnd__block *in = &box->blocks[0];
+    struct lists lists = {.k = {NULL}, .odd = {NULL}};
+    int modes = op->kind == FFTND_MODES, result = 0;
+    fill_axes(box, &lists);
+    fftnd_box own = {sizeof own,  in->precision, op->user_ndims, numbers_of(in),  op->inputs,
+                     op->outputs, lists.start,   lists.count,    lists.stride[0], lists.stride[1],
+                     NULL,        NULL,          lists.inputs,   lists.outputs,   in->stream};
+    own.k = modes ? lists.k : NULL;
+    own.odd = modes ? lists.odd : NULL;
+    for (int number = 0; number < box->applied->fields && result == 0; number++) {
+        fill_fields(box, number, &lists);
+        result = op->box_function(op->data, &own);
+    }
+    return result == 0
+               ? REDIST_OK
+               : redist_fail_in(modes ? "fftnd_apply" : "fftnd_apply_physical", REDIST_ERR_ARGUMENT,
+                                "options->box_function of the operator returned %d", result);
+}
+
+/* What the user sees is scaled, and what he writes. */
+static int scale(const struct fftnd__block *block, double factor) {
+    return factor < 1 || factor > 1 ? block->library->scale(block->memory,
+                                                            fftnd__span(block->ndims, block->count,
+                                                                        block->stride, block->item),
+                                                            block->precision, factor, block->stream)
+                                    : REDIST_OK;
+}
+
+/* ---------------------------------------------------------------- all boxes */
+
+static int run_parts(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                     const struct fftnd__block blocks[2], const redist_index count[]) {
+    const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
+    int ndims = blocks[0].ndims;
+    for (int i = 0; i < 1 << truncation->n; i++) {
+        struct box box = {.applied = applied, .blocks = blocks};
+        struct fftnd__part part;
+        int is_there = 1;
+        for (int j = 0; j < 2 && is_there; j++) {
+            is_there = fftnd__find_part(truncation, i, ndims, piece->start, count, blocks[j].stride,
+                                        &part);
+            box.memory[j] = blocks[j].memory + part.offset;
+        }
+        for (int at = 0; at < ndims; at++) {
+            box.start[at] = applied->start[at] + part.start[at];
+            box.count[at] = part.count[at];
+        }
+        if (is_there)
+            REDIST_TRY(applied->op->type->of_user ? call(&box) : run_kind(&box));
+    }
+    return REDIST_OK;
+}
+
+int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                     const struct fftnd__block blocks[2], const redist_index count[]) {
+    int of_user = applied->op->type->of_user;
+    if (of_user)
+        REDIST_TRY(scale(&blocks[0], applied->op->before));
+    REDIST_TRY(run_parts(applied, piece, blocks, count));
+    return of_user ? scale(&blocks[1], applied->op->after) : REDIST_OK;
+}

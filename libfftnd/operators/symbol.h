@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What operators multiply modes by: formulas that rows on the host share with kernels of devices, and a box of modes one
+ * element at a time, for these kernels, and for numbers that rows are not for.
+ */
+#ifndef FFTND__SYMBOL_H
+#define FFTND__SYMBOL_H
+
+#include "../backends/modes.h"
+
+#include <math.h>
+
+/* The numbers of enum fftnd_operator_kind: kernels cannot include fftnd_operators.h, which needs the header of MPI. */
+enum {
+    FFTND__DERIVATIVE,
+    FFTND__GRADIENT,
+    FFTND__DIVERGENCE,
+    FFTND__CURL,
+    FFTND__LERAY,
+    FFTND__LAPLACIAN,
+    FFTND__INVERSE_LAPLACIAN,
+    FFTND__HELMHOLTZ,
+    FFTND__INVERSE_HELMHOLTZ,
+    FFTND__BIHARMONIC,
+    FFTND__INVERSE_BIHARMONIC,
+    FFTND__SHELL,
+    FFTND__SHIFT,
+    FFTND__SYMBOLS
+};
+
+struct fftnd__constants {
+    double zero_mode, coefficient, shell[2];
+};
+
+/* Defines, for numbers of type C, the symbol of a kind that is a function of q = |k|^2. */
+#define FFTND__SYMBOL_OF_SQUARE(name, C)                                                           \
+    static inline FFTND__ON_DEVICE C name(int kind, C q,                                           \
+                                          const struct fftnd__constants *constants) {              \
+        C difference = (C)constants->coefficient - q, root;                                        \
+        switch (kind) {                                                                            \
+        case FFTND__LAPLACIAN:                                                                     \
+            return -q;                                                                             \
+        case FFTND__INVERSE_LAPLACIAN:                                                             \
+            return q > 0 ? -1 / q : (C)constants->zero_mode;                                       \
+        case FFTND__HELMHOLTZ:                                                                     \
+            return difference;                                                                     \
+        case FFTND__INVERSE_HELMHOLTZ:                                                             \
+            return difference < 0 || difference > 0 ? 1 / difference : (C)constants->zero_mode;    \
+        case FFTND__BIHARMONIC:                                                                    \
+            return q * q;                                                                          \
+        case FFTND__INVERSE_BIHARMONIC:                                                            \
+            return q > 0 ? 1 / (q * q) : (C)constants->zero_mode;                                  \
+        default: /* a shell */                                                                     \
+            root = (C)sqrt((double)q);                                                             \
+            return root >= (C)constants->shell[0] && root < (C)constants->shell[1] ? (C)1 : (C)0;  \
+        }                                                                                          \
+    }
+
+/* The place among the axes that take part of the one along which output `out` has a derivative of input `in`, -1 =
+ * none; *sign is that of the derivative. The curl of two components is the one along the missing axis. */
+static inline FFTND__ON_DEVICE int fftnd__derivative_of(int kind, int naxes, int out, int in,
+                                                        int *sign) {
+    int from = naxes == 2 ? 2 : out; /* of a curl: along which the result is */
+    *sign = kind == FFTND__CURL && in == (from + 1) % 3 ? -1 : 1;
+    if (kind != FFTND__CURL)
+        return kind == FFTND__GRADIENT ? out : in;
+    return in == from ? -1 : 3 - from - in;
+}
+
+/* Along an axis of a box of modes. */
+struct fftnd__operation_axis {
+    redist_index count;
+    ptrdiff_t in, out;            /* bytes between neighbours */
+    int place;                    /* among the axes that take part */
+    const void *k, *odd, *factor; /* of the first element; NULL = it takes no part, or needs none */
+};
+
+/* An operator on a box of modes, of all fields; arrays and tables are where the modes are. */
+struct fftnd__operation {
+    int kind, inputs, outputs, naxes;
+    struct fftnd__constants constants;
+    double scale[2];     /* both together: what the result is multiplied by */
+    size_t number_bytes; /* of the modes */
+    int parts;           /* of an element: 1 = it is real, 2 = complex */
+    const char *in;
+    char *out;
+    ptrdiff_t in_field, out_field; /* bytes from a field to the next one */
+    int ndims;
+    struct fftnd__operation_axis axes[REDIST_MAX_NDIMS];
+};
+
+/* Fields that are made of each other, not one that is multiplied. */
+static inline FFTND__ON_DEVICE int fftnd__combines(int kind) {
+    return kind >= FFTND__GRADIENT && kind <= FFTND__LERAY;
+}
+
+/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `i` of a box. */
+#define FFTND__OPERATE_ELEMENT(name, T, C)                                                         \
+    FFTND__SYMBOL_OF_SQUARE(name##_of_square, C)                                                   \
+    struct name##_mode {                                                                           \
+        const char *in;                                                                            \
+        char *out;                                                                                 \
+        C square, odd_square, factor[2], odd[REDIST_MAX_NDIMS];                                    \
+    };                                                                                             \
+    static inline FFTND__ON_DEVICE void name##_find(const struct fftnd__operation *op,             \
+                                                    redist_index i, struct name##_mode *mode) {    \
+        mode->in = op->in;                                                                         \
+        mode->out = op->out;                                                                       \
+        mode->square = mode->odd_square = mode->factor[1] = 0;                                     \
+        mode->factor[0] = (C)op->scale[0] + (C)op->scale[1];                                       \
+        for (int d = op->ndims - 1; d >= 0; i /= op->axes[d--].count) {                            \
+            const struct fftnd__operation_axis *axis = &op->axes[d];                               \
+            redist_index at = i % axis->count;                                                     \
+            mode->in += (ptrdiff_t)at * axis->in;                                                  \
+            mode->out += (ptrdiff_t)at * axis->out;                                                \
+            if (axis->k != NULL) {                                                                 \
+                C k = ((const C *)axis->k)[at];                                                    \
+                mode->square += k * k;                                                             \
+            }                                                                                      \
+            if (axis->odd != NULL) {                                                               \
+                C k = mode->odd[axis->place] = ((const C *)axis->odd)[at];                         \
+                mode->odd_square += k * k;                                                         \
+            }                                                                                      \
+            if (axis->factor != NULL) {                                                            \
+                const C *by = (const C *)axis->factor + 2 * at;                                    \
+                C re = mode->factor[0] * by[0] - mode->factor[1] * by[1];                          \
+                mode->factor[1] = mode->factor[0] * by[1] + mode->factor[1] * by[0];               \
+                mode->factor[0] = re;                                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static inline FFTND__ON_DEVICE void name##_load(const struct fftnd__operation *op,             \
+                                                    const char *at, C value[2]) {                  \
+        const T *from = (const T *)(const void *)at;                                               \
+        value[0] = (C)from[0];                                                                     \
+        value[1] = op->parts == 2 ? (C)from[1] : 0;                                                \
+    }                                                                                              \
+    static inline FFTND__ON_DEVICE void name##_store(const struct fftnd__operation *op, char *at,  \
+                                                     C re, C im) {                                 \
+        T *to = (T *)(void *)at;                                                                   \
+        to[0] = (T)re;                                                                             \
+        if (op->parts == 2)                                                                        \
+            to[1] = (T)im;                                                                         \
+    }                                                                                              \
+    static inline FFTND__ON_DEVICE void name##_multiply(const struct fftnd__operation *op,         \
+                                                        redist_index i) {                          \
+        struct name##_mode mode;                                                                   \
+        C value[2];                                                                                \
+        name##_find(op, i, &mode);                                                                 \
+        name##_load(op, mode.in, value);                                                           \
+        C re = mode.factor[0], im = mode.factor[1];                                                \
+        if (op->kind >= FFTND__LAPLACIAN && op->kind <= FFTND__SHELL)                              \
+            re *= name##_of_square(op->kind, mode.square, &op->constants);                         \
+        name##_store(op, mode.out, re *value[0] - im * value[1], re * value[1] + im * value[0]);   \
+    }                                                                                              \
+    static inline FFTND__ON_DEVICE void name##_combine(const struct fftnd__operation *op,          \
+                                                       redist_index i) {                           \
+        struct name##_mode mode;                                                                   \
+        C values[REDIST_MAX_NDIMS][2], along[2] = {0, 0};                                          \
+        name##_find(op, i, &mode);                                                                 \
+        for (int f = 0; f < op->inputs; f++) {                                                     \
+            name##_load(op, mode.in + f * op->in_field, values[f]);                                \
+            for (int j = 0; j < 2 && mode.odd_square > 0 && op->kind == FFTND__LERAY; j++)         \
+                along[j] += mode.odd[f] * values[f][j] / mode.odd_square;                          \
+        }                                                                                          \
+        for (int o = 0; o < op->outputs; o++) {                                                    \
+            C sum[2] = {0, 0};                                                                     \
+            for (int j = 0; j < 2 && op->kind == FFTND__LERAY; j++)                                \
+                sum[j] = values[o][j] - mode.odd[o] * along[j];                                    \
+            for (int f = 0; f < op->inputs && op->kind != FFTND__LERAY; f++) {                     \
+                int sign, axis = fftnd__derivative_of(op->kind, op->naxes, o, f, &sign);           \
+                C k = axis >= 0 ? (C)sign * mode.odd[axis] : 0;                                    \
+                sum[0] -= k * values[f][1];                                                        \
+                sum[1] += k * values[f][0];                                                        \
+            }                                                                                      \
+            name##_store(op, mode.out + o * op->out_field, mode.factor[0] * sum[0],                \
+                         mode.factor[0] * sum[1]);                                                 \
+        }                                                                                          \
+    }
+
+/* All elements in memory of the host. */
+void fftnd__operate(const struct fftnd__operation *op);
+
+#endif
