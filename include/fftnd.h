@@ -349,12 +349,14 @@ typedef struct fftnd_layout {
     /** bytes to allocate for the local array, batch, padding and scratch use (in place,
      * overwrite) included */
     size_t bytes;
+    /** elements along the batch: fftnd_options.batch, of the array of an operator times its fields */
+    redist_index batch;
 } fftnd_layout;
 
 #define FFTND_LAYOUT_DEFAULT                                                                       \
     {                                                                                              \
         .size = sizeof(fftnd_layout), .ndims = 0, .sizes = {0}, .start = {0}, .count = {0},        \
-        .stride = {0}, .batch_stride = 0, .element_bytes = 0, .bytes = 0                           \
+        .stride = {0}, .batch_stride = 0, .element_bytes = 0, .bytes = 0, .batch = 1               \
     }
 
 /** FFTND_LAYOUT_DEFAULT as a function; as redist_box_init. */

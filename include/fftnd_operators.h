@@ -98,13 +98,17 @@ typedef struct fftnd_operator_options {
     int inputs, outputs;          /**< FFTND_MODES, FFTND_POINTS: fields, 1..64 */
     fftnd_row_function *function; /**< FFTND_MODES, FFTND_POINTS */
     void *data; /**< of the function; the user keeps it as long as the operator is used */
+    /** nonzero: the first component of a vector is along the last axis that takes part, as Fortran counts axes */
+    int last_axis_first;
+    int reserved; /**< 0; no padding follows the last field */
 } fftnd_operator_options;
 
 #define FFTND_OPERATOR_OPTIONS_DEFAULT                                                             \
     {                                                                                              \
         .size = sizeof(fftnd_operator_options), .lengths = NULL, .axes = NULL, .orders = NULL,     \
         .shift = NULL, .zero_mode = 0.0, .coefficient = 0.0, .shell = {0.0, 0.0}, .symbols = NULL, \
-        .inputs = 1, .outputs = 1, .function = NULL, .data = NULL                                  \
+        .inputs = 1, .outputs = 1, .function = NULL, .data = NULL, .last_axis_first = 0,           \
+        .reserved = 0                                                                              \
     }
 
 /** FFTND_OPERATOR_OPTIONS_DEFAULT as a function; as redist_box_init. */

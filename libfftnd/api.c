@@ -234,6 +234,7 @@ fftnd_layout fftnd__layout_of(const struct fftnd__transform *transform,
         batch->axis >= 0 ? array->local.stride[batch->axis] : (ptrdiff_t)array->local.elements;
     own.element_bytes = fftnd__element_bytes(transform, array->real);
     own.bytes = bytes;
+    own.batch = (redist_index)array->fields * batch->count;
     return own;
 }
 

@@ -125,6 +125,7 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
         {"the hash of options->zero_mode", mix(0, &options->zero_mode, sizeof(double))},
         {"the hash of options->coefficient", mix(0, &options->coefficient, sizeof(double))},
         {"the hash of options->shell", mix(0, options->shell, sizeof options->shell)},
+        {"options->last_axis_first", options->last_axis_first != 0},
         {"the hash of options->symbols", n > 0 ? hash_symbols(op, options) : 0}};
     return redist_agree_values_in("fftnd_operator_create", plan->transform.comm, code,
                                   sizeof values / sizeof *values, values);
@@ -132,13 +133,13 @@ static int agree(const struct fftnd__engine *plan, const struct fftnd__operator 
 
 /* ---------------------------------------------------------------- making an operator */
 
-/* The library's axes that take part, in the user's order. */
+/* The library's axes that take part, in the order of a vector's components. */
 static void list_axes(struct fftnd__operator *op, const struct fftnd__transform *transform,
                       const fftnd_operator_options *options) {
     op->user_ndims = transform->user_ndims;
     memcpy(op->user_axis, transform->user_axis, sizeof op->user_axis);
-    for (int user = 0; user < op->user_ndims; user++) {
-        int axis = 0;
+    for (int i = 0; i < op->user_ndims; i++) {
+        int user = options->last_axis_first ? op->user_ndims - 1 - i : i, axis = 0;
         while (transform->user_axis[axis] != user)
             axis++;
         int is_named = (op->kind == FFTND_SYMBOLS && options->symbols[user] != NULL) ||

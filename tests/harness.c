@@ -92,6 +92,7 @@ int harness_another(int i, int least) {
         MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     random_case = goes_on ? i : -1;
+    harness_case("%s", goes_on ? "not drawn yet" : "none");
     return goes_on;
 }
 
@@ -268,6 +269,14 @@ static int report(SRunner *runner) {
     return failed;
 }
 
+/* It may wait for ever like any other call of MPI, and must not hide then what the tests have found. */
+static void finalize(void) {
+    current_test = "MPI_Finalize";
+    harness_case("none");
+    fflush(stdout);
+    MPI_Finalize();
+}
+
 int harness_run(int argc, char **argv, const char *program, const TTest *const tests[]) {
     program_name = program;
     test_list = tests;
@@ -283,6 +292,6 @@ int harness_run(int argc, char **argv, const char *program, const TTest *const t
     srunner_run_all(runner, CK_SILENT);
     int failed = report(runner);
     srunner_free(runner);
-    MPI_Finalize();
+    finalize();
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -170,6 +170,14 @@ static int combine_row(void *data, const fftnd_row *row) {
 
 /* ---------------------------------------------------------------- an operator at random */
 
+static void reverse(struct trial *trial) {
+    for (int a = 0; a < trial->naxes / 2; a++) {
+        const int axis = trial->listed[a];
+        trial->listed[a] = trial->listed[trial->naxes - 1 - a];
+        trial->listed[trial->naxes - 1 - a] = axis;
+    }
+}
+
 void trial_choose_options(struct trial *trial) {
     const fft_case *given = trial->given;
     fftnd_operator_options_init(&trial->options, sizeof trial->options);
@@ -188,6 +196,10 @@ void trial_choose_options(struct trial *trial) {
         if (takes_part) {
             trial->listed[trial->naxes++] = axis;
         }
+    }
+    trial->options.last_axis_first = random_chance(50);
+    if (trial->options.last_axis_first) {
+        reverse(trial);
     }
     trial->options.orders = trial->orders;
     trial->options.shift = trial->shift;

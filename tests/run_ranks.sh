@@ -22,7 +22,10 @@ if [ "$kind" = openmpi ]; then
         --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl vader,self -n "$ranks" ${REDIST_TEST_WRAPPER:-} "$@"
 fi
 # MPICH waits without giving its core away, which takes milliseconds for each message when ranks
-# share a core; the library makes it yield.
+# share a core; the library makes it yield. Without UCX's transport over TCP: MPI_Finalize of MPICH 4.0 closes
+# its connections, for which a peer has to make progress that may be past that already. Where processes cannot
+# read each other's memory (qemu), large messages use it.
+export UCX_TLS="${UCX_TLS:-sm,self}"
 # shellcheck disable=SC2086
 exec timeout --kill-after=10 "$limit" "$launcher" -bind-to none -genv LD_PRELOAD "$yield_library" \
     -n "$ranks" ${REDIST_TEST_WRAPPER:-} "$@"

@@ -182,6 +182,77 @@ START_TEST(random_lengths) {
 }
 END_TEST
 
+/* Fields of n points that are split along these, each element told apart from all others. */
+static double *make_fields(int fields, redist_index n, const fftnd_layout *layout) {
+    double *array = aligned_alloc(64, (layout->bytes + 127) / 64 * 64);
+    for (int field = 0; field < fields; field++) {
+        for (redist_index i = 0; i < layout->count[layout->ndims - 1]; i++) {
+            double *value = array + 2 * (field * layout->count[layout->ndims - 1] + i);
+            const double at = (double)(field * n + layout->start[layout->ndims - 1] + i);
+            value[0] = sin(1.1 * at * at);
+            value[1] = cos(0.7 * at * at);
+        }
+    }
+    return array;
+}
+
+/* The modes of this rank, in natural order; *nexchanges: of the plan. Ends the plan. */
+static double *transform_fields(fftnd_plan *plan, int fields, redist_index n, fftnd_layout *layout,
+                                int *nexchanges) {
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    check_ok(fftnd_plan_layout(plan, FFTND_PHYSICAL, layout));
+    double *points = make_fields(fields, n, layout);
+    check_ok(fftnd_plan_layout(plan, FFTND_SPECTRAL, layout));
+    double *modes = aligned_alloc(64, (layout->bytes + 127) / 64 * 64);
+    check_ok(fftnd_forward(plan, points, modes));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    *nexchanges = info.nexchanges;
+    check_ok(fftnd_plan_free(&plan));
+    free(points);
+    return modes;
+}
+
+/* The only transformed axis of an array is split: the chain splits another one for a while, two exchanges instead of the
+ * three of rows and columns in natural order, and as many as these in the chain's. */
+START_TEST(among_other_axes) {
+    enum fftnd_axis axes[2] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX};
+    const int split[1] = {1};
+    for (int fields = 2; fields <= 5; fields += 3) {
+        const redist_index n = 144 * harness_nranks * harness_nranks, sizes[2] = {fields, n};
+        fftnd_options options = FFTND_OPTIONS_DEFAULT;
+        fftnd_plan *among = NULL, *alone = NULL;
+        fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+        int nexchanges[2];
+        harness_case("%d x %lld", fields, (long long)n);
+        options.effort = FFTND_ESTIMATE;
+        options.alignment = FFTND_ALIGN_INPUT;
+        options.batch = fields;
+        options.batch_position = FFTND_BATCH_FIRST;
+        check_ok(
+            fftnd_plan_create(MPI_COMM_WORLD, 1, &n, FFTND_C2C, FFTND_DOUBLE, &options, &alone));
+        options.alignment = FFTND_ALIGN_CHAIN;
+        options.batch = 1;
+        options.axes = axes;
+        options.grid_ndims = 1;
+        options.split[0] = options.split[1] = split;
+        check_ok(fftnd_plan_create(MPI_COMM_WORLD, 2, sizes, FFTND_MIXED, FFTND_DOUBLE, &options,
+                                   &among));
+        double *expected = transform_fields(alone, fields, n, &layouts[0], &nexchanges[0]);
+        double *found = transform_fields(among, fields, n, &layouts[1], &nexchanges[1]);
+        double worst = 0;
+        check_all(layouts[0].count[0] == layouts[1].count[1], "other parts of the axis");
+        for (redist_index i = 0; i < 2 * fields * layouts[0].count[0]; i++) {
+            worst = fmax(worst, fabs(found[i] - expected[i]));
+        }
+        check_all(worst < 1e-10, "differs by %.3g", worst);
+        check_all(harness_nranks == 1 || (nexchanges[0] == 3 && nexchanges[1] == 2),
+                  "%d and %d exchanges", nexchanges[0], nexchanges[1]);
+        free(expected);
+        free(found);
+    }
+}
+END_TEST
+
 /* Only complex axes can be long, and what lies otherwise than in rows cannot. */
 START_TEST(what_is_refused) {
     const redist_index n = 12, kept = 10, padding = 1;
@@ -267,7 +338,12 @@ START_TEST(large_twiddle_factors) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {lengths,      random_lengths,        what_is_refused,
-                                  long_layouts, large_twiddle_factors, NULL};
+    const TTest *const tests[] = {lengths,
+                                  random_lengths,
+                                  among_other_axes,
+                                  what_is_refused,
+                                  long_layouts,
+                                  large_twiddle_factors,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_long", tests);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What FFTW's MPI interface promises besides numbers: flags, limits, threads, orders of its own, plans of both libraries. */
+#include <unistd.h>
+
 #include "fftw/both.h"
 
 static const ptrdiff_t shape[3] = {12, 10, 8};
@@ -40,6 +42,55 @@ START_TEST(wisdom_only) {
         check_all(other == NULL, "a plan of another shape");
     }
     X(free)(array);
+}
+END_TEST
+
+/* What was measured: lines about exchanges (of methods), or about transforms. On rank 0, which writes the file. */
+static int count_lines(const char *file, const char *beginning) {
+    char *line = NULL;
+    size_t room = 0;
+    int lines = 0;
+    FILE *stream = harness_rank == 0 ? fopen(file, "r") : NULL;
+    while (stream != NULL && getline(&line, &room, stream) > 0)
+        lines += strncmp(line, beginning, strlen(beginning)) == 0;
+    free(line);
+    if (stream != NULL)
+        fclose(stream);
+    return lines;
+}
+
+/* Methods compete once for each exchange, three there and three back, however many candidates have it; a plan like one before
+ * measures nothing. */
+START_TEST(one_axis_is_measured_once) {
+    enum { N = 900, EXCHANGES = 6 };
+    char file[300];
+    size_t bytes = 2 * N * sizeof(complex_number);
+    complex_number *in = calloc(bytes, 1), *out = calloc(bytes, 1); /* which peers cannot map */
+    const char *folder = getenv("TMPDIR");
+    snprintf(file, sizeof file, "%.250s/fftw-calls-XXXXXX", folder != NULL ? folder : "/tmp");
+    int descriptor = harness_rank == 0 ? mkstemp(file) : -1;
+    check_all(harness_rank != 0 || descriptor >= 0, "no file %s", file);
+    MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
+    X(forget_wisdom)();
+    setenv("REDIST_WISDOM", file, 1);
+    for (int i = 0; i < 4; i++) {
+        int signs = i < 2 ? i + 1 : 2;
+        X(plan)
+        plan = XM(plan_dft_1d)(N, in, out, MPI_COMM_WORLD, i % 2 ? FFTW_BACKWARD : FFTW_FORWARD,
+                               FFTW_MEASURE);
+        int exchanges = count_lines(file, "auto/"), transforms = count_lines(file, "fft/");
+        check_all(is_here(plan), "no plan here");
+        check_all(exchanges <= EXCHANGES * signs, "%d contests of %d plans", exchanges, i + 1);
+        check_all(transforms <= signs, "%d transforms of %d plans", transforms, i + 1);
+        X(destroy_plan)(plan);
+    }
+    unsetenv("REDIST_WISDOM");
+    if (descriptor >= 0) {
+        close(descriptor);
+        remove(file);
+    }
+    free(in);
+    free(out);
 }
 END_TEST
 
@@ -236,8 +287,8 @@ START_TEST(impossible_plans) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {wisdom_only,     time_limits,      threads,
-                                  scrambled_modes, impossible_plans, NULL};
+    const TTest *const tests[] = {wisdom_only,     one_axis_is_measured_once, time_limits, threads,
+                                  scrambled_modes, impossible_plans,          NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     return harness_run(argc, argv, "test_fftw_calls", tests);

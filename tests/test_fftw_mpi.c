@@ -321,10 +321,12 @@ static struct problem random_axis(void) {
     return problem;
 }
 
+static const X(r2r_kind) r2r_kinds[] = {FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11,
+                                        FFTW_RODFT00, FFTW_RODFT10, FFTW_RODFT01, FFTW_RODFT11,
+                                        FFTW_R2HC,    FFTW_HC2R,    FFTW_DHT};
+enum { R2R_KINDS = sizeof r2r_kinds / sizeof *r2r_kinds };
+
 static struct problem random_problem(enum kind kind) {
-    static const X(r2r_kind)
-        r2r[] = {FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT10,
-                 FFTW_RODFT01, FFTW_RODFT11, FFTW_R2HC,    FFTW_HC2R,    FFTW_DHT};
     struct problem problem = {.kind = kind, .rank = random_between(2, MOST_AXES)};
     static const int most[] = {0, 0, 60, 24, 10};
     if (kind == TRANSPOSE)
@@ -332,7 +334,7 @@ static struct problem random_problem(enum kind kind) {
     for (int axis = 0; axis < problem.rank; axis++) {
         problem.n[axis] =
             random_between(kind == R2R ? 2 : 1, kind == TRANSPOSE ? 200 : most[problem.rank]);
-        problem.r2r[axis] = r2r[random_between(0, 10)];
+        problem.r2r[axis] = r2r_kinds[random_between(0, R2R_KINDS - 1)];
     }
     /* FFTW 3.3.10 is wrong with 4 x 1 x 2 on 2 ranks if the input is transposed, with 1 x 7 x 10 x 2 on one rank if
      * both sides are */
@@ -406,6 +408,19 @@ START_TEST(real_to_real_transforms) {
 }
 END_TEST
 
+/* Unlike c2r, each kind leaves its input as it is out of place, FFTW_HC2R among them. */
+START_TEST(inputs_of_each_kind) {
+    for (int kind = 0; kind < R2R_KINDS; kind++) {
+        struct problem problem = {.kind = R2R, .rank = 3, .n = {9, 8, 11}, .howmany = 1};
+        for (int axis = 0; axis < problem.rank; axis++)
+            problem.r2r[axis] = r2r_kinds[kind];
+        problem.flags = kind % 2 ? FFTW_MEASURE : FFTW_ESTIMATE;
+        describe(&problem);
+        compare(&problem);
+    }
+}
+END_TEST
+
 /* As FFTW: no plan, and no signal. */
 START_TEST(impossible_sizes) {
     static const ptrdiff_t rows[2] = {2, 8};
@@ -427,8 +442,8 @@ END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {
-        transpositions,          complex_transforms, one_axis, real_transforms,
-        real_to_real_transforms, impossible_sizes,   NULL};
+        transpositions,          complex_transforms,  one_axis,         real_transforms,
+        real_to_real_transforms, inputs_of_each_kind, impossible_sizes, NULL};
     MPI_Init(&argc, &argv);
     XM(init)();
     int status = harness_run(argc, argv, "test_fftw_mpi", tests);

@@ -8,7 +8,10 @@
 
 #include <redist.hpp> /* first, for what it says about MPI's header */
 
-#include <fftnd.h>
+#include <fftnd_operators.h>
+
+#include <functional>
+#include <memory>
 
 namespace fftnd {
 
@@ -21,7 +24,60 @@ struct options : fftnd_options {
     }
 };
 
+/** fftnd_operator_options with its defaults. What its pointers point to has to live until the operator is made. */
+struct operator_options : fftnd_operator_options {
+    operator_options() {
+        redist::check(fftnd_operator_options_init(this, sizeof(fftnd_operator_options)));
+    }
+};
+
+/** A row of modes or points as a function of the user gets it; T is std::complex<double>, or double for points of a
+ * real side. */
+template <class T> class row {
+  public:
+    explicit row(const fftnd_row &of) noexcept : of_(of) {
+    }
+    int size() const noexcept {
+        return of_.n;
+    }
+    const T *input(int field) const noexcept {
+        return reinterpret_cast<const T *>(of_.inputs[field]);
+    }
+    T *output(int field) const noexcept {
+        return reinterpret_cast<T *>(of_.outputs[field]);
+    }
+    /** Wavenumbers of modes along an axis that takes part; `odd` for derivatives of odd order. */
+    const double *k(int axis) const noexcept {
+        return of_.k[axis];
+    }
+    const double *odd(int axis) const noexcept {
+        return of_.odd[axis];
+    }
+    /** Where the row is in the global array. */
+    const fftnd_row &get() const noexcept {
+        return of_;
+    }
+
+  private:
+    const fftnd_row &of_;
+};
+
 namespace detail {
+
+/** What fftnd_row.numbers says of elements of a side with elements T: modes are complex always. */
+template <class T>
+using row_element =
+    typename std::conditional<std::is_floating_point<T>::value, double, std::complex<double>>::type;
+
+/** The user's function as C calls it; an exception fails the call. */
+template <class T> int call_row(void *data, const fftnd_row *given) noexcept {
+    try {
+        (*static_cast<std::function<void(const row<T> &)> *>(data))(row<T>(*given));
+        return 0;
+    } catch (...) {
+        return 1;
+    }
+}
 
 template <class T> struct real_of {
     using type = T;
@@ -88,6 +144,55 @@ template <class T> class field {
     redist::array<T> memory_;
 };
 
+/** An operator between a transform and the one back, on fields of T; plan makes it, and outlives it. */
+template <class T> class field_operator {
+  public:
+    /** Arrays of this rank, with all fields in the place of the batch. In place one array is both. Collective. */
+    field<T> input() const {
+        return {comm_, space_, layout(0)};
+    }
+    field<T> output() const {
+        return {comm_, space_, layout(1)};
+    }
+    fftnd_layout layout(int is_output) const {
+        fftnd_layout result, other;
+        redist::check(fftnd_layout_init(&result, sizeof(result)));
+        redist::check(fftnd_layout_init(&other, sizeof(other)));
+        redist::check(fftnd_operator_layout(get(), is_output, &result));
+        redist::check(fftnd_operator_layout(get(), !is_output, &other));
+        if (in_place_ && result.bytes < other.bytes)
+            result.bytes = other.bytes;
+        return result;
+    }
+    void apply(T *input, T *output) const {
+        redist::check((points_ ? fftnd_apply_physical : fftnd_apply)(plan_, get(), input, output));
+    }
+    void apply(const field<T> &input, const field<T> &output) const {
+        apply(input.data(), output.data());
+    }
+    fftnd_operator *get() const noexcept {
+        return handle_.get();
+    }
+
+  private:
+    template <class Physical, class Spectral> friend class plan;
+    using function = std::shared_ptr<void>;
+
+    field_operator(MPI_Comm comm, redist_space space, bool in_place, fftnd_plan *plan,
+                   fftnd_operator_kind kind, const fftnd_operator_options &options, function kept)
+        : comm_(comm), space_(space), in_place_(in_place), points_(kind == FFTND_POINTS),
+          plan_(plan), kept_(std::move(kept)) {
+        redist::check(fftnd_operator_create(plan, kind, &options, handle_.out()));
+    }
+
+    MPI_Comm comm_;
+    redist_space space_;
+    bool in_place_, points_;
+    fftnd_plan *plan_;
+    function kept_;
+    redist::detail::owner<fftnd_operator *, fftnd_operator_free> handle_;
+};
+
 /**
  * A distributed transform from elements Physical to elements Spectral, forward and backward: plan<double,
  * std::complex<double>> is real to complex, both complex is complex to complex, both real a DCT or DST (options.r2r).
@@ -115,7 +220,8 @@ template <class Physical, class Spectral> class plan {
     plan(MPI_Comm comm, const std::vector<index> &sizes, fftnd_kind other_kind,
          const fftnd_options &options)
         : comm_(comm),
-          space_(options.space == REDIST_SPACE_AUTO ? REDIST_SPACE_HOST : options.space) {
+          space_(options.space == REDIST_SPACE_AUTO ? REDIST_SPACE_HOST : options.space),
+          in_place_(options.in_place != 0) {
         redist::check(
             fftnd_plan_create(comm, static_cast<int>(sizes.size()), sizes.data(), other_kind,
                               std::is_same<real, double>::value ? FFTND_DOUBLE : FFTND_FLOAT,
@@ -170,6 +276,25 @@ template <class Physical, class Spectral> class plan {
         redist::check(fftnd_wait(get()));
     }
 
+    /** An operator between forward and backward; not of the user's functions. Collective. */
+    field_operator<Physical>
+    make_operator(fftnd_operator_kind what,
+                  const fftnd_operator_options &options = operator_options()) const {
+        return {comm_, space_, in_place_, get(), what, options, nullptr};
+    }
+    /** One of a function of rows of modes, void(const row<std::complex<double>> &); several threads of the plan call it
+     * at once. */
+    template <class Function>
+    field_operator<Physical> make_modes(Function function, operator_options options = {}) const {
+        return make<Physical, std::complex<double>>(FFTND_MODES, std::move(function), options);
+    }
+    /** One of rows of points, void(const row<T> &), from spectra to spectra: T is double, or std::complex<double>. */
+    template <class Function>
+    field_operator<Spectral> make_points(Function function, operator_options options = {}) const {
+        return make<Spectral, detail::row_element<Physical>>(FFTND_POINTS, std::move(function),
+                                                             options);
+    }
+
     void set_workspace(void *workspace, std::size_t bytes) const {
         redist::check(fftnd_plan_set_workspace(get(), workspace, bytes));
     }
@@ -198,8 +323,19 @@ template <class Physical, class Spectral> class plan {
     }
 
   private:
+    template <class T, class Element, class Function>
+    field_operator<T> make(fftnd_operator_kind what, Function function,
+                           operator_options &options) const {
+        auto kept =
+            std::make_shared<std::function<void(const row<Element> &)>>(std::move(function));
+        options.function = detail::call_row<Element>;
+        options.data = kept.get();
+        return {comm_, space_, in_place_, get(), what, options, kept};
+    }
+
     MPI_Comm comm_;
     redist_space space_;
+    bool in_place_;
     redist::detail::owner<fftnd_plan *, fftnd_plan_free> handle_;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the Fortran module fftnd calls where functions of fftnd.h take handles of MPI, or arrays whose shapes Fortran
  * knows. The arguments are those of fftnd.h unless noted otherwise. */
-#include "fftnd.h"
 #include "arrays.h"
+#include "fftnd_operators.h"
 
 #include <stdio.h>
 
@@ -10,7 +10,13 @@
 struct fftnd__f_plan {
     fftnd_plan *plan;
     MPI_Fint comm;
-    int space, batch, batch_last, ndims;
+    int space, batch_last, ndims;
+};
+
+/** type(fftnd_operator) */
+struct fftnd__f_operator {
+    fftnd_operator *op;
+    struct fftnd__f_plan plan;
 };
 
 /** The local array of one side in Fortran's order, with the batch if the array has an axis for it. */
@@ -30,27 +36,37 @@ static void add_axis(struct shape *shape, redist_index start, redist_index count
     shape->stride[shape->rank++] = stride * (ptrdiff_t)shape->element_bytes;
 }
 
-/* Errors: ERR_ARGUMENT if an array of so many axes cannot be that of this side; those of fftnd_plan_layout. */
-static int find_shape(const struct fftnd__f_plan *plan, int side, int rank, struct shape *shape) {
-    fftnd_layout layout;
-    int code = fftnd_layout_init(&layout, sizeof(layout));
-    code = code ? code : fftnd_plan_layout(plan->plan, (enum fftnd_side)side, &layout);
-    if (code)
-        return code;
-    int with_batch = rank == layout.ndims + 1;
-    if (rank != layout.ndims + with_batch || (plan->batch > 1 && !with_batch))
+/* Errors: ERR_ARGUMENT if an array of so many axes cannot have this layout. */
+static int shape_of(const fftnd_layout *layout, int batch_last, int rank, struct shape *shape) {
+    int with_batch = rank == layout->ndims + 1;
+    if (rank != layout->ndims + with_batch || (layout->batch > 1 && !with_batch))
         return redist_fail(REDIST_ERR_ARGUMENT,
-                           "the array has %d axes, but the plan has %d and a batch of %d", rank,
-                           layout.ndims, plan->batch);
-    shape->element_bytes = layout.element_bytes;
-    shape->bytes = layout.bytes;
-    if (with_batch && plan->batch_last)
-        add_axis(shape, 0, plan->batch, layout.batch_stride);
-    for (int axis = layout.ndims - 1; axis >= 0; axis--)
-        add_axis(shape, layout.start[axis], layout.count[axis], layout.stride[axis]);
-    if (with_batch && !plan->batch_last)
-        add_axis(shape, 0, plan->batch, layout.batch_stride);
+                           "the array has %d axes, but the plan has %d and %lld fields", rank,
+                           layout->ndims, (long long)layout->batch);
+    shape->element_bytes = layout->element_bytes;
+    shape->bytes = layout->bytes;
+    if (with_batch && batch_last)
+        add_axis(shape, 0, layout->batch, layout->batch_stride);
+    for (int axis = layout->ndims - 1; axis >= 0; axis--)
+        add_axis(shape, layout->start[axis], layout->count[axis], layout->stride[axis]);
+    if (with_batch && !batch_last)
+        add_axis(shape, 0, layout->batch, layout->batch_stride);
     return REDIST_OK;
+}
+
+/* Errors: those of shape_of and fftnd_plan_layout. */
+static int find_shape(const struct fftnd__f_plan *plan, int side, int rank, struct shape *shape) {
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    int code = fftnd_plan_layout(plan->plan, (enum fftnd_side)side, &layout);
+    return code ? code : shape_of(&layout, plan->batch_last, rank, shape);
+}
+
+/* Errors: those of shape_of and fftnd_operator_layout. */
+static int find_operator_shape(const struct fftnd__f_operator *op, int is_output, int rank,
+                               struct shape *shape) {
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    int code = fftnd_operator_layout(op->op, is_output, &layout);
+    return code ? code : shape_of(&layout, op->plan.batch_last, rank, shape);
 }
 
 static int is_empty(const struct shape *shape) {
@@ -75,16 +91,40 @@ static int point(CFI_cdesc_t *pointer, const struct shape *shape, void *memory) 
     return redist__f_point(pointer, memory, lower, shape->count, shape->stride);
 }
 
+/* Allocates an array of a shape that was found without an error. Collective. */
+static int allocate(const struct fftnd__f_plan *plan, const struct shape *shape, int code,
+                    CFI_cdesc_t *pointer) {
+    void *memory = NULL;
+    char message[512];
+    if (code == REDIST_ERR_STATE) /* no plan, no communicator */
+        return code;
+    code = code ? code : check_element(shape, pointer->elem_len);
+    snprintf(message, sizeof(message), "%s", redist_error_message());
+    /* no space: an error on all ranks, so that none waits for one whose array does not fit */
+    int made = redist_alloc_in(MPI_Comm_f2c(plan->comm),
+                               (enum redist_space)(code ? -1 : plan->space), shape->bytes, &memory);
+    if (code)
+        redist_set_message(message);
+    code = code ? code : made;
+    return code ? code : point(pointer, shape, memory);
+}
+
 /* Allocates the local array of one side. Collective. */
 int fftnd__f_alloc(const struct fftnd__f_plan *plan, int side, CFI_cdesc_t *pointer) {
     struct shape shape = {0};
-    void *memory = NULL;
     int code = find_shape(plan, side, pointer->rank, &shape);
-    code = code ? code : check_element(&shape, pointer->elem_len);
-    code = code ? code
-                : redist_alloc_in(MPI_Comm_f2c(plan->comm), (enum redist_space)plan->space,
-                                  shape.bytes, &memory);
-    return code ? code : point(pointer, &shape, memory);
+    return allocate(plan, &shape, code, pointer);
+}
+
+/* Allocates the local input or output of an operator; in place one array is both. Collective. */
+int fftnd__f_alloc_operator(const struct fftnd__f_operator *op, int is_output,
+                            CFI_cdesc_t *pointer) {
+    struct shape shape = {0};
+    int code = find_operator_shape(op, is_output, pointer->rank, &shape);
+    fftnd_layout other = FFTND_LAYOUT_DEFAULT;
+    if (!code && !fftnd_operator_layout(op->op, !is_output, &other) && other.bytes > shape.bytes)
+        shape.bytes = other.bytes;
+    return allocate(&op->plan, &shape, code, pointer);
 }
 
 /* Points to memory as to the local array of one side. */
@@ -126,13 +166,20 @@ static int check_strides(const struct shape *shape, const CFI_cdesc_t *array) {
     return REDIST_OK;
 }
 
-static int check_array(const struct fftnd__f_plan *plan, int side, const CFI_cdesc_t *array) {
-    struct shape shape = {0};
-    int code = find_shape(plan, side, array->rank, &shape);
-    if (code || is_empty(&shape))
-        return code;
-    code = check_element(&shape, array->elem_len);
-    return code ? code : check_strides(&shape, array);
+static int check_array(const struct shape *shape, const CFI_cdesc_t *array) {
+    if (is_empty(shape))
+        return REDIST_OK;
+    int code = check_element(shape, array->elem_len);
+    return code ? code : check_strides(shape, array);
+}
+
+/* Whether both arrays fit; if not, with a message. */
+static int fit(const struct fftnd__f_plan *plan, int from, const CFI_cdesc_t *input,
+               const CFI_cdesc_t *output) {
+    struct shape shapes[2] = {{0}, {0}};
+    int to = FFTND_PHYSICAL + FFTND_SPECTRAL - from;
+    return !find_shape(plan, from, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
+           !find_shape(plan, to, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
 }
 
 /* Runs a transform. The library refuses NULL on all ranks; a rank that passes it for an array that does not fit has
@@ -141,9 +188,7 @@ static int run(const struct fftnd__f_plan *plan, int direction, const CFI_cdesc_
                const CFI_cdesc_t *output,
                int (*function)(fftnd_plan *plan, int direction, void *input, void *output)) {
     int from = direction == REDIST_BACKWARD ? FFTND_SPECTRAL : FFTND_PHYSICAL;
-    int fits = !check_array(plan, from, input) &&
-               !check_array(plan, FFTND_PHYSICAL + FFTND_SPECTRAL - from, output);
-    if (fits)
+    if (fit(plan, from, input, output))
         return function(plan->plan, direction, input->base_addr, output->base_addr);
     char message[512];
     snprintf(message, sizeof(message), "%s", redist_error_message());
@@ -177,4 +222,40 @@ int fftnd__f_set_workspace(fftnd_plan *plan, const CFI_cdesc_t *workspace) {
     for (int i = 0; i < workspace->rank; i++)
         bytes *= (size_t)workspace->dim[i].extent;
     return fftnd_plan_set_workspace(plan, redist__f_address(workspace), bytes);
+}
+
+/* ---------------------------------------------------------------- operators */
+
+int fftnd__f_operator_create(const struct fftnd__f_plan *plan, int kind,
+                             const fftnd_operator_options *options, fftnd_operator **op) {
+    return fftnd_operator_create(plan->plan, (enum fftnd_operator_kind)kind, options, op);
+}
+
+/* Applies an operator; as run. */
+static int run_operator(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
+                        const CFI_cdesc_t *input, const CFI_cdesc_t *output,
+                        int (*function)(fftnd_plan *plan, fftnd_operator *op, void *input,
+                                        void *output)) {
+    struct shape shapes[2] = {{0}, {0}};
+    int fits =
+        !find_operator_shape(op, 0, input->rank, &shapes[0]) && !check_array(&shapes[0], input) &&
+        !find_operator_shape(op, 1, output->rank, &shapes[1]) && !check_array(&shapes[1], output);
+    if (fits)
+        return function(plan->plan, op->op, input->base_addr, output->base_addr);
+    char message[512];
+    snprintf(message, sizeof(message), "%s", redist_error_message());
+    int code = function(plan->plan, op->op, NULL, NULL);
+    if (code == REDIST_ERR_NULL)
+        redist_set_message(message);
+    return code;
+}
+
+int fftnd__f_apply(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
+                   const CFI_cdesc_t *input, const CFI_cdesc_t *output) {
+    return run_operator(plan, op, input, output, fftnd_apply);
+}
+
+int fftnd__f_apply_physical(const struct fftnd__f_plan *plan, const struct fftnd__f_operator *op,
+                            const CFI_cdesc_t *input, const CFI_cdesc_t *output) {
+    return run_operator(plan, op, input, output, fftnd_apply_physical);
 }

@@ -5,6 +5,7 @@
 !> the bounds are global indices, which count from 1. fftnd_point(plan, side, memory, array) points to other memory as
 !> fftnd_alloc does, such as the other side of a transform in place. The pointer has as many axes as the plan, and one
 !> more for a batch: the last one, or the first one with FFTND_BATCH_LAST. redist_free frees such arrays.
+!> fftnd_alloc(op, is_output, array) does so for the input or the output of an operator, whose fields are the batch.
 !>
 !> In the usual order the physical side is whole along the first axes, the halved axis of FFTND_R2C is the first, and
 !> the spectral side is whole along the last one. Dimension j of a grid of g dimensions splits axis order(d - g + j) of
@@ -14,6 +15,7 @@ module fftnd
   use fftnd_types
   use fftnd_arrays
   use fftnd_procedures
+  use fftnd_operators
   implicit none
-  private :: fftnd_options
+  private :: fftnd_options, fftnd_operator_options, fftnd__reverse
 end module fftnd

@@ -7,6 +7,12 @@ module fftnd_handle
   !> A distributed transform, forward and backward; as struct fftnd__f_plan of fftnd.c.
   type, bind(c) :: fftnd_plan
     type(c_ptr) :: handle = c_null_ptr
-    integer(c_int) :: comm = 0, space = 0, batch = 1, batch_last = 0, ndims = 0
+    integer(c_int) :: comm = 0, space = 0, batch_last = 0, ndims = 0
   end type fftnd_plan
+
+  !> An operator for a plan; as struct fftnd__f_operator of fftnd.c.
+  type, bind(c) :: fftnd_operator
+    type(c_ptr) :: handle = c_null_ptr
+    type(fftnd_plan) :: plan
+  end type fftnd_operator
 end module fftnd_handle

@@ -24,7 +24,7 @@ module fftnd_procedures
   public :: fftnd_plan, fftnd_version, fftnd_plan_create, fftnd_plan_layout, fftnd_plan_wavenumbers
   public :: fftnd_forward, fftnd_backward, fftnd_start, fftnd_wait, fftnd_plan_transfer, fftnd_plan_get_info
   public :: fftnd_plan_get_comm, fftnd_plan_get_grid, fftnd_plan_get_method, fftnd_plan_get_phases
-  public :: fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free
+  public :: fftnd_plan_set_workspace, fftnd_plan_query, fftnd_predict, fftnd_plan_free, fftnd__reverse
 
   !> Plans a distributed transform of an array with extents `sizes`.
   interface fftnd_plan_create
@@ -206,7 +206,6 @@ contains
     plan%ndims = d
     plan%comm = comm%MPI_VAL
     plan%space = merge(options%space, REDIST_SPACE_HOST, options%space /= 0)
-    plan%batch = options%batch
     plan%batch_last = options%batch_position
     call redist__finish(code, ierror)
   end subroutine plan_create_long
@@ -291,16 +290,22 @@ contains
     type(fftnd_layout), intent(out) :: layout
     integer, intent(out), optional :: ierror
     integer(c_int) :: code
-    integer :: d
     code = c_layout_init(layout, c_sizeof(layout))
     if (code == REDIST_OK) code = c_plan_layout(plan%handle, side, layout)
+    call fftnd__reverse(layout)
+    call redist__finish(code, ierror)
+  end subroutine fftnd_plan_layout
+
+  ! Axes and indices as Fortran counts them.
+  subroutine fftnd__reverse(layout)
+    type(fftnd_layout), intent(inout) :: layout
+    integer :: d
     d = layout%ndims
     layout%sizes(1:d) = layout%sizes(d:1:-1)
     layout%start(1:d) = layout%start(d:1:-1) + 1
     layout%count(1:d) = layout%count(d:1:-1)
     layout%stride(1:d) = layout%stride(d:1:-1)
-    call redist__finish(code, ierror)
-  end subroutine fftnd_plan_layout
+  end subroutine fftnd__reverse
 
   !> The wavenumbers of this rank's part of the spectral side along one axis. Allocates k, whose bounds are global
   !> indices, as those of an array of fftnd_alloc.

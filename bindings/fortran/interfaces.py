@@ -13,7 +13,8 @@ from structures import SCALARS
 
 FUNCTION = re.compile(r"^(?:REDIST_API )?((?:const )?\w+ \*?)((?:redist|fftnd)_(?:_f_)?(\w+))\(([^()]*)\)(?:;| \{)", re.M)
 RESULTS = {"int ": "integer(c_int)", "double ": "real(c_double)", "const char *": "type(c_ptr)"}
-STRUCTURES = {"fftnd__f_plan": "fftnd_plan", "redist_model": "redist_model"}  # of other files, as Fortran calls them
+STRUCTURES = {"fftnd__f_plan": "fftnd_plan", "fftnd__f_operator": "fftnd_operator",
+              "redist_model": "redist_model"}  # of other files, as Fortran calls them
 
 
 def dummy(argument, structures):

@@ -137,6 +137,13 @@ module fftnd_arrays
       {type}, pointer, intent(inout) :: array(..)
       integer(c_int) :: make_{name}
     end function make_{name}
+    function make_for_{name}(op, is_output, array) bind(c, name='fftnd__f_alloc_operator')
+      import
+      type(fftnd_operator), intent(in) :: op
+      integer(c_int), value :: is_output
+      {type}, pointer, intent(inout) :: array(..)
+      integer(c_int) :: make_for_{name}
+    end function make_for_{name}
     function associate_{name}(plan, side, memory, array) bind(c, name='fftnd__f_point')
       import
       type(fftnd_plan), intent(in) :: plan
@@ -146,7 +153,8 @@ module fftnd_arrays
       integer(c_int) :: associate_{name}
     end function associate_{name}
 """,
-    "generics": {"fftnd_alloc": ["alloc_{name}_{rank}"], "fftnd_point": ["point_{name}_{rank}"]},
+    "generics": {"fftnd_alloc": ["alloc_{name}_{rank}", "alloc_for_{name}_{rank}"],
+                 "fftnd_point": ["point_{name}_{rank}"]},
     "more": {},
     "contains": "",
     "procedure": """\
@@ -159,6 +167,15 @@ module fftnd_arrays
     nullify (array)
     call redist__finish(make_{name}(plan, side, array), ierror)
   end subroutine alloc_{name}_{rank}
+
+  subroutine alloc_for_{name}_{rank}(op, is_output, array, ierror)
+    type(fftnd_operator), intent(in) :: op
+    logical, intent(in) :: is_output
+    {type}, pointer, intent(out) :: array({colons})
+    integer, intent(out), optional :: ierror
+    nullify (array)
+    call redist__finish(make_for_{name}(op, merge(1, 0, is_output), array), ierror)
+  end subroutine alloc_for_{name}_{rank}
 
   subroutine point_{name}_{rank}(plan, side, memory, array, ierror)
     type(fftnd_plan), intent(in) :: plan

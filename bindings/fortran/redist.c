@@ -46,14 +46,17 @@ int redist__f_alloc_bytes(MPI_Fint comm, int space, size_t bytes, void **memory)
 int redist__f_alloc_array(MPI_Fint comm, int space, CFI_cdesc_t *array, int naxes,
                           const redist_index counts[], const redist_index lower[]) {
     size_t bytes = array->elem_len;
-    if (naxes != array->rank)
-        return redist_fail(REDIST_ERR_ARGUMENT,
-                           "shape and lower must have %d values, as array has axes", array->rank);
     for (int i = 0; i < naxes; i++)
         if (__builtin_mul_overflow(bytes, counts[i] > 0 ? (size_t)counts[i] : 0, &bytes))
             bytes = SIZE_MAX;
     void *memory = NULL;
-    int code = redist_alloc_in(MPI_Comm_f2c(comm), (enum redist_space)space, bytes, &memory);
+    /* no space: an error on all ranks, so that none waits for one whose arguments do not fit */
+    int fits = naxes == array->rank,
+        code = redist_alloc_in(MPI_Comm_f2c(comm), (enum redist_space)(fits ? space : -1), bytes,
+                               &memory);
+    if (!fits)
+        return redist_fail(REDIST_ERR_ARGUMENT,
+                           "shape and lower must have %d values, as array has axes", array->rank);
     return code ? code : redist__f_point(array, memory, lower, counts, NULL);
 }
 

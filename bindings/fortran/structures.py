@@ -40,7 +40,9 @@ def component(declaration):
 def structure(name, body):
     yield f"  type, bind(c), public :: {name}"
     for declaration in filter(None, map(str.strip, body.split(";"))):
-        yield f"    {component(declaration)}"
+        first, *others = declaration.split(",")
+        for one in [first, *(first.split()[0] + other for other in others)]:
+            yield f"    {component(one)}"
     yield f"  end type {name}"
 
 

@@ -45,7 +45,7 @@ struct fftnd__operator {
     enum fftnd_operator_kind kind;
     int inputs, outputs;
     int naxes, user_ndims;                           /* axes that take part; all of the user's */
-    struct fftnd__symbols symbols[REDIST_MAX_NDIMS]; /* in the user's order */
+    struct fftnd__symbols symbols[REDIST_MAX_NDIMS]; /* in the order of components */
     int user_axis[REDIST_MAX_NDIMS];                 /* the user's number of each axis */
     int numbers;                                     /* of an element of a row */
     double before, after;                            /* factors for what it reads and writes */

@@ -202,6 +202,55 @@ void test_cosines() {
                    "cosines");
 }
 
+/* Laplacian and a product of cosines, by each kind of operator. */
+void test_operators() {
+    fftnd::options options;
+    options.effort = FFTND_ESTIMATE;
+    options.threads = 2;
+    fftnd::plan<double, std::complex<double>> plan(MPI_COMM_WORLD, {8, 6}, options);
+    auto laplacian = plan.make_operator(FFTND_LAPLACIAN);
+    auto moved = std::move(laplacian);
+    auto smooth = plan.make_modes([](const fftnd::row<std::complex<double>> &row) {
+        for (int i = 0; i < row.size(); i++)
+            row.output(0)[i] =
+                -row.input(0)[i] * (row.k(0)[i] * row.k(0)[i] + row.k(1)[i] * row.k(1)[i]);
+    });
+    auto u = moved.input(), v = moved.output(), w = smooth.output();
+    const double step = 2 * std::acos(-1.0) / 8;
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++)
+            u(i, j) = std::cos(2 * step * static_cast<double>(u.start(0) + i));
+    moved.apply(u, v);
+    smooth.apply(u, w);
+    fftnd::operator_options two;
+    two.inputs = 2;
+    auto product = plan.make_points(
+        [](const fftnd::row<double> &row) {
+            for (int i = 0; i < row.size(); i++)
+                row.output(0)[i] = row.input(0)[i] * row.input(1)[i];
+        },
+        two);
+    auto spectra = product.input(), spectrum = product.output();
+    for (redist::index i = 0; i < spectra.count(0); i++)
+        for (redist::index j = 0; j < spectra.count(1); j++)
+            for (int f = 0; f < 2; f++) /* cos(2 x) */
+                spectra.view<2>(f)(i, j) =
+                    spectra.start(1) + j == 0 && (spectra.start(0) + i) % 4 == 2 ? 24 : 0;
+    product.apply(spectra, spectrum);
+    plan.backward(spectrum, u);
+    for (redist::index i = 0; i < u.count(0); i++)
+        for (redist::index j = 0; j < u.count(1); j++) {
+            const double c = std::cos(2 * step * static_cast<double>(u.start(0) + i));
+            expect(std::abs(v(i, j) + 4 * c) < 1e-12, "the Laplacian");
+            expect(std::abs(w(i, j) + 4 * c) < 1e-12, "a function of modes");
+            expect(std::abs(u(i, j) - c * c) < 1e-12, "a function of points");
+        }
+    auto failing = plan.make_modes([](const fftnd::row<std::complex<double>> &) { throw 1; });
+    const int code = code_of([&] { failing.apply(v, w); });
+    expect(v.count(0) == 0 || v.count(1) == 0 || code != REDIST_OK, "a function that throws");
+    expect(code_of([&] { plan.make_operator(FFTND_DERIVATIVE); }) == REDIST_ERR_NULL, "no orders");
+}
+
 void test_errors() {
     planes<double> p;
     expect(code_of([&] { redist::exchange(MPI_COMM_WORLD, p.a, 7, p.b, 0); }) == REDIST_ERR_AXIS,
@@ -240,6 +289,7 @@ int main(int argc, char **argv) {
     test_transform<float, std::complex<float>>("r2c, float", 1e-5);
     test_transform<std::complex<float>, std::complex<float>>("c2c, float", 1e-5);
     test_cosines();
+    test_operators();
     test_errors();
     redist::array<double> left_over(MPI_COMM_WORLD, 10);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -332,6 +332,7 @@ contains
   subroutine test_errors()
     real(real64) :: a(4, 4), b(4, 4), wide(8, 4)
     real(real32) :: short(4, 4)
+    real(real64), pointer :: block(:, :, :)
     type(redist_grid) :: grid
     type(redist_box) :: box
     integer :: code
@@ -349,6 +350,14 @@ contains
     call redist_exchange(MPI_COMM_NULL, a, 1, b, 2, code)
     call check(code == REDIST_ERR_COMM, 'no communicator')
     call check(all(nint(b) == 3), 'an array that was not touched')
+    call redist_alloc(MPI_COMM_WORLD, [4, 4, merge(4, 2, rank == 0)], block, ierror=code)
+    call check(code == REDIST_OK, 'extents that differ')
+    call redist_free(block)
+    call redist_alloc(MPI_COMM_WORLD, [4, 4, 4], block, lower=spread(0, 1, merge(2, 3, rank == 0)), ierror=code)
+    call check(code /= REDIST_OK .and. .not. associated(block), 'bounds that do not fit on one rank')
+    if (rank == 0) call check(index(redist_error_message(), 'must have 3 values') > 0, 'message about bounds')
+    call redist_alloc(MPI_COMM_WORLD, spread(4, 1, merge(4, 3, rank == 0)), block, ierror=code)
+    call check(code /= REDIST_OK .and. .not. associated(block), 'extents that do not fit on one rank')
     call redist_grid_create(MPI_COMM_WORLD, [0, 0], grid)
     call redist_grid_box(grid, [4, 4, 4], [1], box, code)
     call check(code == REDIST_ERR_ARGUMENT .and. index(redist_error_message(), 'axes has') > 0, 'too few axes of a box')

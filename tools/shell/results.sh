@@ -4,6 +4,7 @@
 # Sourced, not run.
 
 results=out/test/results.txt
+endings=out/test/endings.txt # what failed tests printed last
 
 record() { # passed|failed|skipped, count, name
     echo "$@" >>"$results"
@@ -12,6 +13,7 @@ record() { # passed|failed|skipped, count, name
 start_results() {
     mkdir -p out/test
     : >"$results"
+    : >"$endings"
 }
 
 # One check that passes or fails as a whole; exit code 77 skips it, for the reason in its last line.
@@ -29,6 +31,7 @@ check() { # name, command
         record failed 1 "$name"
         echo "FAILED  $name:"
         tail -n 60 "$log"
+        { echo "---- $name:" && tail -n 30 "$log"; } >>"$endings"
     fi
 }
 
@@ -46,7 +49,7 @@ run_tests() { # pass, folder, expression, expression of those to leave out
         meson test -C "$2" --no-rebuild --print-errorlogs "${names[@]}" </dev/null |
             grep -vE '^$|^Full log|^(Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Timeout):'
     fi
-    python3 tools/test/count_tests.py "$1" "$2/meson-logs/testlog.json" "${#names[@]}" >>"$results"
+    python3 tools/test/count_tests.py "$1" "$2/meson-logs/testlog.json" "${#names[@]}" "$endings" >>"$results"
 }
 
 sum_of() { # passed|failed|skipped
@@ -57,12 +60,13 @@ list_of() { # passed|failed|skipped
     sed -n "s/^$1 [0-9]* /$1: /p" "$results" | sort -u
 }
 
-# The last line of the test run; fails if a test did.
+# The end of the test run, which is often all that is kept of it; fails if a test did.
 summary() {
     local failed skipped
     failed=$(sum_of failed)
     skipped=$(sum_of skipped)
     list_of skipped
+    cat "$endings"
     list_of failed
     echo "$(sum_of passed) passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]

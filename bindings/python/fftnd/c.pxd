@@ -120,6 +120,7 @@ cdef extern from "fftnd.h" nogil:
         ptrdiff_t batch_stride
         size_t element_bytes
         size_t bytes
+        redist_index batch
     int fftnd_layout_init(fftnd_layout *layout, size_t size)
     int fftnd_plan_layout(const fftnd_plan *plan, fftnd_side side, fftnd_layout *layout)
     int fftnd_plan_wavenumbers(const fftnd_plan *plan, int axis, double *k)
@@ -170,3 +171,60 @@ cdef extern from "fftnd.h" nogil:
     int fftnd_plan_get_phases(const fftnd_plan *plan, fftnd_phases *phases)
     int fftnd_plan_set_workspace(fftnd_plan *plan, void *workspace, size_t bytes)
     void fftnd_version(int *major, int *minor, int *patch)
+
+
+cdef extern from "fftnd_operators.h" nogil:
+    enum fftnd_operator_kind:
+        FFTND_DERIVATIVE
+        FFTND_GRADIENT
+        FFTND_DIVERGENCE
+        FFTND_CURL
+        FFTND_LERAY
+        FFTND_LAPLACIAN
+        FFTND_INVERSE_LAPLACIAN
+        FFTND_HELMHOLTZ
+        FFTND_INVERSE_HELMHOLTZ
+        FFTND_BIHARMONIC
+        FFTND_INVERSE_BIHARMONIC
+        FFTND_SHELL
+        FFTND_SHIFT
+        FFTND_SYMBOLS
+        FFTND_MODES
+        FFTND_POINTS
+
+    ctypedef struct fftnd_row:
+        int n
+        int ndims
+        int axis
+        int numbers
+        int ninputs
+        int noutputs
+        const redist_index *start
+        const double *const *k
+        const double *const *odd
+        const double *const *inputs
+        double *const *outputs
+    ctypedef int (*fftnd_row_function)(void *data, const fftnd_row *row) noexcept
+
+    ctypedef struct fftnd_operator_options:
+        const double *lengths
+        const int *axes
+        const int *orders
+        const double *shift
+        double zero_mode
+        double coefficient
+        double *shell
+        const double **symbols
+        int inputs
+        int outputs
+        fftnd_row_function function
+        void *data
+    int fftnd_operator_options_init(fftnd_operator_options *options, size_t size)
+
+    ctypedef struct fftnd_operator
+    int fftnd_operator_create(fftnd_plan *plan, fftnd_operator_kind kind, const fftnd_operator_options *options,
+                              fftnd_operator **op)
+    int fftnd_operator_free(fftnd_operator **op)
+    int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout)
+    int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output)
+    int fftnd_apply_physical(fftnd_plan *plan, fftnd_operator *op, void *input, void *output)

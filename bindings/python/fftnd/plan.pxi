@@ -10,6 +10,14 @@ cdef struct Side:  # of the local array, with the batch as an axis of its own if
     size_t bytes
 
 
+cdef tuple _shape(const Side *side):
+    return tuple([side.shape[i] for i in range(side.ndim)])
+
+
+cdef tuple _strides(const Side *side):
+    return tuple([side.stride[i] for i in range(side.ndim)])
+
+
 class _Alias:
     """The memory of an array, which it keeps, for the other side's array (as redist.Memory)."""
 
@@ -97,7 +105,8 @@ cdef class Plan:
     cdef readonly object spectral
     cdef tuple dtypes
     cdef object started, workspace
-    cdef bint in_place, skip, last, cuda, kept
+    cdef list operators  # handles of those that were made for it
+    cdef bint in_place, overwrites, skip, last, cuda, kept
     cdef size_t stream
 
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
@@ -133,8 +142,9 @@ cdef class Plan:
         self.shape = tuple([given.sizes[i] for i in range(given.ndims)])
         self.kind = given.name
         self.batch = batch
-        self.in_place, self.skip = given.options.in_place, (given.options.skip_agreement
-                                                             or given.options.asynchronous)
+        self.operators = []
+        self.in_place, self.overwrites = given.options.in_place, given.options.overwrite_input
+        self.skip = given.options.skip_agreement or given.options.asynchronous
         self.kept = given.options.asynchronous
         self.last = given.options.batch_position == FFTND_BATCH_LAST
         self.cuda = given.options.space == REDIST_SPACE_CUDA
@@ -151,15 +161,24 @@ cdef class Plan:
     cdef object _read(self, int which):
         """The layout of one side, kept in C as well."""
         cdef fftnd_layout layout
-        cdef Side *side = &self.side[which]
-        cdef int i, at = 0
         fftnd_layout_init(&layout, sizeof(layout))
         check(fftnd_plan_layout(<fftnd_plan *>self.handle.object, <fftnd_side>which, &layout))
+        self._fill(&self.side[which], &layout, self.dtypes[which])
+        n = range(layout.ndims)
+        start, count = tuple([layout.start[i] for i in n]), tuple([layout.count[i] for i in n])
+        return Layout(tuple([layout.sizes[i] for i in n]), start, count,
+                      tuple([layout.stride[i] * <ptrdiff_t>layout.element_bytes for i in n]),
+                      layout.batch_stride * <ptrdiff_t>layout.element_bytes, layout.element_bytes, layout.bytes,
+                      tuple([slice(s, s + k) for s, k in zip(start, count)]))
+
+    cdef int _fill(self, Side *side, const fftnd_layout *layout, dtype) except -1:
+        """An array of the plan, or of an operator of it, with all fields along one axis."""
+        cdef int i, at = 0
         side.ndim = layout.ndims
-        if self.batch is not None:
+        if self.batch is not None or layout.batch > 1:
             side.ndim += 1
             at = layout.ndims if self.last else 0
-            side.shape[at] = self.batch
+            side.shape[at] = layout.batch
             side.stride[at] = layout.batch_stride * <ptrdiff_t>layout.element_bytes
             at = 0 if self.last else 1
         for i in range(layout.ndims):
@@ -168,32 +187,21 @@ cdef class Plan:
         side.empty = False
         for i in range(side.ndim):
             side.empty = side.empty or side.shape[i] == 0
-        side.code = ord(self.dtypes[which].char)
+        side.code = ord(dtype.char)
         side.bytes = layout.bytes
-        n = range(layout.ndims)
-        start, count = tuple([layout.start[i] for i in n]), tuple([layout.count[i] for i in n])
-        return Layout(tuple([layout.sizes[i] for i in n]), start, count,
-                      tuple([layout.stride[i] * <ptrdiff_t>layout.element_bytes for i in n]),
-                      layout.batch_stride * <ptrdiff_t>layout.element_bytes, layout.element_bytes, layout.bytes,
-                      tuple([slice(s, s + k) for s, k in zip(start, count)]))
+        return 0
 
     # ------------------------------------------------------------ arrays
-
-    cdef tuple _shape(self, int which):
-        return tuple([self.side[which].shape[i] for i in range(self.side[which].ndim)])
-
-    cdef tuple _strides(self, int which):
-        return tuple([self.side[which].stride[i] for i in range(self.side[which].ndim)])
 
     @property
     def physical_shape(self):
         """The shape of this rank's array on the physical side, batch included."""
-        return self._shape(FFTND_PHYSICAL)
+        return _shape(&self.side[0])
 
     @property
     def spectral_shape(self):
         """The shape of this rank's array on the spectral side, batch included."""
-        return self._shape(FFTND_SPECTRAL)
+        return _shape(&self.side[1])
 
     @property
     def physical_slices(self):
@@ -215,26 +223,25 @@ cdef class Plan:
         """The type of the elements on the spectral side."""
         return self.dtypes[1]
 
-    def _empty(self, int which):
-        memory = Memory(self.comm, self.side[which].bytes, "cuda" if self.cuda else "host")
-        return as_array(memory, self._shape(which), self.dtypes[which], self._strides(which))
+    cdef object _empty(self, const Side *side, dtype):
+        memory = Memory(self.comm, side.bytes, "cuda" if self.cuda else "host")
+        return as_array(memory, _shape(side), dtype, _strides(side))
 
     def empty_physical(self):
         """An array for the physical side, in memory that the other ranks of the node can map (redist.empty), contents
         undefined. Collective on the plan's ranks."""
-        return self._empty(FFTND_PHYSICAL)
+        return self._empty(&self.side[0], self.dtypes[0])
 
     def empty_spectral(self):
         """An array for the spectral side; as empty_physical. In place, forward() returns it."""
-        return self._empty(FFTND_SPECTRAL)
+        return self._empty(&self.side[1], self.dtypes[1])
 
-    cdef View _view(self, object array, int which, str name, bint writable):
+    cdef View _view(self, object array, const Side *side, str name, bint writable):
         """Where an array is, if it fits the plan."""
-        cdef Side *side = &self.side[which]
         cdef View view = view_of(array, writable, self.stream)
         cdef int i
         if view.code != side.code:
-            raise TypeError(f"the {name} array has other elements than {self.dtypes[which]}")
+            raise TypeError(f"the {name} array has other elements than {np.dtype(chr(side.code))}")
         if view.cuda != self.cuda:
             raise ValueError(f"the {name} array is {'' if view.cuda else 'not '}on a device; the plan was made with "
                              f"space={'cuda' if self.cuda else 'host'!r}")
@@ -243,17 +250,17 @@ cdef class Plan:
         for i in range(side.ndim):
             if view.shape[i] != side.shape[i]:
                 raise ValueError(f"the {name} array has the extent {view.shape[i]} along axis {i}; "
-                                 f"this rank's part has the shape {self._shape(which)}")
+                                 f"this rank's part has the shape {_shape(side)}")
             if not side.empty and view.shape[i] > 1 and view.stride[i] != side.stride[i]:
                 raise ValueError(f"the {name} array has the stride {view.stride[i]} bytes along axis {i}; the plan's "
-                                 f"strides are {self._strides(which)}")
+                                 f"strides are {_strides(side)}")
         return view
 
-    cdef object _output(self, object given, int which):
+    cdef object _output(self, object given, const Side *side):
         """An array for the result, where the caller gives none."""
         cdef View view
-        cdef size_t nbytes = self.side[which].bytes
-        shape, dtype, strides = self._shape(which), self.dtypes[which], self._strides(which)
+        cdef size_t nbytes = side.bytes
+        shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
             view = view_of(given, False, self.stream)
             alias = _Alias(given, <uintptr_t>view.data, nbytes, "cuda" if self.cuda else "host")
@@ -271,10 +278,10 @@ cdef class Plan:
         try:
             source = FFTND_PHYSICAL if choice("direction", direction, _DIRECTIONS) == REDIST_FORWARD else FFTND_SPECTRAL
             target = 1 - source
-            a = self._view(given, source, "input", self.in_place)
+            a = self._view(given, &self.side[source], "input", self.in_place or self.overwrites)
             if out is None:
-                out = self._output(given, target)
-            b = self._view(out, target, "output", True)
+                out = self._output(given, &self.side[target])
+            b = self._view(out, &self.side[target], "output", True)
         except BaseException:
             if not self.skip:  # null pointers: an error on all ranks, so that none waits for this one
                 if fftnd_start(plan, source, NULL, NULL) == 0:  # this rank has no elements
@@ -334,6 +341,39 @@ cdef class Plan:
         check(fftnd_plan_query(<fftnd_plan *>self.handle.object))
 
     # ------------------------------------------------------------ questions
+
+    def operator(self, kind, **options):
+        """An operator that apply() of it puts between a transform and the one back, fused with both.
+
+        Args:
+            kind: what it does, as in fftnd_operators.h:
+                "derivative" (with orders), "laplacian", "helmholtz" (with coefficient), "biharmonic", and
+                    "inverse_laplacian", "inverse_helmholtz", "inverse_biharmonic", which solve: one field to one
+                "gradient", "divergence", "curl", "leray": of as many fields as axes take part
+                "shell" (keeps shell[0] <= |k| < shell[1]), "shift" (u(x + shift)), "symbols": one field to one
+                "modes", "points": a function of yours for rows of modes, or for rows of points of spectral arrays
+            lengths: physical length along each axis; None = 2 pi (of DCT and DST pi), so that k is the wavenumbers
+            axes: the axes that take part; None = all that are transformed
+            orders: order of the derivative along each axis
+            shift: distance along each axis
+            zero_mode: what modes are multiplied by that an inverse would divide by 0
+            coefficient: of Helmholtz's operator, laplacian + coefficient
+            shell: (smallest |k|, first |k| beyond)
+            symbols: for each axis None or a table of factors, one for each mode of the whole spectral side
+            function: called with a Row; it fills row.outputs and calls neither MPI nor plans. With threads > 1 several
+                threads call it, one at a time
+            inputs, outputs: fields of "modes" and "points"
+        Returns:
+            Operator
+        All arguments must agree, except function. Collective on the plan's ranks. Errors: redist.Error, and TypeError or
+        ValueError on a rank whose arguments cannot be understood (the other ranks get redist.ArgumentError).
+        """
+        return Operator(self, kind, **options)
+
+    def apply(self, kind, array, out=None, **options):
+        """operator(kind, ...).apply(array, out) with an operator for this call alone; in a loop make it once."""
+        with Operator(self, kind, **options) as operator:
+            return operator.apply(array, out)
 
     def wavenumbers(self, int axis, broadcast=False):
         """The wavenumbers of this rank's part of the spectral side along one axis, in the order of the elements.
@@ -420,7 +460,9 @@ cdef class Plan:
         self.workspace = workspace
 
     def free(self):
-        """Frees the plan. Collective on its ranks; does nothing the second time."""
+        """Frees the plan and its operators. Collective on its ranks; does nothing the second time."""
+        for operator in self.operators:
+            free_handle(operator)
         free_handle(self.handle)
 
     def __enter__(self):

@@ -5,6 +5,7 @@ from libc.stddef cimport ptrdiff_t
 from redist.c cimport MPI_Comm, redist_box, redist_index
 
 cdef enum Release:  # in the order in which dropped objects are freed
+    RELEASE_OPERATOR
     RELEASE_FFT
     RELEASE_PLAN
     RELEASE_GRID
@@ -35,6 +36,7 @@ cdef class View:
     cdef size_t itemsize
     cdef int code
     cdef bint cuda
+    cdef bint read_only
     cdef size_t stream
     cdef object held
     cdef Py_buffer buffer

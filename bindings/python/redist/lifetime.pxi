@@ -104,6 +104,16 @@ cdef int free_handle(Handle handle) except -1:
     return check(code)
 
 
+cdef void _release(Handle handle) noexcept:
+    """Frees a dropped object. What fails goes to sys.unraisablehook, as in a destructor: this rank must not leave a
+    collective call that the others go on with, and the lists of all ranks stay the same."""
+    try:
+        free_handle(handle)
+    finally:
+        if handle in handle.owner.living:
+            handle.owner.living.remove(handle)
+
+
 cdef int _collect(Owner owner) except -1:
     """Frees what all ranks have dropped. Collective."""
     cdef int number = len(owner.living)
@@ -125,7 +135,7 @@ cdef int _collect(Owner owner) except -1:
         for item in garbage:
             handle = item
             if handle.order == order:
-                free_handle(handle)
+                _release(handle)
     return 0
 
 

@@ -188,6 +188,8 @@ cdef class Plan:
         if array is None or array is bound:
             if bound is None:
                 raise ValueError(f"the plan is not bound to an array {name}, and none is given")
+            if writable and shape.read_only:
+                raise ValueError(f"array {name}, to which the plan is bound, would be written and is read-only")
             return shape.data
         view = view_of(array, writable, self.stream)
         if view.itemsize != shape.itemsize or view.ndim != shape.ndim:

@@ -78,6 +78,7 @@ cdef int _from_buffer(View view, array, bint writable) except -1:
     if view.buffer.ndim > REDIST_MAX_NDIMS:
         raise ValueError(f"an array has {view.buffer.ndim} axes; at most {REDIST_MAX_NDIMS} are possible")
     view.data = view.buffer.buf
+    view.read_only = view.buffer.readonly
     view.ndim = view.buffer.ndim
     view.itemsize = view.buffer.itemsize
     view.code = _code(view.buffer.format)
@@ -90,6 +91,7 @@ cdef int _from_buffer(View view, array, bint writable) except -1:
 cdef int _from_interface(View view, dict interface, bint writable) except -1:
     """From __array_interface__ or __cuda_array_interface__."""
     address, read_only = interface["data"]
+    view.read_only = read_only
     if writable and read_only:
         raise ValueError("an array that would be written is read-only")
     dtype = np.dtype(interface["typestr"])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchanges, against slices of the global array."""
+import ctypes
 import gc
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -155,6 +157,19 @@ def test_errors_come_on_all_ranks():
         redist.exchange(comm, a, 0, constant, 1)
 
 
+def test_a_bound_array_that_is_read_only():
+    """The plan may only read it."""
+    a, b = np.ones((4, redist.decompose(4, P, RANK)[0])), np.zeros((redist.decompose(4, P, RANK)[0], 4))
+    if RANK == P - 1:
+        a.flags.writeable = False
+    with redist.Plan(comm, a, 0, b, 1, effort="estimate") as plan:
+        plan.forward()
+        with pytest.raises((ValueError, redist.ArgumentError)) as error:
+            plan.backward()
+        assert isinstance(error.value, redist.ArgumentError) or RANK == P - 1
+        assert plan.forward() is b and (b == 1).all()
+
+
 def refused(kind, call):
     """A call that rank 0 makes with arguments that cannot be understood fails on all ranks."""
     with pytest.raises((kind, redist.ArgumentError)) as error:
@@ -235,6 +250,24 @@ def test_garbage_is_freed_in_agreement():
     assert (view == 7).all()
     del view
     private.Free()  # frees the last one
+
+
+def test_garbage_that_cannot_be_freed(monkeypatch):
+    """It is reported as an error of a destructor is, and the rest is freed."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        library = ctypes.CDLL(next(line.split()[-1] for line in maps if "/libredist" in line))
+    private, reported = comm.Dup(), []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failed: reported.append(failed.exc_type))
+    memory, other = redist.Memory(private, 64), redist.Memory(private, 32)
+    address = ctypes.c_void_p(memory.address)
+    assert library.redist_free(ctypes.byref(address)) == 0  # behind its back
+    del memory
+    gc.collect()
+    assert redist.collect(private) == 1 and reported == [redist.Error]
+    del other
+    gc.collect()
+    assert redist.collect(private) == 0 and len(reported) == 1
+    private.Free()
 
 
 def test_objects_outlive_their_communicator():
