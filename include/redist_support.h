@@ -265,6 +265,7 @@ typedef struct redist__space {
     /** Memory that peers map (redist_alloc_in; collective), as libredist's runtime/space.h describes it. */
     int (*create)(struct redist__context *context, size_t bytes, void **array);
     struct redist__context *(*remove)(const void *array);
+    void (*expect)(struct redist__mappings *mappings); /**< NULL = nothing has to be known before */
     struct redist__memory_handle (*export_memory)(const void *array, size_t bytes);
     char *(*map)(const struct redist__memory_handle *handle, struct redist__mappings *mappings);
     void (*unmap)(struct redist__mappings *mappings);

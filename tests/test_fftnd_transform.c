@@ -89,6 +89,24 @@ START_TEST(primes) {
 }
 END_TEST
 
+/* Axes of these lengths are transformed by themselves where their lines lie side by side (primes.c): over whole arrays
+ * and in tiles, also shorter ones, with lines that fill no block of rows. */
+START_TEST(primes_that_are_convolutions) {
+    static const size_t tiles[] = {0, 1, 20000};
+    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
+        enum fftnd_kind kind = kinds[i % 2];
+        fft_case given[] = {FFT_CASE(kind, 17, 31, 6), FFT_CASE(kind, 3, 19, 29, 9),
+                            FFT_CASE(kind, 2, 257, 33)};
+        for (size_t shape = 0; shape < sizeof given / sizeof *given; shape++) {
+            given[shape].precision = (enum fftnd_precision)((shape + i / 2) % 3);
+            given[shape].options.tile_bytes = tiles[i / 2];
+            given[shape].options.in_place = shape == i / 2;
+            fft_check(MPI_COMM_WORLD, &given[shape]);
+        }
+    }
+}
+END_TEST
+
 START_TEST(shapes_of_the_paper) {
     const fft_case four = FFT_CASE(FFTND_C2C, 16, 17, 18, 19);
     const fft_case three = FFT_CASE(FFTND_R2C, 42, 127, 256);
@@ -287,6 +305,7 @@ int main(int argc, char **argv) {
                                   partly_chosen_grids,
                                   extents_of_one_and_fewer_rows_than_ranks,
                                   primes,
+                                  primes_that_are_convolutions,
                                   shapes_of_the_paper,
                                   long_lines,
                                   every_halved_axis_odd_and_even,

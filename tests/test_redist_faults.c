@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that fail in the middle of exchanges: by every method, whole and in tiles, in both directions.
+ * Calls that fail in the middle of exchanges: by every method, whole and in tiles, in both directions; and while a model
+ * is fitted.
  *     test_redist_faults [WORD]    only exchanges with this word in their names ("p2p-type, start")
  */
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "exchanges.h"
 #include "fault_run.h"
 #include "methods.h"
+#include "redist_model.h"
 #include "redist_support.h"
 
 /* How a plan is used */
@@ -356,9 +358,37 @@ START_TEST(planning) {
 }
 END_TEST
 
+/* A model is fitted in the place of making a plan; there is nothing to execute. */
+static int fit_model(void *data) {
+    redist_model model = REDIST_MODEL_DEFAULT;
+    (void)data;
+    return redist_model_fit(MPI_COMM_WORLD, NULL, &model);
+}
+
+static int do_nothing(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
+    (void)data, (void)execution;
+    wrong[0] = '\0';
+    return REDIST_OK;
+}
+
+static int release_nothing(void *data) {
+    (void)data;
+    return REDIST_OK;
+}
+
+START_TEST(fitting_a_model) {
+    const fault_subject subject = {
+        NULL, 1, fit_model, do_nothing, release_nothing, library_comm(MPI_COMM_WORLD)};
+    fault_begin(0.05);
+    fault_try_planning(&subject, "redist_model_fit");
+    fault_end();
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {whole_arrays,  arrays_given_later, tiles,    empty_parts,
-                                  between_nodes, without_a_plan,     planning, NULL};
+    const TTest *const tests[] = {whole_arrays, arrays_given_later, tiles,
+                                  empty_parts,  between_nodes,      without_a_plan,
+                                  planning,     fitting_a_model,    NULL};
     if (argc > 1)
         only_word = argv[1];
     counters_begin();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redist_alloc_local: memory of one process that its peers map when a plan meets it, and for how long they do. */
+/* redist_alloc_local: memory of one process that its peers map when a plan meets it, and for how long they do; and that
+ * no two arrays of redist_alloc are mixed up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,23 @@ static long long file_bytes(int *count) {
         ++*count;
     }
     return bytes;
+}
+
+/* ---------------------------------------------------------------- keys of arrays */
+
+/* While this is set, all arrays of redist_alloc get the key of the first one: a rank tells it to the others of its
+ * node. Keys come from numbers of processes, and only chance makes two of them equal. */
+static int repeats_keys;
+static uint64_t first_key;
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    int result = PMPI_Bcast(buffer, count, type, root, comm);
+    if (!repeats_keys || count != 1 || type != MPI_UINT64_T)
+        return result;
+    if (first_key == 0)
+        memcpy(&first_key, buffer, sizeof first_key);
+    memcpy(buffer, &first_key, sizeof first_key);
+    return result;
 }
 
 /* ---------------------------------------------------------------- one process */
@@ -192,6 +210,26 @@ START_TEST(plans_share_mappings) {
 }
 END_TEST
 
+/* An array whose key is another one's is memory that peers cannot map, and takes nothing from that one. */
+START_TEST(equal_keys_mix_no_arrays) {
+    char *arrays[2] = {NULL, NULL}, *third = NULL;
+    redist_plan *plan = plan_shift(MPI_COMM_WORLD);
+    repeats_keys = 1;
+    check_ok(redist_alloc(MPI_COMM_WORLD, BYTES, (void **)&arrays[0]));
+    check_ok(redist_alloc(MPI_COMM_WORLD, BYTES, (void **)&third));
+    repeats_keys = 0;
+    check_ok(redist_alloc(MPI_COMM_WORLD, BYTES, (void **)&arrays[1]));
+    check_all(first_key != 0 && redist_is_mappable(REDIST_SPACE_HOST, arrays[0], BYTES), "no key");
+    check_all(!redist_is_mappable(REDIST_SPACE_HOST, third, BYTES), "two arrays, one key");
+    memset(third, 'x', BYTES);
+    check_ok(redist_free((void **)&third));
+    check_shift(plan, arrays[0], arrays[1]);
+    check_ok(redist_plan_free(&plan));
+    check_ok(redist_free((void **)&arrays[0]));
+    check_ok(redist_free((void **)&arrays[1]));
+}
+END_TEST
+
 /* Where one rank cannot open its peers' files, a new plan counts such memory as plain, and one that was made before
  * goes on. The last test: redist_is_mappable says so from then on. */
 START_TEST(unreachable_memory_is_plain) {
@@ -232,13 +270,10 @@ START_TEST(unreachable_memory_is_plain) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {arrays_are_of_one_process,
-                                  children_leave_it_alone,
-                                  direct_serves_them,
-                                  nothing_outlives_its_array,
-                                  plans_share_mappings,
-                                  unreachable_memory_is_plain,
-                                  NULL};
+    const TTest *const tests[] = {arrays_are_of_one_process,   children_leave_it_alone,
+                                  direct_serves_them,          nothing_outlives_its_array,
+                                  plans_share_mappings,        equal_keys_mix_no_arrays,
+                                  unreachable_memory_is_plain, NULL};
     if (redist_alloc_local(1000, &of_before) != REDIST_OK)
         of_before = NULL;
     else

@@ -126,6 +126,28 @@ START_TEST(together) {
 }
 END_TEST
 
+/* Rows of one array to two others, which do not fit the second-level cache together */
+START_TEST(in_bands) {
+    enum { RUN = 528 };
+    size_t rows = redist_find_caches()->second / RUN + 1, bytes = 2 * rows * RUN, wrong = 0;
+    unsigned char *array = malloc(bytes), *parts = calloc(bytes, 1);
+    for (size_t i = 0; i < bytes; i++)
+        array[i] = (unsigned char)(i * 2654435761U >> 13);
+    const struct redist__copy copy = {
+        .ndims = 1, .run = RUN, .count = {rows}, .source = {2 * RUN}, .destination = {RUN}};
+    const struct redist__copy copies[] = {copy, copy};
+    const char *const from[] = {(char *)array, (char *)array + RUN};
+    char *const to[] = {(char *)parts, (char *)parts + rows * RUN};
+    redist__copy_run_together(2, copies, from, to, REDIST__COPY_CACHED);
+    redist__copy_fence();
+    for (size_t i = 0; i < 2 * rows; i++)
+        wrong += memcmp(parts + i * RUN, array + (i % rows * 2 + i / rows) * RUN, RUN) != 0;
+    check_all(wrong == 0, "%zu of %zu rows are wrong", wrong, 2 * rows);
+    free(array);
+    free(parts);
+}
+END_TEST
+
 /* A plain copy of elements whose rows and columns change places */
 static void transpose_plainly(const struct redist__copy *copy, size_t from, size_t to) {
     for (size_t row = 0; row < copy->count[0]; row++)
@@ -261,6 +283,7 @@ START_TEST(remembered) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_loop, together, transposed, texts, remembered, NULL};
+    const TTest *const tests[] = {every_loop, together,   in_bands, transposed,
+                                  texts,      remembered, NULL};
     return harness_run(argc, argv, "test_redist_loops", tests);
 }

@@ -177,7 +177,7 @@ static int next_rank(void) {
 /* Some systems give a process no descriptors of others. */
 static int descriptors_travel(void) {
     struct redist__memory_handle handles[MOST];
-    struct redist__mappings mappings = {NULL};
+    struct redist__mappings mappings = {0};
     begin(1U << REDIST__BY_DESCRIPTOR);
     char *array = allocate_at(NULL, PAGE);
     gather(array, PAGE, handles);
@@ -204,7 +204,7 @@ static int is_usable(int kind) {
 START_TEST(every_kind) {
     for (int kind = 0; kind < REDIST__SHARE_KINDS; kind++) {
         struct redist__memory_handle handles[MOST];
-        struct redist__mappings plans[2] = {{NULL}, {NULL}};
+        struct redist__mappings plans[2] = {{0}, {0}};
         if (!is_usable(kind))
             continue;
         begin(1U << kind);
@@ -271,7 +271,7 @@ END_TEST
 /* An array at the address of one that is gone shows its importers that it is: they close that one at once. */
 START_TEST(replaced) {
     struct redist__memory_handle old[MOST], now[MOST];
-    struct redist__mappings plans[2] = {{NULL}, {NULL}};
+    struct redist__mappings plans[2] = {{0}, {0}};
     begin(1U << REDIST__BY_IPC);
     char *array = allocate_at(NULL, (size_t)2 * PAGE);
     gather(array, PAGE, old);
@@ -297,7 +297,7 @@ END_TEST
 START_TEST(one_rank_fails) {
     for (int kind = 0; kind < REDIST__SHARE_KINDS && harness_nranks > 1; kind++) {
         struct redist__memory_handle handles[MOST];
-        struct redist__mappings mappings = {NULL};
+        struct redist__mappings mappings = {0};
         if (!is_usable(kind))
             continue;
         begin(1U << kind);
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(freed) {
     for (int kind = 0; kind < REDIST__SHARE_KINDS; kind++) {
         struct redist__memory_handle handles[MOST];
-        struct redist__mappings mappings = {NULL};
+        struct redist__mappings mappings = {0};
         struct redist__context *context;
         void *array;
         if (!is_usable(kind))
@@ -350,7 +350,58 @@ START_TEST(freed) {
 }
 END_TEST
 
+/* A plan that is freed leaves the descriptors to another one, whose peers may not have got them yet. */
+START_TEST(on_their_way) {
+    const int kinds[] = {REDIST__BY_DESCRIPTOR, REDIST__BY_POOL};
+    for (int i = 0; i < 2; i++) {
+        struct redist__memory_handle handles[MOST];
+        struct redist__mappings plan = {0}, other = {0};
+        if (!is_usable(kinds[i]))
+            continue;
+        begin(1U << kinds[i]);
+        const int files = count_files();
+        char *array = allocate_at(NULL, PAGE);
+        redist__shares_expect(&plan);
+        redist__shares_expect(&other);
+        gather(array, PAGE, handles);
+        redist__shares_unmap(&other);
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_all(redist__shares_map(&handles[next_rank()], &plan) != NULL, "not mapped");
+        MPI_Barrier(MPI_COMM_WORLD);
+        redist__shares_unmap(&plan);
+        MPI_Barrier(MPI_COMM_WORLD);
+        release(array);
+        check_all(count_files() == files, "%d files are open, not %d", count_files(), files);
+    }
+}
+END_TEST
+
+/* A rank that takes no more part keeps nobody waiting, and nobody frees what a peer may have mapped. The last test: what
+ * belongs to that communicator stays. */
+START_TEST(freed_without_a_peer) {
+    struct redist__context *context;
+    void *array;
+    MPI_Comm comm;
+    if (harness_nranks == 1)
+        skip_test("a peer");
+    begin(1U << REDIST__BY_IPC);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    check_ok(redist__context_get(comm, &context));
+    check_ok(redist__shares_create(context, 1000, &array));
+    const int remains = harness_rank < harness_nranks - 1;
+    if (!remains)
+        redist__give_up(context);
+    else if (redist__shares_remove(array) != context || find_allocation(array) == NULL)
+        context = NULL;
+    check_all(context != NULL, "not removed, or freed");
+    redist__context_release(context);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {every_kind, choices, replaced, one_rank_fails, freed, NULL};
+    const TTest *const tests[] = {every_kind,           choices, replaced,
+                                  one_rank_fails,       freed,   on_their_way,
+                                  freed_without_a_peer, NULL};
     return harness_run(argc, argv, "test_redist_shares", tests);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
+#include "../backends/primes.h"
 #include "../backends/r2r.h"
 
 /* A part of the transform: from which side to which, over which axes. */
 struct part {
     const struct fftnd__side *in, *out;
     struct fftnd__step before, step;
-    int narrow_axis; /* with the modes that the array retains; -1 = none */
+    int narrow_axis; /* with the modes that the array has; -1 = none */
 };
 
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
@@ -34,10 +35,14 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
+    const struct fftnd__serial *library =
+        fftnd__primes_suit(&serial, part->in->memory, part->out->memory)
+            ? &fftnd__serial_primes
+            : fftnd__serial_for_problem(kernel->library, &serial);
     int last = kernel->nplans - 1;
-    kernel->plans[last].library = fftnd__serial_for_problem(kernel->library, &serial);
-    return kernel->plans[last].library->create(&serial, part->in->memory, part->out->memory,
-                                               &kernel->plans[last].serial[is_shorter]);
+    kernel->plans[last].library[is_shorter] = library;
+    return library->create(&serial, part->in->memory, part->out->memory,
+                           &kernel->plans[last].serial[is_shorter]);
 }
 
 /* For pieces like the first one, and for shorter ones if there are some. */
@@ -76,6 +81,51 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
     part->step.naxes = n;
 }
 
+/* An axis of prime length whose lines lie side by side, which is faster by itself (primes.h): its place among those of the
+ * part, -1 = none. Backward it is first, and changes the block before. */
+static int find_prime(const struct fftnd__kernel_problem *problem, const struct part *part) {
+    const struct fftnd__chain *chain = &problem->transform->chain;
+    int changes = part->before.real != part->step.real;
+    int ruins = changes && problem->direction == REDIST_BACKWARD;
+    if (part->step.naxes < 2 || problem->pool != NULL || problem->in->truncation.n > 0 ||
+        problem->out->truncation.n > 0 || problem->library->space != REDIST_SPACE_HOST ||
+        (ruins && part->in->in_array))
+        return -1;
+    for (int i = 0; i < part->step.naxes; i++) {
+        int axis = part->step.axes[i], at = axis + problem->transform->batch.shift;
+        const struct fftnd__side *side = ruins ? part->in : part->out;
+        if (!(changes && axis == chain->halved) && side->stride[at] > (ptrdiff_t)side->item &&
+            fftnd__prime_gains(chain->points[axis], side->item))
+            return i;
+    }
+    return -1;
+}
+
+/* Fourier axes, all at once but those of prime length. */
+static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                          const struct part *part) {
+    struct part others = *part, alone = *part;
+    int prime = find_prime(problem, part);
+    if (prime < 0)
+        return create_both(kernel, problem, part);
+    others.step.naxes--;
+    for (int i = prime; i < others.step.naxes; i++)
+        others.step.axes[i] = part->step.axes[i + 1];
+    alone.step.naxes = 1;
+    alone.step.axes[0] = part->step.axes[prime];
+    if (kernel->is_forward || part->before.real == part->step.real) {
+        alone.in = part->out;
+        alone.before.real = part->step.real;
+        REDIST_TRY(create_fourier(kernel, problem, &others));
+        return create_both(kernel, problem, &alone);
+    }
+    alone.out = part->in;
+    alone.step.real = part->before.real;
+    alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
+    REDIST_TRY(create_both(kernel, problem, &alone));
+    return create_fourier(kernel, problem, &others);
+}
+
 /* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
  * real and imaginary parts these change nothing in what the others do. */
 static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
@@ -87,7 +137,7 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     int apart = all->before.real != all->step.real && fourier.step.naxes > 1 &&
                 chain->modes[chain->halved] < chain->points[chain->halved];
     if (fourier.step.naxes > 0 || r2r.step.naxes == 0)
-        REDIST_TRY((apart ? create_apart : create_both)(kernel, problem, &fourier));
+        REDIST_TRY((apart ? create_apart : create_fourier)(kernel, problem, &fourier));
     if (r2r.step.naxes == 0)
         return REDIST_OK;
     if (fourier.step.naxes > 0) {
@@ -116,7 +166,7 @@ void fftnd__kernel_free(struct fftnd__kernel *kernel) {
     for (int i = 0; i < kernel->nplans; i++)
         for (int j = 0; j < 2; j++)
             if (kernel->plans[i].serial[j] != NULL)
-                kernel->plans[i].library->destroy(kernel->plans[i].serial[j]);
+                kernel->plans[i].library[j]->destroy(kernel->plans[i].serial[j]);
     for (int i = 0; i < 2; i++)
         fftnd__rows_free(&kernel->rows[i], kernel->library);
     redist_release(kernel->twiddles);
@@ -128,9 +178,9 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
     const struct fftnd__rows *rows = &kernel->rows[is_shorter];
     char *from = kernel->plans[i].from_out ? out->memory : in->memory;
     char *to = kernel->plans[i].to_in ? in->memory : out->memory;
-    return i == 0 && rows->row != NULL
-               ? fftnd__rows_run(rows, kernel->library, from, to)
-               : kernel->plans[i].library->execute(kernel->plans[i].serial[is_shorter], from, to);
+    return i == 0 && rows->row != NULL ? fftnd__rows_run(rows, kernel->library, from, to)
+                                       : kernel->plans[i].library[is_shorter]->execute(
+                                             kernel->plans[i].serial[is_shorter], from, to);
 }
 
 /* The mirror images of a truncated halved axis are known after its own plan, the first one forward. */
@@ -156,7 +206,7 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
     size_t most = 0;
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct fftnd__serial *library = kernel->plans[i / 2].library;
+        const struct fftnd__serial *library = kernel->plans[i / 2].library[i % 2];
         void *plan = kernel->plans[i / 2].serial[i % 2];
         size_t bytes = plan != NULL && library->area_bytes != NULL ? library->area_bytes(plan) : 0;
         most = bytes > most ? bytes : most;
@@ -166,7 +216,7 @@ size_t fftnd__kernel_area(const struct fftnd__kernel *kernel) {
 
 int fftnd__kernel_set_area(const struct fftnd__kernel *kernel, void *area) {
     for (int i = 0; i < 2 * kernel->nplans; i++) {
-        const struct fftnd__serial *library = kernel->plans[i / 2].library;
+        const struct fftnd__serial *library = kernel->plans[i / 2].library[i % 2];
         void *plan = kernel->plans[i / 2].serial[i % 2];
         if (plan != NULL && library->set_area != NULL)
             REDIST_TRY(library->set_area(plan, area));

@@ -25,10 +25,10 @@ struct fftnd__kernel {
     int is_forward;
     int nplans; /* of the library, one after the other */
     struct {
-        int from_out, to_in;                 /* not from the block before to the one after */
-        const struct fftnd__serial *library; /* of this plan */
-        void *serial[2]; /* for pieces like the first one and for shorter ones */
-    } plans[3];
+        int from_out, to_in; /* not from the block before to the one after */
+        const struct fftnd__serial *library[2];
+        void *serial[2]; /* of these, for pieces like the first one and for shorter ones */
+    } plans[REDIST_MAX_NDIMS + 2];
     struct fftnd__rows rows[2];       /* instead of the first one's where `row` is not NULL */
     struct fftnd__twiddles *twiddles; /* behind forward plans, before backward ones; NULL = none */
 };

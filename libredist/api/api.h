@@ -57,6 +57,7 @@ int redist__find_arrays(const struct redist__request *request, struct redist__pr
 
 /* Closes what the plan has mapped of its peers' arrays, on all ranks before any of them returns. Collective on
  * the node if arrays of the problem's space are mapped for a plan. */
+void redist__expect_mappings(const struct redist__problem *problem);
 void redist__close_mappings(const struct redist__problem *problem);
 
 /* ---------------------------------------------------------------- plans (plan.c, execute.c) */

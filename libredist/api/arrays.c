@@ -231,8 +231,14 @@ static int find_mapped(const struct redist__request *request, struct redist__pro
     return REDIST_OK;
 }
 
+void redist__expect_mappings(const struct redist__problem *problem) {
+    if (problem->space->expect != NULL)
+        problem->space->expect(problem->mappings);
+}
+
 int redist__find_arrays(const struct redist__request *request, struct redist__problem *problem) {
     REDIST_TRY(find_space(request, problem));
+    redist__expect_mappings(problem);
     return find_mapped(request, problem);
 }
 

@@ -251,6 +251,7 @@ static int execute(struct redist__exchanges *exchanges, int slot, const struct c
     struct kept *kept = &exchanges->kept[slot];
     kept->used = ++exchanges->calls;
     exchanges->latest = slot;
+    redist__expect_mappings(&kept->plan->problem);
     redist__transport_execute(&kept->plan->transport, REDIST_FORWARD, call->arrays[0],
                               call->arrays[1]);
     exchanges->failed = redist__failure_report(&kept->plan->failure);

@@ -14,7 +14,7 @@ static const double shortest = 1e-9;
 /* A group of ranks that exchange with each other. */
 struct group {
     MPI_Comm comm, all; /* these ranks; and those that measure at the same time */
-    int size;
+    int size, largest;  /* of this group, and of all of them */
     const redist_options *options;
     void *arrays[2];
     redist_plan *plan;
@@ -60,9 +60,7 @@ static int time_rounds(const struct group *group, double *median) {
     while (n < ROUNDS && spent < most_seconds) {
         REDIST_TRY(time_round(group, &seconds));
         insert(n++, sorted, seconds);
-        spent += seconds * group->size; /* the largest group's, or less: the same in all */
-        REDIST_TRY(
-            redist_check_mpi(redist_insist(MPI_Bcast(&spent, 1, MPI_DOUBLE, 0, group->all))));
+        spent += seconds * group->largest; /* the same on all ranks */
     }
     *median = sorted[n / 2];
     return REDIST_OK;
@@ -98,28 +96,43 @@ static void release(struct group *group) {
             redist_free(&group->arrays[i]);
 }
 
+/* The ranks of a communicator with the same color. Groups measure together: if one cannot be made, none is. */
+static int create_group(MPI_Comm comm, int color, int rank, struct group *group) {
+    int result = redist_insist(MPI_Comm_split(comm, color, rank, &group->comm));
+    if (result != MPI_SUCCESS)
+        group->comm = MPI_COMM_NULL;
+    else
+        MPI_Comm_size(group->comm, &group->size);
+    return redist_agree(group->all, redist_check_mpi(result));
+}
+
+static void free_group(struct group *group) {
+    if (group->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&group->comm);
+}
+
 /* One message each, between neighbours. */
 static int measure_pairs(const struct group *whole, double *seconds) {
-    struct group pair = {.all = whole->all, .options = whole->options};
+    struct group pair = {.all = whole->all, .largest = 2, .options = whole->options};
     int rank;
     MPI_Comm_rank(whole->comm, &rank);
-    REDIST_TRY(redist_check_mpi(MPI_Comm_split(whole->comm, rank / 2, rank, &pair.comm)));
-    MPI_Comm_size(pair.comm, &pair.size);
-    int code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
+    int code = create_group(whole->comm, rank / 2, rank, &pair);
+    if (code == REDIST_OK)
+        code = allocate(&pair, 2 * LEAST_ELEMENTS * sizeof(double));
     if (code == REDIST_OK)
         code = measure_size(&pair, LEAST_ELEMENTS, seconds);
     release(&pair);
-    MPI_Comm_free(&pair.comm);
+    free_group(&pair);
     return code;
 }
 
 /* Sizes grow as long as the largest group has room for them. */
-static int measure_sizes(struct group *group, int largest, redist_link *link) {
+static int measure_sizes(struct group *group, redist_link *link) {
     double bytes[POINTS], seconds[POINTS];
     int n = 0, code = allocate(group, (size_t)most_bytes);
     for (int elements = LEAST_ELEMENTS; n < POINTS && code == REDIST_OK; elements *= GROWTH) {
         bytes[n] = (double)elements * sizeof(double);
-        if (n >= 2 && bytes[n] * largest > most_bytes)
+        if (n >= 2 && bytes[n] * group->largest > most_bytes)
             break;
         code = measure_size(group, elements, &seconds[n++]);
     }
@@ -131,38 +144,39 @@ static int measure_sizes(struct group *group, int largest, redist_link *link) {
 
 static int measure_link(struct group *group, redist_link *link) {
     double pair = 0;
-    int largest = group->size;
+    int *largest = &group->largest;
+    *largest = group->size;
     int code = redist_check_mpi(
-        redist_insist(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, group->all)));
+        redist_insist(MPI_Allreduce(MPI_IN_PLACE, largest, 1, MPI_INT, MPI_MAX, group->all)));
     *link = (redist_link){0, 0, 0};
-    if (largest == 1 || code != REDIST_OK)
-        return code;
-    REDIST_TRY(measure_sizes(group, largest, link));
-    if (largest > 2)
+    REDIST_TRY(redist_agree(group->all, code));
+    if (*largest == 1)
+        return REDIST_OK;
+    REDIST_TRY(measure_sizes(group, link));
+    if (*largest > 2)
         REDIST_TRY(measure_pairs(group, &pair));
-    redist__part_latency(link, largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
+    redist__part_latency(link, *largest - 1, LEAST_ELEMENTS * sizeof(double), pair);
     return REDIST_OK;
 }
 
 static int measure_both(const struct redist__context *context, const redist_options *options,
                         redist_model *model) {
     redist_link *const links[2] = {&model->node, &model->network};
+    const int colors[2] = {context->node_of[context->rank], context->node_rank};
     int code = REDIST_OK;
     for (int i = 0; i < 2 && code == REDIST_OK; i++) {
         struct group group = {.all = context->comm, .options = options};
-        REDIST_TRY(redist_check_mpi(i == 0 ? MPI_Comm_dup(context->node, &group.comm)
-                                           : MPI_Comm_split(context->comm, context->node_rank,
-                                                            context->rank, &group.comm)));
-        MPI_Comm_size(group.comm, &group.size);
-        code = measure_link(&group, links[i]);
-        MPI_Comm_free(&group.comm);
+        code = create_group(context->comm, colors[i], context->rank, &group);
+        if (code == REDIST_OK)
+            code = measure_link(&group, links[i]);
+        free_group(&group);
         if (code == REDIST_ERR_METHOD && i == 1 && model->node.bandwidth > 0)
             code = REDIST_OK; /* a method for nodes only */
     }
     model->ranks_per_node = context->node_size;
     redist__note_mpi(&code, redist_insist(MPI_Allreduce(MPI_IN_PLACE, &model->ranks_per_node, 1,
                                                         MPI_INT, MPI_MAX, context->comm)));
-    return code;
+    return redist_agree(context->comm, code);
 }
 
 /* ---------------------------------------------------------------- the public function */

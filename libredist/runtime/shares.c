@@ -47,6 +47,7 @@ struct export {
 static const struct redist__share_driver *const driver = &redist__share_driver;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct export *exports;
+static int nexpected; /* how many plans peers map exports of */
 static struct redist__process self;
 
 /* This process does not change: what has used CUDA cannot use it after a fork. */
@@ -142,6 +143,13 @@ static struct export *find_or_add(const void *array, struct redist__shared_memor
     return export != NULL ? export : add_export(memory);
 }
 
+void redist__shares_expect(struct redist__mappings *mappings) {
+    pthread_mutex_lock(&lock);
+    nexpected += !mappings->expected;
+    mappings->expected = 1;
+    pthread_mutex_unlock(&lock);
+}
+
 struct redist__memory_handle redist__shares_export(const void *array, size_t bytes) {
     struct redist__memory_handle handle = {0};
     struct redist__shared_memory memory = {0};
@@ -216,12 +224,14 @@ char *redist__shares_map(const struct redist__memory_handle *handle,
     return base != NULL ? base + handle->offset : NULL;
 }
 
-/* A descriptor keeps memory from the system that its user has freed. Without imports no plan is known that needs it; one
- * that does exports again. */
-static void close_descriptors(void) {
+/* A descriptor keeps memory from the system that its user has freed. Peers may be about to take a copy of it for as long
+ * as there is a plan; a later one exports again. */
+static void close_descriptors(struct redist__mappings *mappings) {
     struct export **link = &exports;
     pthread_mutex_lock(&lock);
-    while (*link != NULL) {
+    nexpected -= mappings->expected;
+    mappings->expected = 0;
+    while (nexpected == 0 && *link != NULL) {
         struct export *export = *link;
         if (export->descriptor < 0 || export->context != NULL) {
             link = &export->next;
@@ -238,11 +248,7 @@ static void close_descriptors(void) {
 void redist__shares_unmap(struct redist__mappings *mappings) {
     driver->drain();
     redist__import_drop(&importer, mappings);
-    pthread_mutex_lock(&importer.lock);
-    int has_imports = importer.imports != NULL;
-    pthread_mutex_unlock(&importer.lock);
-    if (!has_imports)
-        close_descriptors();
+    close_descriptors(mappings);
 }
 
 /* ---------------------------------------------------------------- redist_alloc_in */
@@ -298,16 +304,20 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. */
-static void close_at_peers(const struct redist__context *context, const struct export *export) {
+/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer is
+ * gone: then nobody knows who has closed. */
+static int close_at_peers(const struct redist__context *context, const struct export *export) {
+    int nothing;
     driver->drain();
+    if (redist__find_lowest(context, 0, &nothing) != REDIST_OK)
+        return 0;
     for (int rank = 0; rank < context->node_size; rank++) {
         struct redist__memory_handle handle = {.key = export->handle.key, .owner = *this_process()};
         (void)redist_insist(MPI_Bcast(&handle, sizeof handle, MPI_BYTE, rank, context->node));
         if (rank != context->node_rank && handle.key != 0)
             redist__import_close(&importer, redist__import_is_of, &handle);
     }
-    (void)redist_insist(MPI_Barrier(context->node));
+    return redist__find_lowest(context, 0, &nothing) == REDIST_OK;
 }
 
 struct redist__context *redist__shares_remove(const void *array) {
@@ -315,8 +325,8 @@ struct redist__context *redist__shares_remove(const void *array) {
     if (export == NULL)
         return NULL;
     struct redist__context *context = export->context;
-    close_at_peers(context, export);
-    driver->release((void *)(uintptr_t)array);
+    if (close_at_peers(context, export))
+        driver->release((void *)(uintptr_t)array);
     free_export(export);
     return context;
 }

@@ -51,6 +51,7 @@ extern const struct redist__share_driver redist__share_driver;
 /* As the functions of struct redist__space. */
 int redist__shares_create(struct redist__context *context, size_t bytes, void **array);
 struct redist__context *redist__shares_remove(const void *array);
+void redist__shares_expect(struct redist__mappings *mappings);
 struct redist__memory_handle redist__shares_export(const void *array, size_t bytes);
 char *redist__shares_map(const struct redist__memory_handle *handle,
                          struct redist__mappings *mappings);

@@ -27,6 +27,7 @@ struct redist__memory_handle {
  * as one of the `mappings` that it was mapped for is not unmapped. */
 struct redist__mappings {
     struct redist__mapping *first;
+    int expected; /* peers are to map memory of this rank, too, until it is unmapped here */
 };
 
 /* Several boxes that are copied at once. The user of a batch fills `copies` once and the addresses before

@@ -442,6 +442,7 @@ const struct redist__space redist__space_cuda = {
     .event_wait = event_wait,
     .create = redist__shares_create,
     .remove = redist__shares_remove,
+    .expect = redist__shares_expect,
     .export_memory = redist__shares_export,
     .map = redist__shares_map,
     .unmap = redist__shares_unmap,

@@ -67,10 +67,24 @@ static struct segment *find_placed(const void *address) {
     return found != NULL ? *found : NULL;
 }
 
+static int is_known(uint64_t key) {
+    const struct segment sought = {.key = key};
+    pthread_mutex_lock(&lock);
+    int known = tfind(&sought, &keyed, compare_keys) != NULL;
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+/* 0 if there is no memory, or something else is in its place. */
+static int add_to_tree(struct segment *segment, void **tree, __compar_fn_t compare) {
+    struct segment **found = tsearch(segment, tree, compare);
+    return found != NULL && *found == segment;
+}
+
 static int add_segment(struct segment *segment) {
     pthread_mutex_lock(&lock);
-    int added = tsearch(segment, &placed, compare_addresses) != NULL;
-    if (added && segment->key != 0 && tsearch(segment, &keyed, compare_keys) == NULL) {
+    int added = add_to_tree(segment, &placed, compare_addresses);
+    if (added && segment->key != 0 && !add_to_tree(segment, &keyed, compare_keys)) {
         tdelete(segment, &placed, compare_addresses);
         added = 0;
     }
@@ -131,10 +145,14 @@ static void free_file(struct segment *segment) {
     segment->key = 0;
 }
 
+/* Keys of different processes may be equal, if rarely. Peers of this rank would take the array of another communicator
+ * for this one. */
 static int agree_on_key(struct segment *segment) {
     uint64_t key = redist__process_key();
     int result = redist_insist(MPI_Bcast(&key, 1, MPI_UINT64_T, 0, segment->context->node));
     segment->key = key;
+    if (result == MPI_SUCCESS && is_known(key))
+        return redist_fail(REDIST_ERR_MEMORY, "another array has the key of this one");
     return redist_check_mpi(result);
 }
 
@@ -243,7 +261,9 @@ static int allocate_memory(struct segment *segment) {
     if (context->node_size > 1 && allocate_file(segment) == REDIST_OK)
         return REDIST_OK;
     REDIST_TRY(redist_agree(context->node, allocate_plain(segment)));
-    return context->node_size == 1 ? agree_on_key(segment) : REDIST_OK;
+    if (context->node_size == 1 && agree_on_key(segment) != REDIST_OK)
+        segment->key = 0;
+    return REDIST_OK;
 }
 
 /* A message of a peer that is gone may still come. */
