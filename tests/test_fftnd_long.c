@@ -212,8 +212,8 @@ static double *transform_fields(fftnd_plan *plan, int fields, redist_index n, ff
     return modes;
 }
 
-/* The only transformed axis of an array is split: the chain splits another one for a while, two exchanges instead of the
- * three of rows and columns in natural order, and as many as these in the chain's. */
+/* The only transformed axis of an array is split: the chain splits another one for a while, two exchanges instead of
+ * the three of rows and columns in natural order, and as many as these in the chain's. */
 START_TEST(among_other_axes) {
     enum fftnd_axis axes[2] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX};
     const int split[1] = {1};

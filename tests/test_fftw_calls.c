@@ -59,8 +59,8 @@ static int count_lines(const char *file, const char *beginning) {
     return lines;
 }
 
-/* Methods compete once for each exchange, three there and three back, however many candidates have it; a plan like one before
- * measures nothing. */
+/* Methods compete once for each exchange, three there and three back, however many candidates have it; a plan like one
+ * before measures nothing. */
 START_TEST(one_axis_is_measured_once) {
     enum { N = 900, EXCHANGES = 6 };
     char file[300];
