@@ -40,9 +40,9 @@ def component(declaration):
 def structure(name, body):
     yield f"  type, bind(c), public :: {name}"
     for declaration in filter(None, map(str.strip, body.split(";"))):
-        first, *others = declaration.split(",")
-        for one in [first, *(first.split()[0] + other for other in others)]:
-            yield f"    {component(one)}"
+        c_type, names = re.fullmatch(r"((?:const )?(?:enum |long )?\w+) (.*)", " ".join(declaration.split())).groups()
+        for one in names.split(","):
+            yield f"    {component(f'{c_type} {one.strip()}')}"
     yield f"  end type {name}"
 
 

@@ -360,8 +360,8 @@ cdef class Plan:
             coefficient: of Helmholtz's operator, laplacian + coefficient
             shell: (smallest |k|, first |k| beyond)
             symbols: for each axis None or a table of factors, one for each mode of the whole spectral side
-            function: called with a Row; it fills row.outputs and calls neither MPI nor plans. With threads > 1 several
-                threads call it, one at a time
+            function: called with a Row, in host memory only; it fills row.outputs and calls neither MPI nor plans. With
+                threads > 1 several threads call it, one at a time
             inputs, outputs: fields of "modes" and "points"
         Returns:
             Operator
