@@ -183,14 +183,15 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
     struct fftnd__configuration candidate = candidates->guess;
     search->begin = MPI_Wtime();
     try_candidate(search, &candidate);
+    const struct fftnd__configuration first = search->best; /* the guess as it could be built */
     while (fftnd__candidates_next(candidates, &search->best, &candidate))
         if (!is_best(search, &candidate)) {
             if (out_of_time(search))
                 break;
             try_candidate(search, &candidate);
         }
-    if (!is_best(search, &candidates->guess)) /* it was timed first, when nothing was warm yet */
-        try_candidate(search, &candidates->guess);
+    if (!is_best(search, &first)) /* it was timed when nothing was warm yet */
+        try_candidate(search, &first);
 }
 
 /* ---------------------------------------------------------------- what is remembered */

@@ -121,7 +121,7 @@ static int find_space(const struct redist__request *request, struct redist__prob
     int voted = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, vote, 3, MPI_INT, MPI_MAX, context->comm)));
     if (voted != REDIST_OK || vote[2])
-        return redist_agree(context->comm, code);
+        return redist_agree(context->comm, code == REDIST_OK ? voted : code);
     if (vote[0] != unknown && vote[0] != -vote[1])
         return redist_fail_in(request->function, REDIST_ERR_DISAGREE,
                               "some ranks have arrays in %s memory, others in %s memory",

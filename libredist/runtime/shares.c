@@ -304,8 +304,8 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer is
- * gone: then nobody knows who has closed. */
+/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer was
+ * gone already: then nobody knows who has closed. */
 static int close_at_peers(const struct redist__context *context, const struct export *export) {
     int nothing;
     driver->drain();

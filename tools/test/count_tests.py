@@ -19,6 +19,9 @@ SUMS = re.compile(r"on \d+ ranks?: (\d+) passed, (\d+) failed, (\d+) skipped(?::
 
 def count_program(name, test):
     """The result lines of one program."""
+    if test["result"] == "SKIP":
+        yield "skipped", 1, name
+        return
     sums = SUMS.findall(test.get("stdout", ""))
     passed, failed, skipped = (sum(int(line[i]) for line in sums) for i in range(3))
     if test["returncode"] == 0 and not sums:
@@ -64,7 +67,7 @@ def main():
         for kind, count, what in count_program(short, test):
             if count:
                 print(kind, count, what)
-        if test["returncode"] != 0:
+        if test["returncode"] != 0 and test["result"] != "SKIP":
             with open(endings, "a", encoding="utf-8") as file:
                 file.write(ending(short, test))
 

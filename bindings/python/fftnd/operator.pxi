@@ -132,7 +132,7 @@ cdef class OperatorArguments:
         return 0
 
     cdef int set_symbols(self, symbols, sizes) except -1:
-        cdef double complex[::1] values
+        cdef const double complex[::1] values
         if symbols is None:
             return 0
         for i, table in _one_for_each(symbols, len(sizes), "symbols"):
@@ -246,8 +246,8 @@ cdef class Operator:
         """Transforms the fields, applies the operator, and transforms back, fused; the other side is never stored.
 
         Args:
-            array: of input_shape and the plan's strides; left as it was, unless the plan is in place or has
-                overwrite_input
+            array: of input_shape and the plan's strides; left as it was, unless the plan is in place (then empty_input()
+                makes it) or has overwrite_input
             out: array of output_shape; None = a new array each time (in place: the same memory)
         Returns:
             out
@@ -266,7 +266,9 @@ cdef class Operator:
             b = self.plan._view(out, &self.side[1], "output", True)
         except BaseException:
             if not self.plan.skip:  # null pointers: an error on all ranks, so that none waits for this one
-                self.call(plan, op, NULL, NULL)
+                with nogil:
+                    self.call(plan, op, NULL, NULL)  # a rank without elements goes through it
+                self.raised = None
             raise
         with nogil:
             code = self.call(plan, op, a.data, b.data)

@@ -26,6 +26,15 @@ class _Alias:
         self.__array_interface__ = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
 
 
+def _end_of_memory(array):
+    """The address behind the memory that an array is in, where that is known."""
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    if isinstance(array, np.ndarray):
+        return array.ctypes.data + array.nbytes
+    return array.address + array.nbytes if isinstance(array, (Memory, _Alias)) else None
+
+
 @cython.no_gc_clear
 cdef class Plan:
     """A distributed transform, forward and backward.
@@ -263,6 +272,10 @@ cdef class Plan:
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
             view = view_of(given, False, self.stream)
+            end = _end_of_memory(given)
+            if nbytes > 0 and end is not None and end - <uintptr_t>view.data < nbytes:
+                raise ValueError(f"the input array is in {end - <uintptr_t>view.data} bytes of memory; in place it needs "
+                                 f"{nbytes}, which empty_physical(), empty_spectral() or empty_input() have")
             alias = _Alias(given, <uintptr_t>view.data, nbytes, "cuda" if self.cuda else "host")
             return as_array(alias, shape, dtype, strides)
         if not self.cuda:

@@ -99,7 +99,7 @@ cdef int free_handle(Handle handle) except -1:
         return 0
     with nogil:
         code = handle.release(&handle.object)
-    if handle.object == NULL:
+    if handle.object == NULL and handle in handle.owner.living:
         handle.owner.living.remove(handle)
     return check(code)
 
@@ -109,8 +109,8 @@ cdef void _release(Handle handle) noexcept:
     collective call that the others go on with, and the lists of all ranks stay the same."""
     try:
         free_handle(handle)
-    finally:
-        if handle in handle.owner.living:
+    finally:  # an operator of a plan at work is freed later, with the plan at the latest
+        if handle.order != RELEASE_OPERATOR and handle in handle.owner.living:
             handle.owner.living.remove(handle)
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Operators between transforms, against the same by NumPy on the gathered array."""
 import gc
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -192,6 +194,41 @@ def test_functions_that_raise(random):
         assert close(plan.backward(plan.forward(a)), a, "d")
 
 
+def test_wrong_arrays_on_a_rank_without_elements():
+    """It goes through the operator, with threads that call the function."""
+    def slow(row):
+        time.sleep(0.001)
+        row.outputs[0][:] = row.inputs[0]
+
+    with fftnd.Plan(comm, (max(1, P - 1), 16, 16), grid=(P,), threads=2, **FAST) as plan:
+        op, a = plan.operator("modes", function=slow), plan.empty_physical()
+        a[...] = 1
+        if LAST:
+            with pytest.raises(TypeError):
+                op(None)
+        else:
+            op(a)
+        assert close(op(a), np.ones(plan.physical_shape), "d")
+
+
+def test_memory_of_arrays_in_place():
+    with fftnd.Plan(comm, (8, 8, 8), "c2c", complex, in_place=True, **FAST) as plan:
+        with pytest.raises(ValueError, match="bytes of memory"):
+            plan.apply("gradient", plan.empty_physical())
+        with pytest.raises(ValueError, match="bytes of memory"):
+            plan.apply("gradient", np.empty(plan.physical_shape, complex))
+        ones = np.ones(8, complex)
+        ones.flags.writeable = False
+        op = plan.operator("symbols", symbols=[ones, None, ones])
+        a = op.empty_input()
+        a[...] = 1
+        assert close(op(a), np.ones(op.output_shape), "d")
+        op = plan.operator("gradient")
+        a = op.empty_input()
+        a[...] = 1
+        assert close(op(a), np.zeros(op.output_shape), "d")
+
+
 def test_errors_come_on_all_ranks(random):
     with fftnd.Plan(comm, (8, 7, 6), **FAST) as plan:
         a, _ = field(plan, random)
@@ -223,7 +260,7 @@ def test_errors_come_on_all_ranks(random):
         assert close(plan.apply("inverse_laplacian", op(a)), a - comm.allreduce(a.sum()) / (8 * 7 * 6), "d")
 
 
-def test_who_frees_operators():
+def test_who_frees_operators(monkeypatch):
     private = comm.Dup()
     plan = fftnd.Plan(private, (6, 5, 4), **FAST)
     op = plan.operator("laplacian")
@@ -238,6 +275,18 @@ def test_who_frees_operators():
     with pytest.raises(redist.Error):
         op(a)
     op.free()
+    plan = fftnd.Plan(private, (6, 5, 4), **FAST)
+    op, a = plan.operator("laplacian"), plan.empty_physical()
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failed: reported.append(failed.exc_type))
+    out = plan.start("forward", a)
+    del op  # while its plan is at work
+    gc.collect()
+    redist.collect(private)
+    plan.wait()
+    plan.free()
+    assert out.shape == plan.spectral_shape and reported == [redist.Error]
+    del out
     plan = fftnd.Plan(private, (6, 5, 4), **FAST)
     op = plan.operator("laplacian")
     loop = [op]

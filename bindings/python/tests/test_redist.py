@@ -2,6 +2,7 @@
 """Exchanges, against slices of the global array."""
 import ctypes
 import gc
+import os
 import pickle
 import sys
 import threading
@@ -255,7 +256,8 @@ def test_garbage_is_freed_in_agreement():
 def test_garbage_that_cannot_be_freed(monkeypatch):
     """It is reported as an error of a destructor is, and the rest is freed."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
-        library = ctypes.CDLL(next(line.split()[-1] for line in maps if "/libredist" in line))
+        paths = [line.split(maxsplit=5)[-1].strip() for line in maps]
+    library = ctypes.CDLL(next(path for path in paths if os.path.basename(path).startswith("libredist")))
     private, reported = comm.Dup(), []
     monkeypatch.setattr(sys, "unraisablehook", lambda failed: reported.append(failed.exc_type))
     memory, other = redist.Memory(private, 64), redist.Memory(private, 32)
