@@ -213,15 +213,14 @@ static int check_batch(const struct fftnd__operator *op, const struct fftnd__bat
 
 /* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
-    double forward = (double)plan->scales[REDIST_FORWARD];
-    double backward = (double)plan->scales[REDIST_BACKWARD];
+    long double forward = plan->scales[REDIST_FORWARD], backward = plan->scales[REDIST_BACKWARD];
     int points = op->kind == FFTND_POINTS;
     op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
-    op->before = !op->type->of_user ? 1 : points ? backward : forward;
-    op->after = !op->type->of_user ? forward * backward : points ? forward : backward;
-    long double both = plan->scales[REDIST_FORWARD] * plan->scales[REDIST_BACKWARD];
-    op->scale[0] = (double)both;
-    op->scale[1] = (double)(both - op->scale[0]);
+    op->factors[0] = !op->type->of_user ? 1 : points ? backward : forward;
+    op->factors[1] = !op->type->of_user ? forward * backward : points ? forward : backward;
+    op->before = (double)op->factors[0];
+    op->after = op->scale[0] = (double)op->factors[1];
+    op->scale[1] = (double)(op->factors[1] - op->scale[0]);
 }
 
 /* What this rank can say alone. */

@@ -332,10 +332,12 @@ size_t fftnd__engine_work(const struct fftnd__engine *engine) {
     return engine->work_bytes[0] + engine->work_bytes[1] + engine->work_bytes[AREA];
 }
 
-/* Lets the device reach work space of the plan, and of the user if he wants that. */
+/* Lets the device reach work space of the plan, and of the user if he wants that. Operators share what there is for it
+ * with their plan, which comes first. */
 static void pin_work(struct fftnd__engine *engine) {
     struct fftnd__transform *transform = &engine->transform;
-    if (transform->offload != NULL && (engine->owns_workspace || transform->options.pin_arrays))
+    if (transform->offload != NULL && transform->offload->pinned[FFTND__PIN_WORK].array == NULL &&
+        (engine->owns_workspace || transform->options.pin_arrays))
         fftnd__offload_pin(transform->offload, FFTND__PIN_WORK, engine->workspace,
                            fftnd__engine_work(engine));
 }
@@ -350,10 +352,15 @@ static int allocate_work(struct fftnd__engine *engine) {
     return REDIST_OK;
 }
 
+static void unpin_work(struct fftnd__engine *engine) {
+    struct fftnd__offload *offload = engine->transform.offload;
+    if (offload != NULL && offload->pinned[FFTND__PIN_WORK].array == engine->workspace)
+        fftnd__offload_unpin(offload, FFTND__PIN_WORK);
+}
+
 static void free_work(struct fftnd__engine *engine) {
     void *memory = engine->workspace;
-    if (engine->transform.offload != NULL)
-        fftnd__offload_unpin(engine->transform.offload, FFTND__PIN_WORK);
+    unpin_work(engine);
     if (engine->owns_workspace)
         redist_free(&memory);
     engine->workspace = NULL;
@@ -422,6 +429,7 @@ int fftnd__engine_create(struct fftnd__engine *engine, const struct fftnd__reque
 
 int fftnd__engine_set_workspace(struct fftnd__engine *engine, void *workspace) {
     free_exchanges(engine);
+    unpin_work(engine);
     engine->workspace = workspace;
     engine->has_workspace = 1;
     pin_work(engine);
@@ -562,7 +570,7 @@ static void pin_arrays(const struct fftnd__engine *engine, int direction, void *
     fftnd__offload_pin(offload, (enum fftnd__pinned)direction, in,
                        fftnd__engine_bytes(engine, direction));
     fftnd__offload_pin(offload, (enum fftnd__pinned) !direction, out,
-                       fftnd__engine_bytes(engine, !direction));
+                       fftnd__engine_array_bytes(engine, fftnd__engine_output(engine, direction)));
 }
 
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out) {

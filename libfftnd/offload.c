@@ -118,16 +118,19 @@ char *fftnd__offload_align(void *memory) {
 typedef int allocate_memory(size_t bytes, void **memory);
 typedef void release_memory(void *memory);
 
+/* What was there stays if there is no more: plans use it. */
 static int grow(allocate_memory *allocate, release_memory *release, size_t wanted, void **memory,
                 size_t *bytes) {
     if (wanted <= *bytes)
         return REDIST_OK;
     release(*memory);
     *memory = NULL;
-    *bytes = 0;
-    REDIST_TRY(allocate(wanted, memory));
-    *bytes = wanted;
-    return REDIST_OK;
+    int code = allocate(wanted, memory);
+    if (code == REDIST_OK)
+        *bytes = wanted;
+    else if (*bytes > 0 && allocate(*bytes, memory) != REDIST_OK)
+        *bytes = 0;
+    return code;
 }
 
 int fftnd__offload_reserve(struct fftnd__offload *offload, size_t bytes, size_t staging_bytes) {

@@ -102,6 +102,17 @@ static void choose_configuration(fft_case *given) {
 }
 
 /* Any kinds of axes, of which one is halved at most. */
+/* In place nothing but a transform takes an array to another layout. */
+static void transform_one(fft_case *given) {
+    int transformed = 0;
+    for (int axis = 0; axis < given->ndims; axis++) {
+        transformed += given->axes[axis] != FFTND_AXIS_NONE;
+    }
+    if (given->options.in_place && transformed == 0) {
+        given->axes[0] = FFTND_AXIS_COMPLEX;
+    }
+}
+
 static void choose_axes(fft_case *given) {
     static const enum fftnd_axis likely[] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX,
                                              FFTND_AXIS_COMPLEX, FFTND_AXIS_R2R, FFTND_AXIS_R2R};
@@ -112,6 +123,7 @@ static void choose_axes(fft_case *given) {
     if (random_chance(50)) {
         given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
     }
+    transform_one(given);
 }
 
 static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
@@ -207,6 +219,7 @@ static void mix_axes(fft_case *given) {
         given->axes[axis] = (enum fftnd_axis)(random_between(0, 2) * 3 / 2);
     if (random_chance(50))
         given->axes[random_between(0, given->ndims - 1)] = FFTND_AXIS_HALVED;
+    transform_one(given);
 }
 
 fft_case fft_random_device_case(int nranks) {

@@ -357,6 +357,7 @@ void operator_check(const fft_case *given) {
     for (int axis = 0; axis < given->ndims; axis++) {
         transformed += trial_axis_kind(given, axis) != FFTND_AXIS_NONE;
     }
+    harness_case("%s", fft_case_text(given));
     open_trial(&trial, &workspace);
     if (transformed > 0) {
         trial_choose_kind(&trial);

@@ -11,16 +11,15 @@
 
 /* In tiles that are transformed apart from the arrays, as on a device beside the host. */
 static void offload(fft_case *given) {
-    given->options.device_bytes = (size_t)1 << random_between(19, 22);
+    given->options.device_bytes = (size_t)1 << random_between(21, 24);
     given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
-    given->drops_modes = 0;
 }
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 12); i++) {
         fft_case given = fft_random_mixed_case(harness_nranks);
         given.options.threads = random_chance(30) ? random_between(2, 3) : 1;
-        if (random_chance(20)) {
+        if (random_chance(20) && !given.drops_modes) {
             offload(&given);
         }
         operator_check(&given);
@@ -84,6 +83,12 @@ static long double wave_at(const fftnd_layout *layout, const redist_index at[]) 
     return cosl(kx * x) * sinl(ky * y);
 }
 
+/* As many outputs as inputs: they are the same memory. */
+static int keep_modes(void *data, const fftnd_box *box) {
+    (void)data;
+    return box->inputs[0] != box->outputs[0];
+}
+
 static void check_wave(fftnd_plan *plan, const fftnd_layout *layout, const struct wave *wave) {
     fftnd_operator *op = NULL;
     fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
@@ -93,6 +98,7 @@ static void check_wave(fftnd_plan *plan, const fftnd_layout *layout, const struc
     options.zero_mode = 7;
     options.coefficient = -0.5;
     options.shell[1] = 100;
+    options.box_function = wave->kind == FFTND_MODES ? keep_modes : NULL;
     check_ok(fftnd_operator_create(plan, wave->kind, &options, &op));
     for (int i = 0; i < 2; i++) {
         check_ok(redist_alloc(MPI_COMM_WORLD, layout->bytes, &arrays[i]));
@@ -109,7 +115,8 @@ static void check_wave(fftnd_plan *plan, const fftnd_layout *layout, const struc
         redist_index at[2];
         const ptrdiff_t place = place_of(layout, i, at);
         const long double expected = wave->factor * wave_at(layout, at) + wave->mean;
-        error = fmaxl(error, fabsl(out[place] - expected));
+        const long double off = fabsl(out[place] - expected);
+        error = off <= error ? error : off; /* what is no number stays */
     }
     const long double largest = fmaxl(fabsl(wave->factor), 1) + fabsl(wave->mean);
     check_all(error < 500 * find_epsilon() * largest, "operator %d is off by %Lg", (int)wave->kind,
@@ -133,7 +140,8 @@ START_TEST(precise_waves) {
                                  {FFTND_INVERSE_HELMHOLTZ, 1 / (-0.5L - q), -0.5},
                                  {FFTND_BIHARMONIC, q * q, 0},
                                  {FFTND_INVERSE_BIHARMONIC, 1 / (q * q), 7 * 0.25},
-                                 {FFTND_SHELL, 1, 0.25}};
+                                 {FFTND_SHELL, 1, 0.25},
+                                 {FFTND_MODES, 1, 0.25}};
     given.axes[0] = FFTND_AXIS_R2R;
     given.axes[1] = FFTND_AXIS_HALVED;
     given.r2r[0] = FFTND_DCT2;

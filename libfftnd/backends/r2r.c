@@ -90,6 +90,8 @@ static int create_axis(struct plan *plan, const struct fftnd__serial_problem *pr
                        void *memory) {
     struct axis *axis = &plan->axes[which];
     describe(axis, problem, which);
+    if (axis->nlines == 0)
+        return REDIST_OK;
     size_t bytes = (size_t)axis->before.row * fftnd__item_bytes(problem->precision, 0);
     redist_index most = bytes < ROWS_BYTES ? (redist_index)(ROWS_BYTES / bytes) : 1;
     redist_index count = axis->nlines < most ? axis->nlines : most, rest = axis->nlines % count;

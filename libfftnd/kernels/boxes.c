@@ -144,7 +144,7 @@ static int call(const struct box *box) {
 }
 
 /* What the user sees is scaled, and what he writes. */
-static int scale(const struct fftnd__block *block, double factor) {
+static int scale(const struct fftnd__block *block, long double factor) {
     return factor < 1 || factor > 1 ? block->library->scale(block->memory,
                                                             fftnd__span(block->ndims, block->count,
                                                                         block->stride, block->item),
@@ -181,7 +181,7 @@ int fftnd__boxes_run(const struct fftnd__applied *applied, const struct fftnd__p
                      const struct fftnd__block blocks[2], const redist_index count[]) {
     int of_user = applied->op->type->of_user;
     if (of_user)
-        REDIST_TRY(scale(&blocks[0], applied->op->before));
+        REDIST_TRY(scale(&blocks[0], applied->op->factors[0]));
     REDIST_TRY(run_parts(applied, piece, blocks, count));
-    return of_user ? scale(&blocks[1], applied->op->after) : REDIST_OK;
+    return of_user ? scale(&blocks[1], applied->op->factors[1]) : REDIST_OK;
 }

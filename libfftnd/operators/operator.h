@@ -50,6 +50,7 @@ struct fftnd__operator {
     int user_axis[REDIST_MAX_NDIMS];                 /* the user's number of each axis */
     int numbers;                                     /* of an element of a row */
     double before, after;                            /* factors for what it reads and writes */
+    long double factors[2];                          /* the same */
     double scale[2];                                 /* `after`, and what a double lacks of it */
     struct fftnd__constants constants;
     fftnd_row_function *function;
