@@ -219,8 +219,7 @@ static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *
     op->factors[0] = !op->type->of_user ? 1 : points ? backward : forward;
     op->factors[1] = !op->type->of_user ? forward * backward : points ? forward : backward;
     op->before = (double)op->factors[0];
-    op->after = op->scale[0] = (double)op->factors[1];
-    op->scale[1] = (double)(op->factors[1] - op->scale[0]);
+    op->after = (double)op->factors[1];
 }
 
 /* What this rank can say alone. */

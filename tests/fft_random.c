@@ -3,6 +3,7 @@
 #include "fft_random.h"
 #include "methods.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,4 +256,13 @@ fft_case fft_random_device_case(int nranks) {
         fft_sides_random(&given);
     options->tile_bytes = random_chance(50) ? (size_t)random_between(100, 4000) : 0;
     return given;
+}
+
+void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions) {
+    char text[160];
+    snprintf(text, sizeof(text),
+             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
+             "transposed=%d untiled=0 partitions=%d",
+             SIZE_MAX, segments, before_exchange, transposed, partitions);
+    setenv("FFTND_CONFIGURATION", text, 1);
 }

@@ -21,4 +21,7 @@ void fft_random_order(fft_case *given);
 /** A case whose arrays are on a device. */
 fft_case fft_random_device_case(int nranks);
 
+/** What a planner may choose on a device goes to FFTND_CONFIGURATION. */
+void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions);
+
 #endif

@@ -22,12 +22,7 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(int segments, int partitions, int transposed) {
-    char text[160];
-    snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 partitions=%d",
-             SIZE_MAX, segments, partitions == 1, transposed, partitions);
-    setenv("FFTND_CONFIGURATION", text, 1);
+    fft_use_chunks(segments, partitions == 1, transposed, partitions);
 }
 
 static fft_case asynchronous(fft_case given) {

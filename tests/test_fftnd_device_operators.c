@@ -20,15 +20,9 @@
     operator_use(stream_device_memory(), 0);                                                       \
     unsetenv("FFTND_CONFIGURATION")
 
-/* What a planner may choose on a device. */
 static void configure(void) {
-    char text[160];
-    snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 partitions=%d",
-             SIZE_MAX, random_between(1, 4), random_between(0, 1), random_between(0, 1),
-             random_between(1, 4));
-    setenv("FFTND_CONFIGURATION", text, 1);
+    fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(0, 1),
+                   random_between(1, 4));
 }
 
 START_TEST(random_cases) {

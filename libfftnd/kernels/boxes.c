@@ -65,7 +65,7 @@ static int run_kind(const struct box *box) {
                                          .outputs = op->outputs,
                                          .naxes = op->naxes,
                                          .constants = op->constants,
-                                         .scale = {op->scale[0], op->scale[1]},
+                                         .scale = {op->after, (double)(op->factors[1] - op->after)},
                                          .number_bytes = fftnd__item_bytes(in->precision, 1),
                                          .parts = numbers_of(in),
                                          .in = box->memory[0],

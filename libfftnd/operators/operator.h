@@ -51,7 +51,6 @@ struct fftnd__operator {
     int numbers;                                     /* of an element of a row */
     double before, after;                            /* factors for what it reads and writes */
     long double factors[2];                          /* the same */
-    double scale[2];                                 /* `after`, and what a double lacks of it */
     struct fftnd__constants constants;
     fftnd_row_function *function;
     fftnd_box_function *box_function;

@@ -123,14 +123,9 @@ static fft_case choose_case(int nranks) {
 }
 
 static void choose_chunks(void) {
-    char text[160];
-    snprintf(text, sizeof(text),
-             " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 partitions=%d",
-             SIZE_MAX, random_between(1, 9), random_between(0, 1), random_between(0, 1),
-             random_between(1, 6));
     if (random_chance(60)) {
-        setenv("FFTND_CONFIGURATION", text, 1);
+        fft_use_chunks(random_between(1, 9), random_between(0, 1), random_between(0, 1),
+                       random_between(1, 6));
     } else {
         unsetenv("FFTND_CONFIGURATION");
     }
