@@ -128,13 +128,23 @@ static int assign_lean_buffers(struct fftnd__program *program,
     return found;
 }
 
+/* Whether axes before the halved one are so slow alone that a copy before the transform of all axes costs less. */
+static int prefers_copy(const struct fftnd__transform *transform) {
+    const struct fftnd__serial *library = transform->library;
+    int prefers = 0;
+    for (int axis = 0; axis < transform->chain.halved && library->suits_strided != NULL; axis++)
+        prefers =
+            prefers || !library->suits_strided(transform->chain.points[axis], transform->precision);
+    return prefers;
+}
+
 /* Lists the steps, as few split as there is a way for. */
 static int find_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, int *found) {
     *found = 0;
     for (enum fftnd__split split = FFTND__UNSPLIT; split <= FFTND__WITH_COPY && !*found; split++) {
-        if (split == FFTND__COPY_FIRST && !transform->space->asynchronous)
-            continue; /* a copy costs more there than transforms of other axes first */
+        if (split == FFTND__COPY_FIRST && !prefers_copy(transform))
+            continue;
         REDIST_TRY(redist_agree(
             transform->comm, fftnd__list_steps(program, transform, direction, transposed, split)));
         find_last_steps(program);

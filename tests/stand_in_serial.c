@@ -103,9 +103,14 @@ static void destroy(void *data) {
     free(plan);
 }
 
+static int suits_strided(redist_index n, enum fftnd_precision precision) {
+    return n % 2 == 0 || precision == FFTND_FLOAT;
+}
+
 const struct fftnd__serial fftnd__serial_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
+    .suits_strided = suits_strided,
     .create = create,
     .execute = execute,
     .scale = scale,

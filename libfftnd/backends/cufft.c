@@ -420,6 +420,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .space = REDIST_SPACE_CUDA,
     .check = check,
     .learn = fftnd__lines_learn,
+    .suits_strided = fftnd__lines_suit_strided,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,

@@ -341,6 +341,14 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
     fftnd__rates_keep_group(device, rate);
 }
 
+int fftnd__lines_suit_strided(redist_index n, enum fftnd_precision precision) {
+    enum { USUAL_BYTES = 160 << 10 };
+    struct fftnd__panels panels;
+    return n <= LINES ||
+           fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, n, precision == FFTND_DOUBLE,
+                               FFTND__STRIDED, USUAL_BYTES);
+}
+
 /* ---------------------------------------------------------------- the wisdom file */
 
 /* A word, or "" without a device. */

@@ -50,6 +50,10 @@ struct fftnd__serial {
     int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
 
+    /* Whether it transforms lines of n elements side by side about as fast as contiguous ones; the same on all ranks. NULL =
+     * it does. */
+    int (*suits_strided)(redist_index n, enum fftnd_precision precision);
+
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
      * Not collective. REDIST_ERR_SERIAL, REDIST_ERR_MEMORY, REDIST_ERR_LIMIT. */
