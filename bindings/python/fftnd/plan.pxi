@@ -280,7 +280,7 @@ cdef class Plan:
             return as_array(alias, shape, dtype, strides)
         if not self.cuda:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
-        return _streams.new_array(nbytes, shape, dtype, strides)
+        return _streams.new_array(given, nbytes, shape, dtype, strides)
 
     # ------------------------------------------------------------ transforms
 
