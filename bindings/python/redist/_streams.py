@@ -41,7 +41,7 @@ def pointer(stream, array=None, device=False):
 def synchronize(stream):
     """Waits for all work in a stream, by the library that is loaded."""
     if "cupy" in sys.modules:
-        sys.modules["cupy"].cuda.ExternalStream(stream).synchronize()
+        sys.modules["cupy"].cuda.runtime.streamSynchronize(stream)
     elif "torch" in sys.modules:
         cuda = sys.modules["torch"].cuda
         cuda.ExternalStream(stream).synchronize() if stream > 2 else cuda.synchronize()  # 1 and 2 are no pointers
@@ -51,6 +51,23 @@ def synchronize(stream):
     else:
         raise RuntimeError("an array's work is in another stream than the plan's, and no library is loaded that "
                            "could wait for it: give the plan that stream, or synchronize before the call")
+
+
+class _Stream:
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __cuda_stream__(self):
+        return 0, self.stream
+
+
+def working_in(stream):
+    """A context in which CuPy's work goes into a stream."""
+    try:
+        from cupy.cuda import ExternalStream, Stream
+    except ImportError:
+        raise TypeError("without CuPy there are no arrays for a function on a device") from None
+    return Stream.from_external(_Stream(stream)) if hasattr(Stream, "from_external") else ExternalStream(stream)
 
 
 def new_array(given, nbytes, shape, dtype, strides):
