@@ -9,9 +9,6 @@ _OPERATORS = {"derivative": FFTND_DERIVATIVE, "gradient": FFTND_GRADIENT, "diver
               "symbols": FFTND_SYMBOLS, "modes": FFTND_MODES, "points": FFTND_POINTS}
 
 
-cdef class Operator
-
-
 cdef class OperatorBox:
     """A box of modes or points of all fields, as a function of the user gets it. Its arrays are of NumPy, on a device of
     CuPy; they are valid during the call.
@@ -87,6 +84,9 @@ cdef class OperatorBox:
     @property
     def odd(self):
         return self.along_axes(self.here().odd)
+
+
+cdef class Operator
 
 
 _DOUBLE = np.dtype(float)
