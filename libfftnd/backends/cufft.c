@@ -262,6 +262,9 @@ static int add_handle(const struct plan *plan, struct pass *pass, const struct t
     REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
     pass->nhandles++;
     REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
+    if (pass->area_bytes == 0)
+        pass->area_bytes = 1;
     return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
 }
 
