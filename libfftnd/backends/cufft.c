@@ -8,6 +8,7 @@
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
 #include "cufft_lines.h"
+#include "cufft_trial.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -44,6 +45,7 @@ struct pass {
 
 struct plan {
     struct fftnd__serial_problem problem;
+    int may_have_panels, npanels; /* passes that have them */
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
     int nstreams; /* 0 before a pass wants them; the first is the user's */
@@ -51,6 +53,8 @@ struct plan {
     size_t area_bytes, list_bytes;
     char *area; /* cuFFT's own, then the list */
 };
+
+extern const struct fftnd__serial fftnd__serial_cufft;
 
 /* ---------------------------------------------------------------- errors */
 
@@ -315,7 +319,7 @@ static int use_panels(struct plan *plan, struct pass *pass, const struct task *t
         lines.side = task->loops[last];
     int are_neighbours = lines.side.in == 1 && lines.side.out == 1 && axis->in >= lines.side.n &&
                          axis->out >= lines.side.n;
-    if (task->rank != 1 || task->is_real[0] || task->is_real[1] ||
+    if (!plan->may_have_panels || task->rank != 1 || task->is_real[0] || task->is_real[1] ||
         !(is_contiguous || are_neighbours) ||
         !fftnd__lines_prefer_panels(axis->n, lines.side.n, is_double(plan), is_contiguous,
                                     plan->problem.stream))
@@ -323,6 +327,7 @@ static int use_panels(struct plan *plan, struct pass *pass, const struct task *t
     for (int i = last - 1; i >= 0 && lines.nouter < FFTND__PANEL_LOOPS; i--)
         lines.outer[lines.nouter++] = task->loops[i];
     int code = fftnd__lines_create(&lines, &pass->panels);
+    plan->npanels += pass->panels != NULL;
     for (int i = 0; i < last - lines.nouter && pass->panels != NULL; i++)
         add_outer(plan, pass, task, i);
     return code;
@@ -383,7 +388,7 @@ static int make_passes(struct plan *plan) {
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     int n = list_axes(problem, axes),
         left = n - fftnd__cufft_group_size(n, axes, halved, count_neighbours(problem),
-                                           is_double(plan), problem->stream);
+                                           is_double(plan), plan->may_have_panels, problem->stream);
     struct task main_task = make_task(problem, n, axes, left, n, -1);
     if (count_misaligning(&main_task) > 1) {
         left = n - 1;
@@ -393,7 +398,7 @@ static int make_passes(struct plan *plan) {
         REDIST_TRY(add_pass(plan, &main_task, 0, 1));
     while (left > 0) {
         int size = fftnd__cufft_group_size(left, axes, whole, axes[left].n, is_double(plan),
-                                           problem->stream);
+                                           plan->may_have_panels, problem->stream);
         struct task task = make_task(problem, n, axes, left - size, left, !to_real);
         REDIST_TRY(add_pass(plan, &task, !to_real, !to_real));
         left -= size;
@@ -435,18 +440,36 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
-    (void)in, (void)out;
+static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+                     struct plan **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
+    plan->may_have_panels = may_have_panels;
     int code = problem->naxes > 0 ? make_passes(plan) : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
     else
         destroy(plan);
     return code;
+}
+
+/* Panels where they are faster, of all of a problem too if that can be told by a trial. */
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    (void)in, (void)out;
+    int known = fftnd__trial_find(problem);
+    struct plan *plans[2] = {NULL, NULL};
+    REDIST_TRY(make_plan(problem, known != 1, &plans[0]));
+    *result = plans[0];
+    if (known != FFTND__UNTRIED || plans[0]->npanels == 0 ||
+        make_plan(problem, 0, &plans[1]) != REDIST_OK)
+        return REDIST_OK;
+    int choice =
+        fftnd__trial_run(&fftnd__serial_cufft, problem, (void *const[]){plans[0], plans[1]});
+    *result = plans[choice];
+    destroy(plans[!choice]);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- running */

@@ -27,10 +27,12 @@ static int count_nested(int n, const struct fftnd__loop axes[], const int halved
 }
 
 int fftnd__cufft_group_size(int n, const struct fftnd__loop axes[], const int halved[2],
-                            redist_index side, int is_double, void *stream) {
+                            redist_index side, int is_double, int may_have_panels, void *stream) {
     const struct fftnd__loop *last = &axes[n - 1];
     int most = count_nested(n, axes, halved), size = 1,
         is_contiguous = last->in == 1 && last->out == 1;
+    if (!may_have_panels)
+        return most;
     if (most > 1 && !halved[0] && !halved[1] &&
         fftnd__lines_prefer_panels(last->n, side, is_double, is_contiguous, stream))
         return 1;

@@ -12,6 +12,6 @@ enum { FFTND__CUFFT_AXES = 3 };
  * of them. halved[]: whether the last one is halved in the input, and in the output. `side` is the number of lines that
  * are neighbours in memory where the last axis is not contiguous. */
 int fftnd__cufft_group_size(int n, const struct fftnd__loop axes[], const int halved[2],
-                            redist_index side, int is_double, void *stream);
+                            redist_index side, int is_double, int may_have_panels, void *stream);
 
 #endif
