@@ -5,8 +5,11 @@
 
 enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
 
-/* Of the modes of a chunk, at most, where the axes allow: what the last caches of devices hold. */
-enum { CHUNK_BYTES = 32 << 20 };
+/* Of the modes of a chunk, at most, where the axes allow. */
+enum { CHUNK_BYTES = 64 << 20 };
+
+/* Of a chunk with an operator, which is read and written more often: what the last caches of devices hold. */
+enum { APPLIED_BYTES = 32 << 20 };
 
 /* On a device the first upload and the last download run beside nothing: there are so many tiles that these do not
  * count, but none smaller or larger than this. */
@@ -236,8 +239,8 @@ static void lay_out_chunks(struct fftnd__pass *pass, const struct fftnd__transfo
 static size_t chunk_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           size_t bytes) {
     size_t n = (size_t)transform->configuration.segments;
-    return step[1].fused_with == FFTND__PUSHED && bytes / n < CHUNK_BYTES ? bytes / n + 1
-                                                                          : CHUNK_BYTES;
+    return step[1].fused_with == FFTND__PUSHED && bytes / n < APPLIED_BYTES ? bytes / n + 1
+                                                                            : APPLIED_BYTES;
 }
 
 static int place_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,

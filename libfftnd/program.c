@@ -182,13 +182,6 @@ static int has_fastest(const struct fftnd__chain *chain, const struct fftnd__sta
     return 0;
 }
 
-/* On a device chunks of one axis are in the caches while modes are dropped, and those of the next axis are fewer. */
-static int drops_one_by_one(const struct fftnd__transform *transform,
-                            const struct fftnd__stage *stage) {
-    return transform->offload == NULL && transform->space->asynchronous &&
-           is_truncated(&transform->chain, stage->naxes, stage->axes);
-}
-
 /* Cuts a stage's axes in groups that are transformed at once, the last first: bounds[0] = naxes >
  * bounds[1] > ... > bounds[n] = 0. Without the fastest axis, in the caches, they fit a tile. Returns n. */
 static int find_groups(const struct fftnd__transform *transform, const struct fftnd__stage *stage,
@@ -204,12 +197,11 @@ static int find_groups(const struct fftnd__transform *transform, const struct ff
                        ? fftnd__element_bytes(transform, 0)
                        : row;
     size_t most = has_fastest(chain, stage) ? group : tile;
-    int one_by_one = drops_one_by_one(transform, stage);
     bounds[0] = stage->naxes;
     for (int i = stage->naxes - 1; i >= 0; i--) {
         int axis = stage->axes[i];
         size_t size = (size_t)fftnd__spectral_extent(chain, axis, chain->points[axis]);
-        int alone = (halved_apart && i == stage->naxes - 2) || one_by_one;
+        int alone = halved_apart && i == stage->naxes - 2;
         if (i + 1 < bounds[n] && (alone || bytes * size > most)) {
             bounds[++n] = i + 1;
             bytes = row;
