@@ -147,20 +147,18 @@ cudaMemPool_t redist__cuda_pool(const void *address) {
     return get(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) ? pool : NULL;
 }
 
-/* Virtual memory allows what it was made for; of pools that can be tried, of all else IPC. */
+/* Virtual memory and pools allow what they were made for; of all else IPC can be tried. */
 static unsigned find_kinds(const void *address) {
-    int has_ipc = 0;
+    int has_ipc = 0, is_pooled = redist__cuda_pool(address) != NULL;
     unsigned kinds = 0, types = 0;
-    if (redist__cuda_pool(address) != NULL)
-        return 1U << REDIST__BY_POOL;
     if (!get(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, address))
         types = 0;
     if (!get(&has_ipc, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, address) || has_ipc ||
         types == 0)
         kinds |= 1U << REDIST__BY_IPC;
     if (types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        kinds |= 1U << REDIST__BY_DESCRIPTOR;
-    if (types & FABRIC)
+        kinds |= 1U << (is_pooled ? REDIST__BY_POOL : REDIST__BY_DESCRIPTOR);
+    if (types & FABRIC && !is_pooled)
         kinds |= 1U << REDIST__BY_FABRIC;
     return kinds;
 }

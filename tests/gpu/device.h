@@ -29,6 +29,9 @@ extern const test_device device_pool;
 extern const test_device device_shared_pool;
 extern const test_device device_virtual;
 
+/** Whether the driver exports memory of such a pool: some export the pool, but not what is in it. */
+int device_exports_pools(void);
+
 /** Whether the MPI library says that it takes addresses of a device. */
 int device_mpi_is_aware(void);
 

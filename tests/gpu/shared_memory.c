@@ -36,14 +36,18 @@ static cudaMemPool_t make_pool(void) {
     return pool;
 }
 
-static void *allocate_in_pool(MPI_Comm comm, size_t bytes, int shared) {
+static cudaMemPool_t the_pool(void) {
     static cudaMemPool_t pool;
+    if (pool == NULL)
+        pool = make_pool();
+    return pool;
+}
+
+static void *allocate_in_pool(MPI_Comm comm, size_t bytes, int shared) {
     void *memory = NULL;
     if (shared)
         return device_memory.allocate(comm, bytes, shared);
-    if (pool == NULL)
-        pool = make_pool();
-    CHECK(cudaMallocFromPoolAsync(&memory, bytes, pool, NULL));
+    CHECK(cudaMallocFromPoolAsync(&memory, bytes, the_pool(), NULL));
     CHECK(cudaStreamSynchronize(NULL));
     return memory;
 }
@@ -53,6 +57,15 @@ static void release_in_pool(void *memory, int shared) {
         device_memory.release(memory, shared);
     else
         CHECK(cudaFreeAsync(memory, NULL));
+}
+
+int device_exports_pools(void) {
+    struct cudaMemPoolPtrExportData data;
+    void *memory = allocate_in_pool(MPI_COMM_SELF, 1, 0);
+    int exports = cudaMemPoolExportPointer(&data, memory) == cudaSuccess;
+    (void)cudaGetLastError();
+    release_in_pool(memory, 0);
+    return exports;
 }
 
 /* ---------------------------------------------------------------- virtual memory */
