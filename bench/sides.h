@@ -10,8 +10,8 @@ typedef struct bench_sides {
     const char *axes; /* a word for each axis; NULL = one kind for all */
     bench_list split[2], memory_order[2];
     bench_list retained; /* modes of each axis; empty = all */
-    int blocks; /* as enum fftnd_blocks */
-    int bricks; /* both sides are in boxes */
+    int blocks;          /* as enum fftnd_blocks */
+    int bricks;          /* both sides are in boxes */
 } bench_sides;
 
 extern const char *const bench_blocks[];
