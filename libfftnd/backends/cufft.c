@@ -8,6 +8,7 @@
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
 #include "cufft_lines.h"
+#include "cufft_trial.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -35,6 +36,7 @@ struct pass {
 
 struct plan {
     struct fftnd__serial_problem problem;
+    int may_have_panels, npanels; /* passes that have them */
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
     int nstreams; /* 0 before a pass wants them; the first is the user's */
@@ -42,6 +44,8 @@ struct plan {
     size_t area_bytes, list_bytes;
     char *area; /* cuFFT's own, then the list */
 };
+
+extern const struct fftnd__serial fftnd__serial_cufft;
 
 /* ---------------------------------------------------------------- errors */
 
@@ -152,6 +156,9 @@ static int add_handle(const struct plan *plan, struct pass *pass, const struct f
     REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
     pass->nhandles++;
     REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
+    if (pass->area_bytes == 0)
+        pass->area_bytes = 1;
     return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
 }
 
@@ -194,9 +201,10 @@ static void add_outer(const struct plan *plan, struct pass *pass, const struct f
 /* Loops that a launch does not take are launches. */
 static int use_panels(struct plan *plan, struct pass *pass, const struct fftnd__task *task) {
     struct fftnd__lines lines;
-    if (!fftnd__groups_prefer_panels(task, &plan->problem, &lines))
+    if (!plan->may_have_panels || !fftnd__groups_prefer_panels(task, &plan->problem, &lines))
         return REDIST_OK;
     int code = fftnd__lines_create(&lines, &pass->panels);
+    plan->npanels += pass->panels != NULL;
     for (int i = 0; i < task->nloops - 1 - lines.nouter && pass->panels != NULL; i++)
         add_outer(plan, pass, task, i);
     return code;
@@ -246,7 +254,7 @@ static int make_passes(struct plan *plan) {
     int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     int sizes[REDIST_MAX_NDIMS], n = fftnd__task_list_axes(problem, axes), last = n;
-    int ngroups = fftnd__cufft_groups(problem, n, axes, sizes);
+    int ngroups = fftnd__cufft_groups(problem, plan->may_have_panels, n, axes, sizes);
     struct fftnd__task main_task = fftnd__task_make(problem, n, axes, n - sizes[0], n, -1);
     if (!to_real)
         REDIST_TRY(add_pass(plan, &main_task, 0, 1));
@@ -293,18 +301,36 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
-    (void)in, (void)out;
+static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+                     struct plan **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
+    plan->may_have_panels = may_have_panels;
     int code = problem->naxes > 0 ? make_passes(plan) : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
     else
         destroy(plan);
     return code;
+}
+
+/* Panels where they are faster, of all of a problem too if that can be told by a trial. */
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    (void)in, (void)out;
+    int known = fftnd__trial_find(problem);
+    struct plan *plans[2] = {NULL, NULL};
+    REDIST_TRY(make_plan(problem, known != 1, &plans[0]));
+    *result = plans[0];
+    if (known != FFTND__UNTRIED || plans[0]->npanels == 0 ||
+        make_plan(problem, 0, &plans[1]) != REDIST_OK)
+        return REDIST_OK;
+    int choice =
+        fftnd__trial_run(&fftnd__serial_cufft, problem, (void *const[]){plans[0], plans[1]});
+    *result = plans[choice];
+    destroy(plans[!choice]);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- running */

@@ -157,8 +157,16 @@ int fftnd__groups_prefer_panels(const struct fftnd__task *task,
 
 /* ---------------------------------------------------------------- groups */
 
-/* best[i] is the least time of the first i axes, and last[i] how many of them its last group has. */
-int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int n,
+/* What a group adds: its time, or, where cuFFT does them all, itself. */
+static double cost_of(const struct fftnd__task *task, const struct fftnd__serial_problem *problem,
+                      int may_have_panels) {
+    if (may_have_panels)
+        return task_time(task, problem);
+    return task->rank > 1 && fftnd__task_misaligns(task) ? INFINITY : 1.0;
+}
+
+/* best[i] is the least cost of the first i axes, and last[i] how many of them its last group has. */
+int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
                         const struct fftnd__loop axes[], int sizes[]) {
     int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,
         last[REDIST_MAX_NDIMS + 1] = {0}, ngroups = 0;
@@ -168,9 +176,9 @@ int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int n,
         for (int size = 1, most = count_nested(i, axes, halved); size <= most; size++) {
             struct fftnd__task task = fftnd__task_make(problem, n, axes, i - size, i,
                                                        i == n ? -1 : !(is_real && to_real));
-            double time = best[i - size] + task_time(&task, problem);
-            if (size == 1 || time < best[i]) {
-                best[i] = time;
+            double cost = best[i - size] + cost_of(&task, problem, may_have_panels);
+            if (size == 1 || cost < best[i]) {
+                best[i] = cost;
                 last[i] = size;
             }
         }

@@ -6,8 +6,9 @@
 #include "cufft_tasks.h"
 
 /* Divides the axes into groups, from the last one on, so that what is known of their rates predicts the least time: a group
- * is one plan of cuFFT, or one launch of panels. Returns how many groups there are; sizes[] are their axes. */
-int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int n,
+ * is one plan of cuFFT, or one launch of panels; without panels, into the fewest groups. Returns how many there are; sizes[]
+ * are their axes. */
+int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
                         const struct fftnd__loop axes[], int sizes[]);
 
 /* Whether panels do a task faster than cuFFT. Sets `lines` if so. */
