@@ -128,14 +128,11 @@ static int assign_lean_buffers(struct fftnd__program *program,
     return found;
 }
 
-/* Whether axes before the halved one are so slow alone that a copy before the transform of all axes costs less. */
 static int prefers_copy(const struct fftnd__transform *transform) {
     const struct fftnd__serial *library = transform->library;
-    int prefers = 0;
-    for (int axis = 0; axis < transform->chain.halved && library->suits_strided != NULL; axis++)
-        prefers =
-            prefers || !library->suits_strided(transform->chain.points[axis], transform->precision);
-    return prefers;
+    return library->prefers_copy != NULL &&
+           library->prefers_copy(transform->chain.ndims, transform->chain.points,
+                                 transform->precision);
 }
 
 /* Lists the steps, as few split as there is a way for. */

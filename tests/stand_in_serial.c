@@ -125,14 +125,15 @@ static void destroy(void *data) {
     free(plan);
 }
 
-static int suits_strided(redist_index n, enum fftnd_precision precision) {
-    return n % 2 == 0 || precision == FFTND_FLOAT;
+/* One way or the other. */
+static int prefers_copy(int naxes, const redist_index lengths[], enum fftnd_precision precision) {
+    return (naxes + lengths[0]) % 2 == 0 || precision == FFTND_FLOAT;
 }
 
 const struct fftnd__serial fftnd__serial_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
-    .suits_strided = suits_strided,
+    .prefers_copy = prefers_copy,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,

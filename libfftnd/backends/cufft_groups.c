@@ -76,11 +76,15 @@ static struct fftnd__rates rates_of(const struct fftnd__serial_problem *problem,
     return rates;
 }
 
-/* cuFFT alone does not say how lines lie. */
-static int layout_of(const struct fftnd__task *task) {
+static int is_contiguous(const struct fftnd__task *task) {
     const struct fftnd__loop *last = &task->axes[task->rank - 1];
+    return last->in == 1 && last->out == 1;
+}
+
+/* The one whose rate is nearest to that of the last axis. */
+static int layout_of(const struct fftnd__task *task) {
     return task->is_real[0] || task->is_real[1] ? FFTND__REAL
-           : last->in == 1 && last->out == 1    ? FFTND__CONTIGUOUS
+           : is_contiguous(task)                ? FFTND__CONTIGUOUS
                                                 : FFTND__STRIDED;
 }
 
@@ -112,7 +116,7 @@ static struct times single_times(const struct fftnd__task *task,
 static double group_rate(const struct fftnd__task *task,
                          const struct fftnd__serial_problem *problem, double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
-        layout = layout_of(task), is_strided = layout == FFTND__STRIDED;
+        layout = layout_of(task), is_strided = !is_contiguous(task);
     struct fftnd__group_rate rate = {{1, 1, 1}, problem->precision == FFTND_DOUBLE, is_real, 0.0};
     for (int i = first; i < task->rank; i++)
         rate.n[i] = task->axes[i].n;

@@ -341,12 +341,20 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
     fftnd__rates_keep_group(device, rate);
 }
 
-int fftnd__lines_suit_strided(redist_index n, enum fftnd_precision precision) {
-    enum { USUAL_BYTES = 160 << 10 };
-    struct fftnd__panels panels;
-    return n <= LINES ||
-           fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, n, precision == FFTND_DOUBLE,
-                               FFTND__STRIDED, USUAL_BYTES);
+/* With the shared memory of a usual device, for all ranks alike. */
+int fftnd__lines_prefer_copy(int naxes, const redist_index lengths[],
+                             enum fftnd_precision precision) {
+    static const double cached_bytes = 1 << 28;
+    enum { SHARED_BYTES = 160 << 10 };
+    int is_double = precision == FFTND_DOUBLE, prefers = 0;
+    double bytes = is_double ? sizeof(double) : sizeof(float);
+    for (int i = 0; i < naxes; i++) {
+        struct fftnd__panels panels;
+        bytes *= (double)lengths[i];
+        prefers = prefers || !fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, lengths[i],
+                                                  is_double, FFTND__STRIDED, SHARED_BYTES);
+    }
+    return prefers || bytes < cached_bytes;
 }
 
 /* ---------------------------------------------------------------- the wisdom file */

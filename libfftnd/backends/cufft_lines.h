@@ -42,8 +42,9 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
  * few bytes, which take as long as launches do. */
 enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
 
-/* Whether panels may transform lines of n elements side by side, on a device with usual shared memory. */
-int fftnd__lines_suit_strided(redist_index n, enum fftnd_precision precision);
+/* Of a serial library: copies are cheap where arrays fit the caches; else panels make axes by themselves fast. */
+int fftnd__lines_prefer_copy(int naxes, const redist_index lengths[],
+                             enum fftnd_precision precision);
 
 /* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
  * REDIST_ERR_MPI. */

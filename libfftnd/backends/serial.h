@@ -50,9 +50,9 @@ struct fftnd__serial {
     int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
 
-    /* Whether it transforms lines of n elements side by side about as fast as contiguous ones; the same on all ranks. NULL =
-     * it does. */
-    int (*suits_strided)(redist_index n, enum fftnd_precision precision);
+    /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes before
+     * that of the halved one; the same on all ranks. NULL = it does not. */
+    int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
