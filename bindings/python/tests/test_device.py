@@ -191,6 +191,9 @@ def test_in_place(random):
         assert b.__cuda_array_interface__["data"][0] == a.__cuda_array_interface__["data"][0] or 0 in a.shape
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
         assert np.allclose(view(plan.backward(b)), full[plan.physical_slices])
+    with fftnd.Plan(comm, (8, 8, 8), "c2c", complex, in_place=True, **FAST) as plan:
+        with pytest.raises(ValueError, match="bytes of memory"):
+            plan.apply("gradient", plan.empty_physical())
 
 
 def test_functions_of_one_call(random):
