@@ -86,7 +86,7 @@ static size_t take(size_t *next, size_t bytes) {
 }
 
 /* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
- * memory all the same. */
+ * memory all the same. In the caches of the host transforms between two places are the faster ones. */
 static void place_blocks(struct fftnd__applied *applied,
                          const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
@@ -96,13 +96,14 @@ static void place_blocks(struct fftnd__applied *applied,
     int out_apart = out->in_array || problem->outside[1];
     size_t next = 0, first, second;
     applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);
-    first = changes || in_apart ? take(&next, middle[0].bytes) : applied->places.in;
+    int apart = changes || in_apart || !problem->on_device;
+    first = apart ? take(&next, middle[0].bytes) : applied->places.in;
     second = alike ? first : take(&next, middle[1].bytes);
     applied->places.middle[0] = first;
     applied->places.middle[1] = second;
-    applied->places.out = !changes && !out_apart ? second
-                          : alike && !in_apart && !out_apart
-                              ? applied->places.in
+    applied->places.out = alike && apart && !in_apart && !out_apart ? applied->places.in
+                          : !changes && !out_apart
+                              ? second
                               : take(&next, problem->outside[1] ? 0 : out->bytes);
     size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
     applied->places.rows = take(&next, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
@@ -201,6 +202,7 @@ struct sweep {
     int line; /* the array axis of rows */
     int reads_directly, writes_directly;
     double *room;
+    struct fftnd__ahead *ahead;
     struct fftnd__row row;
 };
 
@@ -246,7 +248,7 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
                 ? (double *)(void *)field_at(sweep, 1, after, f * applied->fields + number)
                 : room + 2 * FFTND__ROW * f;
     row->spare = room + 2 * FFTND__ROW * op->outputs;
-    REDIST_TRY(op->type->run(op, row));
+    REDIST_TRY(op->run(op, row));
     for (int f = 0; f < op->outputs; f++) {
         if (op->type->of_user)
             scale_row(sweep, op->after, row->out[f]);
@@ -258,16 +260,24 @@ static int run_row(struct sweep *sweep, char *before, char *after, int number) {
     return REDIST_OK;
 }
 
+/* The quotient; what is left stays in *index. Division is slow, and few axes are merged. */
+static redist_index divide(redist_index *index, redist_index n) {
+    redist_index quotient = *index < n ? 0 : *index / n;
+    *index -= quotient * n;
+    return quotient;
+}
+
 /* Sets where element `i` of a part is along an axis, and along those before it that are merged with it: these were set
  * to their first element before. Returns how many elements there are from there to the end of the axis itself. */
 static redist_index set_start(struct sweep *sweep, int at, redist_index i) {
     const struct fftnd__applied *applied = sweep->applied;
-    redist_index index = sweep->part.start[at] + i, n = applied->count[at];
-    redist_index rest = n - index % n;
-    for (int outer = at; outer >= 0 && (outer == at || index > 0); outer--) {
-        n = applied->count[outer];
-        sweep->row.start[outer - applied->shift] = applied->start[outer] + index % n;
-        index /= n;
+    redist_index index = sweep->part.start[at] + i, next = divide(&index, applied->count[at]);
+    redist_index rest = applied->count[at] - index;
+    sweep->row.start[at - applied->shift] = applied->start[at] + index;
+    for (int outer = at - 1; outer >= 0 && next > 0; outer--) {
+        index = next;
+        next = divide(&index, applied->count[outer]);
+        sweep->row.start[outer - applied->shift] = applied->start[outer] + index;
     }
     return rest;
 }
@@ -285,6 +295,7 @@ static int run_line(struct sweep *sweep, char *before, char *after) {
             REDIST_TRY(run_row(sweep, before + first * sweep->blocks[0].stride[line],
                                after + first * sweep->blocks[1].stride[line], number));
     }
+    fftnd__ahead_fetch(sweep->ahead, sweep->applied->fields * sweep->applied->op->inputs);
     return REDIST_OK;
 }
 
@@ -312,12 +323,14 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
 }
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                    const struct fftnd__block blocks[2], const redist_index count[], char *room) {
+                    const struct fftnd__block blocks[2], const redist_index count[], char *room,
+                    struct fftnd__ahead *ahead) {
     const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
                           .line = choose_line(applied, &blocks[0]),
-                          .room = (double *)(void *)room};
+                          .room = (double *)(void *)room,
+                          .ahead = ahead};
     int in_place = blocks[0].memory == blocks[1].memory;
     sweep.row.axis = sweep.line - applied->shift;
     sweep.reads_directly = is_row(&sweep, 0);
@@ -357,7 +370,8 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
 }
 
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, const struct fftnd__truncation *truncation_in,
+                       char *memory, struct fftnd__ahead *ahead,
+                       const struct fftnd__truncation *truncation_in,
                        const struct fftnd__truncation *truncation_out,
                        const struct fftnd__block *in, const struct fftnd__block *out) {
     redist_index count[2][REDIST_MAX_NDIMS];
@@ -366,9 +380,9 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
                                  &middle[0]));
-    REDIST_TRY(fftnd__takes_boxes(applied->op)
-                   ? fftnd__boxes_run(applied, piece, middle, count[0])
-                   : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
+    REDIST_TRY(fftnd__takes_boxes(applied->op) ? fftnd__boxes_run(applied, piece, middle, count[0])
+                                               : run_rows(applied, piece, middle, count[0],
+                                                          memory + applied->places.rows, ahead));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
                              &middle[1], out);
 }

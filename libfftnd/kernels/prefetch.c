@@ -134,3 +134,40 @@ int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *
     }
     return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
 }
+
+/* ---------------------------------------------------------------- the next piece */
+
+void fftnd__ahead_open(struct fftnd__ahead *ahead, int ndims, const redist_index count[],
+                       const ptrdiff_t stride[], size_t item, const char *box) {
+    *ahead = (struct fftnd__ahead){.row = box, .rows = 1};
+    for (int i = 0; i < ndims; i++) {
+        int is_row = stride[i] == (ptrdiff_t)item && count[i] > 1 && ahead->bytes == 0;
+        if (is_row)
+            ahead->bytes = item * (size_t)count[i];
+        else if (count[i] != 1) {
+            ahead->rows *= count[i];
+            ahead->count[ahead->ndims] = count[i];
+            ahead->stride[ahead->ndims++] = stride[i];
+        }
+    }
+    ahead->rows = ahead->bytes > 0 ? ahead->rows : 0;
+}
+
+static void step_ahead(struct fftnd__ahead *ahead) {
+    for (int i = ahead->ndims - 1; i >= 0; i--) {
+        ahead->row += ahead->stride[i];
+        if (++ahead->index[i] < ahead->count[i])
+            return;
+        ahead->row -= ahead->index[i] * ahead->stride[i];
+        ahead->index[i] = 0;
+    }
+}
+
+/* Into the second-level cache: the first one is in use. */
+void fftnd__ahead_fetch(struct fftnd__ahead *ahead, int rows) {
+    for (int row = 0; row < rows && ahead->rows > 0; row++, ahead->rows--) {
+        for (size_t i = 0; i < ahead->bytes; i += CACHE_LINE)
+            __builtin_prefetch(ahead->row + i, 0, 2);
+        step_ahead(ahead);
+    }
+}

@@ -28,10 +28,10 @@ struct fftnd__operator_type {
     int least_axes, most_axes; /* that take part */
     int of_user;               /* a function of the user, who says how many fields there are */
     int in_place;              /* a row's outputs may lie where its inputs do */
-
-    /* Not collective; REDIST_OK, or a code with its message. */
-    int (*run)(const struct fftnd__operator *op, const struct fftnd__row *row);
 };
+
+/* What an operator does with a row. Not collective; REDIST_OK, or a code with its message. */
+typedef int fftnd__run_row(const struct fftnd__operator *op, const struct fftnd__row *row);
 
 /* Along one axis that takes part, for each mode of the whole spectral side. */
 struct fftnd__symbols {
@@ -43,6 +43,7 @@ struct fftnd__symbols {
 
 struct fftnd__operator {
     const struct fftnd__operator_type *type;
+    fftnd__run_row *run;
     enum fftnd_operator_kind kind;
     int inputs, outputs;
     int naxes, user_ndims;                           /* axes that take part; all of the user's */
@@ -64,6 +65,9 @@ struct fftnd__operator {
 /* The type of a kind; NULL = there is none such. */
 const struct fftnd__operator_type *fftnd__operator_type_of(enum fftnd_operator_kind kind);
 
+/* What one of a kind does with rows, on this processor. */
+fftnd__run_row *fftnd__operator_run_of(enum fftnd_operator_kind kind);
+
 /* Numbers of spare room that a row needs. */
 size_t fftnd__operator_spare(const struct fftnd__operator *op);
 
@@ -72,6 +76,18 @@ size_t fftnd__operator_spare(const struct fftnd__operator *op);
 int fftnd__symbols_create(struct fftnd__operator *op, const struct fftnd__transform *transform,
                           const fftnd_operator_options *options);
 void fftnd__symbols_free(struct fftnd__operator *op);
+
+/* Numbers from a table along an axis for the modes of a row; `room` for those that are all the same. */
+static inline const double *fftnd__spread(const struct fftnd__row *row,
+                                          const struct fftnd__symbols *along, const double table[],
+                                          double room[]) {
+    const double *at = table + row->start[along->axis];
+    if (along->axis == row->axis)
+        return at;
+    for (int i = 0; i < row->n; i++)
+        room[i] = *at;
+    return room;
+}
 
 /* Whether it works on boxes of modes or points, not on rows. */
 static inline int fftnd__takes_boxes(const struct fftnd__operator *op) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How CUDA hands allocations to other processes, for each kind of shares.h. IPC is what all machines run that the
- * library was tried on; descriptors, pools and fabrics were only compiled, and the logic around them tested with
- * another driver (tests/test_redist_shares.c).
+ * How CUDA hands allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran on
+ * GPUs; fabrics were only compiled, and the logic around all kinds is tested with another driver too
+ * (tests/test_redist_shares.c). The driver of the GPUs that pools were tried on exports no memory of them.
  */
 #include "cuda_device.h"
 #include "shares.h"

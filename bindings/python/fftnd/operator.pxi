@@ -206,6 +206,7 @@ cdef class Operator:
     cdef readonly Plan plan
     cdef readonly str kind
     cdef Side[2] side
+    cdef object at_work
     cdef object function, raised
     cdef bint points, on_device
 
@@ -304,6 +305,7 @@ cdef class Operator:
         if raised is not None:
             raise raised
         check(code)
+        self.at_work = (array, out) if self.plan.kept else None
         return out
 
     def __call__(self, array, out=None):

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What operators of the library do with a row of modes, for each kind of registers of a processor. */
+#ifndef FFTND__OPERATOR_ROWS_H
+#define FFTND__OPERATOR_ROWS_H
+
+#include "operator.h"
+
+struct fftnd__row_loops {
+    int (*runs_here)(void);
+    fftnd__run_row *const *run; /* by kind, as far as FFTND_SYMBOLS */
+};
+
+extern const struct fftnd__row_loops fftnd__rows_plain, fftnd__rows_avx2, fftnd__rows_avx512;
+
+/* Those with the widest registers that this processor has. */
+const struct fftnd__row_loops *fftnd__find_row_loops(void);
+
+#endif
