@@ -254,6 +254,13 @@ def test_streams(random):
         stream.synchronize()
         plan.query()
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
+        laplacian = plan.operator("laplacian")
+        out = laplacian(a, laplacian.empty_output())
+        stream.synchronize()
+        plan.query()
+        k = np.meshgrid(*(np.fft.fftfreq(n, 1 / n) for n in full.shape), indexing="ij")
+        expected = np.fft.ifftn(np.fft.fftn(full) * -(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)).real
+        assert np.allclose(view(out), expected[plan.physical_slices])
         if stand_in:
             for library in (OnlyDLPack, WithoutStream):
                 packed = library(a)
