@@ -185,12 +185,18 @@ static void make_noise(const fft_case *given, uint64_t seed, size_t n, long doub
     }
 }
 
-static long double find_largest(size_t n, const long double *values) {
-    long double largest = 0;
+/* Not less than `typical`: errors are those of all that was added up, also where few modes remain, which cancel. */
+static long double find_largest(size_t n, const long double *values, long double typical) {
+    long double largest = n > 0 ? typical : 0;
     for (size_t i = 0; i < n; i++) {
         largest = fmaxl(largest, fabsl(values[i]));
     }
     return largest > 0 ? largest : 1;
+}
+
+/* The root mean square of noise between -1 and 1 of `n` elements, after a transform that is not scaled. */
+static long double typical_mode(size_t n) {
+    return sqrtl((long double)n / 3);
 }
 
 static size_t count_elements(const fft_case *given, enum fftnd_side side) {
@@ -230,10 +236,11 @@ void fft_reference_create(MPI_Comm comm, const fft_case *given, uint64_t seed,
     }
     MPI_Bcast(reference->values[1], (int)n[1], MPI_LONG_DOUBLE, 0, comm);
     MPI_Bcast(reference->returned, (int)n[0], MPI_LONG_DOUBLE, 0, comm);
-    for (int side = 0; side < 2; side++) {
-        reference->largest[side] = find_largest(n[side], reference->values[side]);
-    }
-    reference->largest_returned = find_largest(n[0], reference->returned);
+    const long double mode = typical_mode(reference->nelements[0]);
+    reference->largest[0] = find_largest(n[0], reference->values[0], 0);
+    reference->largest[1] = find_largest(n[1], reference->values[1], mode);
+    reference->largest_returned =
+        find_largest(n[0], reference->returned, mode / fft_case_logical_size(given));
 }
 
 void fft_reference_use_returned(fft_reference *reference) {
