@@ -20,6 +20,8 @@ struct serial {
     int g, grid[REDIST_MAX_NDIMS], coords[REDIST_MAX_NDIMS];
     int nparts;
     struct part parts[REDIST_MAX_NDIMS];
+    size_t area_bytes; /* scratch memory of all plans */
+    void *area;
 };
 
 static void check(cufftResult result, const char *what) {
@@ -56,20 +58,23 @@ static cudaDataType data_type(const bench_problem *problem, int real) {
     return real ? CUDA_R_32F : CUDA_C_32F;
 }
 
-static void make_plans(struct part *part, const bench_problem *problem, int rank, long long n[],
+static void make_plans(struct serial *serial, struct part *part, int rank, long long n[],
                        long long embed[2][REDIST_MAX_NDIMS], long long stride, long long distance,
                        long long batch, int halves) {
+    const bench_problem *problem = serial->problem;
     for (int direction = 0; direction < 2; direction++) {
         int from_real = halves && direction == REDIST_FORWARD;
         int to_real = halves && direction == REDIST_BACKWARD;
         size_t bytes;
         check(cufftCreate(&part->plans[direction]), "cufftCreate");
+        check(cufftSetAutoAllocation(part->plans[direction], 0), "cufftSetAutoAllocation");
         check(cufftXtMakePlanMany(part->plans[direction], rank, n, embed[from_real], stride,
                                   from_real ? 2 * distance : distance,
                                   data_type(problem, from_real), embed[to_real], stride,
                                   to_real ? 2 * distance : distance, data_type(problem, to_real),
                                   batch, &bytes, data_type(problem, 0)),
               "cufftXtMakePlanMany");
+        serial->area_bytes = bytes > serial->area_bytes ? bytes : serial->area_bytes;
     }
 }
 
@@ -88,7 +93,7 @@ static void add_inner(struct serial *serial, int first, int halves) {
     struct part *part = &serial->parts[serial->nparts];
     *part = (struct part){.repeats = 1};
     if (batch != 0 && ++serial->nparts)
-        make_plans(part, problem, rank, n, embed, 1, product(extents, first, last), batch, halves);
+        make_plans(serial, part, rank, n, embed, 1, product(extents, first, last), batch, halves);
 }
 
 /* One axis, at the neighbours behind it at once. */
@@ -103,7 +108,7 @@ static void add_axis(struct serial *serial, int axis, int whole) {
     *part = (struct part){.repeats = product(extents, 0, axis) * problem->batch,
                           .step = (size_t)(inner * extents[axis]) * item};
     if (part->repeats * inner != 0 && ++serial->nparts)
-        make_plans(part, problem, 1, n, embed, inner, 1, inner, 0);
+        make_plans(serial, part, 1, n, embed, inner, 1, inner, 0);
 }
 
 static void execute(bench_transform *transform, int direction) {
@@ -126,8 +131,19 @@ static void release(bench_transform *transform) {
     for (int i = 0; i < serial->nparts; i++)
         for (int direction = 0; direction < 2; direction++)
             check(cufftDestroy(serial->parts[i].plans[direction]), "cufftDestroy");
+    transform->space->release(serial->area, 0);
     transform->space->release(transform->arrays->physical, 0);
     free(serial);
+}
+
+/* One is enough for plans that run one after the other. */
+static void share_area(struct serial *serial) {
+    const bench_space *space = serial->problem->space;
+    serial->area = space->allocate(MPI_COMM_WORLD, serial->area_bytes, 0);
+    for (int i = 0; i < serial->nparts; i++)
+        for (int direction = 0; direction < 2; direction++)
+            check(cufftSetWorkArea(serial->parts[i].plans[direction], serial->area),
+                  "cufftSetWorkArea");
 }
 
 static size_t most_bytes(const struct serial *serial) {
@@ -160,6 +176,7 @@ bench_transform bench_cufft_create(const bench_problem *problem, const bench_tra
     add_inner(serial, inner, problem->kind == FFTND_R2C);
     for (int axis = inner - 1; axis >= 0; axis--)
         add_axis(serial, axis, axis < serial->g ? axis : serial->g);
+    share_area(serial);
     size_t bytes = most_bytes(serial);
     *arrays = (bench_arrays){.input = input->input, .original = input->original};
     arrays->physical = problem->space->allocate(MPI_COMM_WORLD, bytes, 0);

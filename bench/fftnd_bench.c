@@ -163,7 +163,7 @@ static bench_problem make_problem(const struct request *request) {
                              .threads = request->threads,
                              .in_place = request->in_place,
                              .seed = request->settings.seed,
-                             .unchecked = request->unchecked,
+                             .unchecked = request->unchecked || request->sides.retained.count > 0,
                              .space = bench_space_at(request->settings.space)};
     for (int axis = 0; axis < problem.ndims; axis++)
         problem.sizes[axis] = request->settings.shape.values[axis];
@@ -252,7 +252,7 @@ static int plan_transform(const struct request *request, const bench_problem *pr
                                    .ordering = alignments[request->alignment],
                                    .in_place = request->in_place,
                                    .space = problem->space,
-                                   .unchecked = request->unchecked,
+                                   .unchecked = problem->unchecked,
                                    .growth = bench_unscaled_growth(problem),
                                    .plan_ms = 1e3 * (MPI_Wtime() - begin),
                                    .plans = {plan},

@@ -120,7 +120,8 @@ static void open_own(struct own *own, const struct request *request) {
     check(fftnd_operator_layout(own->op, 0, &layouts[3])); /* may be larger: work space */
     own->field =
         allocate(layouts[3].bytes > layouts[0].bytes ? layouts[3].bytes : layouts[0].bytes);
-    own->results[0] = allocate(layouts[2].bytes);
+    own->results[0] =
+        allocate(layouts[2].bytes > layouts[0].bytes ? layouts[2].bytes : layouts[0].bytes);
     for (int i = 1; i < 3 && request->operation == GRADIENT; i++)
         own->results[i] = allocate(layouts[0].bytes);
     own->spectrum = allocate(layouts[1].bytes);

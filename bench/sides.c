@@ -65,7 +65,9 @@ int bench_sides_read(const bench_program *program, const bench_sides *sides,
     if (!is_list_of(&sides->memory_order[0], problem->ndims) ||
         !is_list_of(&sides->memory_order[1], problem->ndims))
         return bench_refuse(program, "--memory-in and --memory-out have %d axes", problem->ndims);
-    return 0;
+    return is_list_of(&sides->retained, problem->ndims)
+               ? 0
+               : bench_refuse(program, "--retained has %d numbers", problem->ndims);
 }
 
 /* ---------------------------------------------------------------- sides */
@@ -90,6 +92,10 @@ static void find_brick(const bench_problem *problem, enum fftnd_side side, redis
 void bench_sides_fill(const bench_sides *sides, const bench_problem *problem,
                       fftnd_options *options) {
     static redist_box boxes[2];
+    static redist_index retained[REDIST_MAX_NDIMS];
+    for (int i = 0; i < sides->retained.count; i++)
+        retained[i] = sides->retained.values[i];
+    options->retained_modes = sides->retained.count > 0 ? retained : NULL;
     options->r2r = problem->r2r;
     options->axes = problem->kind == FFTND_MIXED ? problem->axes : NULL;
     for (int side = 0; side < 2; side++) {

@@ -9,8 +9,9 @@
 typedef struct bench_sides {
     const char *axes; /* a word for each axis; NULL = one kind for all */
     bench_list split[2], memory_order[2];
-    int blocks; /* as enum fftnd_blocks */
-    int bricks; /* both sides are in boxes */
+    bench_list retained; /* modes of each axis; empty = all */
+    int blocks;          /* as enum fftnd_blocks */
+    int bricks;          /* both sides are in boxes */
 } bench_sides;
 
 extern const char *const bench_blocks[];
@@ -32,7 +33,10 @@ extern const char *const bench_blocks[];
     BENCH_SIDE_LIST("split-out", &(sides)->split[1], "and on the spectral side"),                  \
     BENCH_SIDE_LIST("memory-in", &(sides)->memory_order[0],                                        \
                     "axes of the physical side from the slowest in memory (0,1..)"),               \
-    BENCH_SIDE_LIST("memory-out", &(sides)->memory_order[1], "and of the spectral side (0,1..)")
+    BENCH_SIDE_LIST("memory-out", &(sides)->memory_order[1], "and of the spectral side (0,1..)"),  \
+    {.name = "retained", .kind = BENCH_LIST, .value = &(sides)->retained, .argument = "N,N,...",    \
+     .help = "modes of each axis that are retained (all); results are not checked then",           \
+     .least = 1, .most = 1 << 30, .separators = ","}
 /* clang-format on */
 
 /* Sets kind and axes of a problem whose shape is set. Returns 0, or 2 after an explanation. */

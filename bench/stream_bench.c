@@ -28,14 +28,16 @@ static const char notes[] =
     "  exchange-* one direction of the exchange of the first two axes alone, by method signals; "
     "ten\n"
     "             back and forth, then the host waits; time of one\n"
-    "  cufft-*    on one device: cuFFT's plan of all axes, waited for or ten enqueued\n";
+    "  cufft-*    on one device: cuFFT's plan of all axes in the same ways; back, it overwrites "
+    "its "
+    "input\n";
 
-static const char *const kinds[] = {"c2c", "r2c", NULL};
+static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
 static const char *const precisions[] = {"double", "float", NULL};
 
 struct request {
     bench_settings settings;
-    int kind, precision, batch, plan_seconds;
+    int kind, precision, batch, plan_seconds, overwrite;
 };
 
 /* Everything that is timed; the arrays are work space of each other. */
@@ -45,7 +47,7 @@ struct work {
     fftnd_plan *sync, *async;
     redist_plan *exchange;
     void *arrays[2];
-    cudaGraphExec_t graph;
+    cudaGraphExec_t graph, whole_graph;
     cufftHandle whole[2];
 };
 
@@ -89,6 +91,10 @@ static void async_back(struct work *work) {
 
 static void launch_graph(struct work *work) {
     check(cudaGraphLaunch(work->graph, work->stream), "cudaGraphLaunch");
+}
+
+static void launch_whole_graph(struct work *work) {
+    check(cudaGraphLaunch(work->whole_graph, work->stream), "cudaGraphLaunch");
 }
 
 static void exchange_forth(struct work *work) {
@@ -135,10 +141,15 @@ static void finish(void *data) {
 static fftnd_plan *plan_transform(const struct work *work, int asynchronous) {
     const struct request *request = work->request;
     redist_index sizes[REDIST_MAX_NDIMS];
+    enum fftnd_r2r r2r[REDIST_MAX_NDIMS];
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_plan *plan = NULL;
-    for (int i = 0; i < request->settings.shape.count; i++)
+    for (int i = 0; i < request->settings.shape.count; i++) {
         sizes[i] = request->settings.shape.values[i];
+        r2r[i] = FFTND_DCT2;
+    }
+    options.r2r = r2r;
+    options.overwrite_input = request->overwrite;
     options.space = REDIST_SPACE_CUDA;
     options.stream = work->stream;
     options.scaling = FFTND_SCALE_NONE;
@@ -167,14 +178,15 @@ static void create_arrays(struct work *work) {
     }
 }
 
-static void capture(struct work *work) {
+static void capture(struct work *work, void (*forth)(struct work *work),
+                    void (*back)(struct work *work), cudaGraphExec_t *executable) {
     cudaGraph_t graph;
     check(cudaStreamBeginCapture(work->stream, cudaStreamCaptureModeGlobal),
           "cudaStreamBeginCapture");
-    async_forth(work);
-    async_back(work);
+    forth(work);
+    back(work);
     check(cudaStreamEndCapture(work->stream, &graph), "cudaStreamEndCapture");
-    check(cudaGraphInstantiate(&work->graph, graph, cudaGraphInstantiateFlagUseNodePriority),
+    check(cudaGraphInstantiate(executable, graph, cudaGraphInstantiateFlagUseNodePriority),
           "cudaGraphInstantiate");
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
@@ -257,6 +269,7 @@ static int add(struct way ways[], int n, struct way way) {
 static int list_ways(struct work *work, struct way ways[]) {
     static const char *const exchanges[] = {"signals:kernel", "signals:engines"};
     static const char *const names[] = {"exchange-kernel", "exchange-engines"};
+    const struct request *request = work->request;
     int n = 0, size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     n = add(ways, n, (struct way){"sync", work, 1, sync_forth, sync_back, NULL});
@@ -268,11 +281,16 @@ static int list_ways(struct work *work, struct way ways[]) {
         n = add(ways, n,
                 (struct way){names[i], work, ENQUEUED / 2, exchange_forth, exchange_back,
                              plan_exchange(work, exchanges[i])});
-    if (size == 1) {
+    if (size == 1 && request->kind != FFTND_R2R) {
         plan_whole(work);
+        whole_forth(work);
+        whole_back(work);
+        check(cudaStreamSynchronize(work->stream), "cudaStreamSynchronize");
+        capture(work, whole_forth, whole_back, &work->whole_graph);
         n = add(ways, n, (struct way){"cufft-waited", work, 1, whole_forth, whole_back, NULL});
         n = add(ways, n,
                 (struct way){"cufft-enqueued", work, ENQUEUED, whole_forth, whole_back, NULL});
+        n = add(ways, n, (struct way){"cufft-graph", work, 1, launch_whole_graph, NULL, NULL});
     }
     return n;
 }
@@ -288,7 +306,7 @@ static void measure(const struct request *request) {
     create_arrays(&work);
     async_forth(&work); /* what is made when first used cannot be made while it is captured */
     check(cudaStreamSynchronize(work.stream), "cudaStreamSynchronize");
-    capture(&work);
+    capture(&work, async_forth, async_back, &work.graph);
     int rank, n = list_ways(&work, ways);
     for (int i = 0; i < n; i++)
         candidates[i] =
@@ -303,6 +321,8 @@ static void measure(const struct request *request) {
     for (int i = 0; i < n; i++)
         must(redist_plan_free(&ways[i].exchange));
     check(cudaGraphExecDestroy(work.graph), "cudaGraphExecDestroy");
+    if (work.whole_graph != NULL)
+        check(cudaGraphExecDestroy(work.whole_graph), "cudaGraphExecDestroy");
     must(fftnd_plan_free(&work.sync));
     must(fftnd_plan_free(&work.async));
     for (int side = 0; side < 2; side++)
@@ -322,6 +342,8 @@ static const bench_program *describe(struct request *request) {
          .help = "fields at once (1)", .minimum = 1},
         {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds, .argument = "N",
          .help = "to try configurations, 0 = the library's default (0)"},
+        {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
+         .help = "plans may overwrite their input, as cuFFT's of r2c do"},
         BENCH_COMMON_OPTIONS(&request->settings),
     };
     static bench_program program = {

@@ -279,9 +279,9 @@ typedef struct fftnd_options {
      * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more. NULL on all ranks = none */
     const redist_box *box[2];
 
-    /** nonzero, with arrays of a device: fftnd_forward and fftnd_backward only enqueue their work in
+    /** nonzero, with arrays of a device: transforms, and operators of the plan, only enqueue their work in
      * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
-     * call with the plan and fftnd_plan_query report. What redist.h says under "Work that stays on
+     * call with the plan or the operator and fftnd_plan_query report. What redist.h says under "Work that stays on
      * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
      * Times in fftnd_plan_info and fftnd_phases are then those of the host */
     int asynchronous;
@@ -401,8 +401,8 @@ REDIST_API int fftnd_forward(fftnd_plan *plan, void *physical, void *spectral);
 REDIST_API int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical);
 
 /**
- * Whether transforms have failed, as far as the device has come with them; as redist_plan_query.
- * Not collective. Errors: ERR_STATE (freed); the first failure of the plan.
+ * Whether transforms, or the plan's operators, have failed, as far as the device has come with them; as
+ * redist_plan_query. Not collective. Errors: ERR_STATE (freed); the first failure of the plan, else of an operator.
  */
 REDIST_API int fftnd_plan_query(fftnd_plan *plan);
 

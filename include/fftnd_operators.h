@@ -150,7 +150,7 @@ typedef struct fftnd_operator fftnd_operator;
 /**
  * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and has work space of
  * its own, where the plan has it, options.user_workspace or not.
- *   plan     outlives the operator; not one of a single axis over several ranks, nor an asynchronous one
+ *   plan     outlives the operator; not one of a single axis over several ranks
  *   kind     what it does
  *   options  NULL = defaults; its arrays may go after the call
  *   op       out: the operator, freed with fftnd_operator_free

@@ -392,7 +392,10 @@ int fftnd_backward(fftnd_plan *plan, void *spectral, void *physical) {
 
 int fftnd_plan_query(fftnd_plan *plan) {
     REDIST_TRY(fftnd__check_idle(__func__, plan));
-    return fftnd__engine_query(&plan->engine);
+    REDIST_TRY(fftnd__engine_query(&plan->engine));
+    for (struct fftnd__engine *at = plan->applying; at != NULL; at = at->next)
+        REDIST_TRY(fftnd__engine_query(at));
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- started and waited for */

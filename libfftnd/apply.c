@@ -29,10 +29,6 @@ static int check_plan(const struct fftnd__transform *transform) {
     int transformed = 0;
     for (int axis = 0; axis < transform->chain.ndims; axis++)
         transformed += transform->chain.axes[axis] != FFTND_AXIS_NONE;
-    if (transform->options.asynchronous)
-        return FAIL(REDIST_ERR_ARGUMENT,
-                    "plan is asynchronous: operators wait for what they begin, make a plan without "
-                    "options.asynchronous for them");
     if (transform->chain.twiddles)
         return FAIL(REDIST_ERR_ARGUMENT, "plan has one axis over several ranks");
     return transformed > 0 ? REDIST_OK : FAIL(REDIST_ERR_ARGUMENT, "plan transforms no axis");
@@ -285,6 +281,8 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         return code;
     }
     plan->operators++;
+    op->engine.next = plan->applying;
+    plan->applying = &op->engine;
     op->number = ++plan->operators_made;
     *result = op;
     return REDIST_OK;
@@ -299,6 +297,14 @@ static int check_operator(const char *function, const fftnd_operator *op) {
                           op == NULL ? "NULL" : "not an operator, or already freed");
 }
 
+static void remove_from_plan(fftnd_operator *op) {
+    struct fftnd__engine **link = &op->plan->applying;
+    while (*link != &op->engine)
+        link = &(*link)->next;
+    *link = op->engine.next;
+    op->plan->operators--;
+}
+
 int fftnd_operator_free(fftnd_operator **op) {
     if (op == NULL)
         return redist_fail(REDIST_ERR_NULL, "op = NULL");
@@ -306,7 +312,7 @@ int fftnd_operator_free(fftnd_operator **op) {
         return REDIST_OK;
     REDIST_TRY(check_operator(__func__, *op));
     REDIST_TRY(fftnd__check_idle(__func__, (*op)->plan));
-    (*op)->plan->operators--;
+    remove_from_plan(*op);
     destroy(*op);
     *op = NULL;
     return REDIST_OK;

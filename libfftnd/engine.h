@@ -27,6 +27,7 @@ struct fftnd__engine {
     char *workspace;
     int has_workspace, owns_workspace;
     char method[64];
+    struct fftnd__engine *next; /* of the plan's operators */
 };
 
 /* Makes an engine of the request's transform. A configuration that the shapes do not allow (`fused`) is not

@@ -142,6 +142,17 @@ static int create_events(struct fftnd__pass *pass, const redist__space *space) {
     return REDIST_OK;
 }
 
+/* What is pushed goes one piece behind, which the host waits for, unless that goes in streams too. */
+static int set_window(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step) {
+    if (transform->options.asynchronous)
+        return REDIST_OK;
+    pass->window = 2;
+    return step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous
+               ? create_events(pass, transform->space)
+               : REDIST_OK;
+}
+
 static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, enum setting setting,
                        void *const scratch[2]) {
@@ -157,10 +168,7 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
                          !options->in_place && !options->overwrite_input;
     if (setting == SEGMENTS) {
         fftnd__cut_segments(&pass->partition, transform, step);
-        pass->window = options->asynchronous ? 1 : 2;
-        if (step[1].fused_with == FFTND__PUSHED && transform->space->asynchronous &&
-            !options->asynchronous)
-            REDIST_TRY(create_events(pass, transform->space));
+        REDIST_TRY(set_window(pass, transform, step));
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
@@ -255,10 +263,8 @@ static int plan_applied_chunks(struct fftnd__pass *pass, const struct fftnd__tra
     size_t bytes = pass->applied->places.bytes;
     fftnd__applied_free(pass->applied);
     REDIST_TRY(place_chunks(pass, transform, step, bytes, &problem));
-    if (step[1].fused_with == FFTND__PUSHED) {
-        pass->window = 2;
-        REDIST_TRY(create_events(pass, transform->space));
-    }
+    if (step[1].fused_with == FFTND__PUSHED)
+        REDIST_TRY(set_window(pass, transform, step));
     pass->in.memory =
         pass->in.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.in;
     pass->out.memory =

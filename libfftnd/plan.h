@@ -20,9 +20,10 @@ struct fftnd__started {
 struct fftnd_plan {
     struct fftnd__engine engine;
     struct fftnd__started started;
-    char *method, *wisdom_file; /* own copies of the user's options */
-    int operators;              /* of this plan, that are not freed */
-    long long operators_made;   /* so far */
+    char *method, *wisdom_file;     /* own copies of the user's options */
+    int operators;                  /* of this plan, that are not freed */
+    struct fftnd__engine *applying; /* theirs, a list */
+    long long operators_made;       /* so far */
 };
 
 /* Whether the plan is alive, and no transform under way: what that changes is not for others until it is complete. No

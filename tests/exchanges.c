@@ -102,17 +102,18 @@ static size_t side_bytes(const exchange *given, int side) {
 /* ---------------------------------------------------------------- ways */
 
 /* What options.method can name besides the methods: on the host, and on a device. */
-static const char *const more_requests[][7] = {
+static const char *const more_requests[][9] = {
     {"auto", "direct:nontemporal", "direct:cached", "direct:push-nontemporal", "direct:push-cached",
-     "direct:paced", "direct:lockstep"},
-    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep", NULL}};
+     "direct:push-pull-nontemporal", "direct:pull-push-nontemporal", "direct:paced",
+     "direct:lockstep"},
+    {"auto", "nccl", "direct:engines", "direct:kernel", "direct:paced", "direct:lockstep"}};
 
 static int on_device(void) {
     return arrays_device() != NULL;
 }
 
 int request_count(void) {
-    return host_method_count() + (on_device() ? 6 : 7);
+    return host_method_count() + (on_device() ? 6 : 9);
 }
 
 const char *request_name(int index) {

@@ -273,6 +273,7 @@ static void run_operator(const struct trial *trial, const struct fields *input,
                   "operator %d changed its input by %g", (int)trial->kind, changed);
     }
     free(result.values);
+    check_ok(fftnd_plan_query(trial->plan));
     check_ok(fftnd_operator_free(&op));
     if (out != in) {
         release(out);

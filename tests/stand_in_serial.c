@@ -10,17 +10,24 @@
 
 extern const struct fftnd__serial fftnd__serial_fftw;
 
+enum { AREA_BYTES = 256 };
+
 struct plan {
     void *inner, *stream;
+    char *area;
 };
 
 struct transform {
     void *plan, *in, *out;
+    char *area;
 };
 
+/* What else is in its scratch memory is lost, as with cuFFT. */
 static void run_transform(void *data) {
     const struct transform *given = data;
+    memset(given->area, 0xff, AREA_BYTES);
     (void)fftnd__serial_fftw.execute(given->plan, given->in, given->out);
+    memset(given->area, 0xff, AREA_BYTES);
 }
 
 struct factor {
@@ -47,9 +54,24 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
 }
 
+static size_t area_bytes(const void *data) {
+    (void)data;
+    return AREA_BYTES;
+}
+
+static int set_area(void *data, void *area) {
+    struct plan *plan = data;
+    plan->area = area;
+    return REDIST_OK;
+}
+
+/* cuFFT fails without its scratch memory, and with data there. */
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
-    const struct transform given = {plan->inner, in, out};
+    const struct transform given = {plan->inner, in, out, plan->area};
+    if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
+                              (void *)plan->area);
     stand_in_give(plan->stream, run_transform, &given, sizeof(given));
     return REDIST_OK;
 }
@@ -107,6 +129,8 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
     .create = create,
+    .area_bytes = area_bytes,
+    .set_area = set_area,
     .execute = execute,
     .scale = scale,
     .destroy = destroy,

@@ -13,6 +13,7 @@
 #include "fft_random.h"
 #include "fft_run.h"
 #include "fft_sides.h"
+#include "fftnd_operators.h"
 #include "harness.h"
 #include "stream_device.h"
 
@@ -204,6 +205,60 @@ START_TEST(replayed) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- operators */
+
+/* Multiplies the modes by i. */
+static void begin_operator(const struct pair *pair, fftnd_operator **op) {
+    double factors[2 * 8];
+    const double *const symbols[3] = {factors};
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    options.symbols = symbols;
+    for (int i = 0; i < 16; i++)
+        factors[i] = i % 2;
+    check_ok(fftnd_operator_create(pair->plan, FFTND_SYMBOLS, &options, op));
+}
+
+/* Twice with work of the user in between: all is twice what it was. */
+static int run_operator(const struct pair *pair, fftnd_operator *op, double *other) {
+    int forth = fftnd_apply(pair->plan, op, pair->array[0], other);
+    stream_device_scale(other, pair->layout[0].bytes / sizeof(double), -2.0 / (960.0 * 960.0),
+                        pair->stream);
+    int back = fftnd_apply(pair->plan, op, other, pair->array[0]);
+    return forth == REDIST_OK ? back : forth;
+}
+
+/* As a graph, and enqueued. */
+START_TEST(operators) {
+    NEEDS_FFT_STREAMS();
+    for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
+        struct pair pair;
+        fftnd_operator *op = NULL;
+        fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+        configure(pair_cuts[i][0], pair_cuts[i][1], 0);
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
+        begin_operator(&pair, &op);
+        check_ok(fftnd_operator_layout(op, 1, &layout));
+        double *other = stream_device_memory()->allocate(MPI_COMM_WORLD, layout.bytes + 16, 0);
+        check_ok(run_operator(&pair, op, other));
+        stream_device_capture(pair.stream);
+        int code = run_operator(&pair, op, other);
+        void *graph = stream_device_captured(pair.stream);
+        check_all(code == REDIST_OK && graph != NULL, "%s", redist_error_message());
+        for (int replay = 0; replay < 5; replay++)
+            stream_device_replay(graph, pair.stream);
+        check_ok(run_operator(&pair, op, other));
+        for (size_t j = 0; j < pair.layout[0].bytes / sizeof(double); j++)
+            pair.values[j] *= 128; /* seven times */
+        check_pair(&pair);
+        stream_device_free(graph);
+        check_ok(fftnd_operator_free(&op));
+        stream_device_memory()->release(other, 0);
+        end_pair(&pair);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- failures */
 
 /* Rank 0 stays away; whoever waits for it gives up. */
@@ -227,6 +282,33 @@ START_TEST(late) {
         end_pair(&pair);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* The same with an operator, of which the plan's query says it; the plan goes on. */
+START_TEST(late_operator) {
+    NEEDS_FFT_STREAMS();
+    struct pair pair;
+    fftnd_operator *op = NULL;
+    if (harness_nranks == 1)
+        skip_test("one rank waits for nobody");
+    begin_pair(&pair, FFTND_ESTIMATE, 0.05);
+    begin_operator(&pair, &op);
+    double *other = stream_device_memory()->allocate(MPI_COMM_WORLD, pair.layout[0].bytes + 16, 0);
+    if (harness_rank != 0)
+        (void)fftnd_apply(pair.plan, op, pair.array[0], other);
+    stream_device_wait(pair.stream);
+    int code = fftnd_plan_query(pair.plan);
+    check_all(harness_rank == 0 || code == REDIST_ERR_PEER, "query said %d", code);
+    (void)fftnd_apply(pair.plan, op, pair.array[0], other);
+    stream_device_wait(pair.stream);
+    check_code(fftnd_plan_query(pair.plan), REDIST_ERR_PEER);
+    check_code(fftnd_apply(pair.plan, op, pair.array[0], other), REDIST_ERR_PEER);
+    check_ok(fftnd_operator_free(&op));
+    check_ok(run_pair(&pair));
+    check_pair(&pair);
+    stream_device_memory()->release(other, 0);
+    end_pair(&pair);
 }
 END_TEST
 
@@ -265,8 +347,8 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils, real_to_real, retained_modes, random_cases,
-                                  enqueued,          replayed,     late,           measured_in_vain,
-                                  refusals,          NULL};
+    const TTest *const tests[] = {slabs_and_pencils, real_to_real,     retained_modes, random_cases,
+                                  enqueued,          replayed,         operators,      late,
+                                  late_operator,     measured_in_vain, refusals,       NULL};
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

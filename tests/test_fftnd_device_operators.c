@@ -28,7 +28,8 @@ static void configure(void) {
 START_TEST(random_cases) {
     NEEDS_DEVICE();
     for (int i = 0; harness_another(i, 5); i++) {
-        const fft_case given = fft_random_device_case(harness_nranks);
+        fft_case given = fft_random_device_case(harness_nranks);
+        given.options.asynchronous = random_chance(50);
         configure();
         operator_check(&given);
     }
@@ -45,6 +46,7 @@ START_TEST(boxes) {
         given.options.space = REDIST_SPACE_CUDA;
         given.options.grid_ndims = random_between(0, 2);
         given.options.in_place = random_chance(30);
+        given.options.asynchronous = random_chance(50);
         given.options.tile_bytes = random_chance(70) ? (size_t)random_between(500, 9000) : 0;
         given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
         if (random_chance(40)) {
@@ -106,8 +108,6 @@ START_TEST(refusals) {
     refuse(&there, FFTND_MODES, "FFTND_SYMBOLS");
     refuse(&there, FFTND_POINTS, "options->box_function");
     refuse(&tiles, FFTND_MODES, "options->box_function");
-    there.asynchronous = 1;
-    refuse(&there, FFTND_LAPLACIAN, "without options.asynchronous");
 }
 END_TEST
 

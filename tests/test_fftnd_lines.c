@@ -34,39 +34,49 @@ static int has_radix(const struct fftnd__panels *panels, unsigned pass) {
 }
 
 /* Every element of a line has a thread in every pass. */
-static void check_shape(const struct fftnd__panels *panels, int n) {
+static void check_shape(const struct fftnd__panels *panels, int length) {
+    const unsigned n = (unsigned)length / (panels->is_real ? 2 : 1), step = panels->is_real ? 2 : 1;
     unsigned done = 1;
     for (unsigned i = 0; i < panels->npasses; i++) {
         const unsigned radix = panels->passes[i].radix;
-        check_all(has_radix(panels, i), "radix %u of %d", radix, n);
-        check_all(panels->passes[i].butterflies * radix == (unsigned)n &&
-                      panels->passes[i].done.n == done &&
-                      panels->passes[i].step * done * radix == (unsigned)n,
-                  "pass %u of %d", i, n);
-        check_all(panels->rows * FFTND__PANEL_BUTTERFLIES(radix) >= panels->passes[i].butterflies,
-                  "%u rows for radix %u of %d", panels->rows, radix, n);
+        check_all(has_radix(panels, i), "radix %u of %u", radix, n);
+        check_all(panels->passes[i].butterflies * radix == n && panels->passes[i].done.n == done &&
+                      panels->passes[i].step * done * radix == n * step,
+                  "pass %u of %u", i, n);
+        check_all(panels->rows * FFTND__PANEL_BUTTERFLIES(panels->kernel, radix) >=
+                      panels->passes[i].butterflies,
+                  "%u rows for radix %u of %u", panels->rows, radix, n);
         done *= radix;
     }
-    check_all(done == (unsigned)n && panels->npasses >= 2, "the radices of %d make %u", n, done);
+    check_all(done == n && panels->npasses >= 2, "the radices of %u make %u", n, done);
     check_all(panels->width >= 1 &&
                   panels->rows * panels->width <=
                       (panels->kernel == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1),
-              "%u x %u threads for %d", panels->rows, panels->width, n);
-    check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %d", panels->shared_bytes, n);
+              "%u x %u threads for %u", panels->rows, panels->width, n);
+    check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %u", panels->shared_bytes, n);
+}
+
+/* Lengths up to 1200 all have panels; a guess there is, if there is any. */
+static void check_shapes(int n, int is_double, int layout) {
+    const int is_real = layout == FFTND__REAL, small = has_small_factors(n),
+              usual = n <= 1200 && n / (is_real ? 2 : 1) >= FFTND__PANEL_SHORTEST;
+    struct fftnd__panels panels;
+    int found = 0;
+    for (int i = FFTND__PANEL_VARIANTS - 1; i >= FFTND__PANEL_GUESS; i--) {
+        if (!fftnd__panels_shape(&panels, i, n, is_double, layout, (size_t)SHARED_BYTES))
+            continue;
+        check_shape(&panels, n);
+        found = i == FFTND__PANEL_GUESS ? 2 : 1;
+    }
+    check_all(!found || (small && !(is_real && n % 2)), "panels for %d", n);
+    check_all(found != 1, "no guess for %d", n);
+    check_all(found || !small || !usual || (is_real && n % 2), "no panels for %d", n);
 }
 
 START_TEST(shapes) {
     for (int n = 2; n <= USHRT_MAX; n++)
-        for (int kind = 0; kind < 4 && (n <= MOST || has_small_factors(n)); kind++) {
-            struct fftnd__panels panels;
-            const int found =
-                fftnd__panels_shape(&panels, n, kind % 2, kind / 2, (size_t)SHARED_BYTES);
-            check_all(!found || has_small_factors(n), "panels for %d", n);
-            check_all(found || !has_small_factors(n) || n > 1200 || n < FFTND__PANEL_SHORTEST,
-                      "no panels for %d", n);
-            if (found)
-                check_shape(&panels, n);
-        }
+        for (int kind = 0; kind < 2 * FFTND__LAYOUTS && (n <= MOST || has_small_factors(n)); kind++)
+            check_shapes(n, kind % 2, kind / 2);
 }
 END_TEST
 
@@ -77,7 +87,8 @@ static unsigned divide(unsigned i, const struct fftnd__panel_divisor *by) {
 /* Of the largest numbers too; a loop of panels has all divisors from 1. */
 START_TEST(divisors) {
     struct fftnd__panels panels;
-    check_all(fftnd__panels_shape(&panels, 60, 1, 0, (size_t)SHARED_BYTES), "60");
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 1, 0, (size_t)SHARED_BYTES),
+              "60");
     for (int i = 0; i < 3000; i++) {
         const unsigned n = i < 1000 ? (unsigned)i + 1 : (unsigned)random_between(1, INT_MAX);
         const struct fftnd__panel_loop axis = {60, 1, 1}, side = {1, 60, 60}, outer = {n, 1, 1};
@@ -100,10 +111,13 @@ START_TEST(what_does_not_fit) {
     struct fftnd__panels panels;
     const long long lengths[] = {0, 1, 17, 97, 2 * 17, 1 << 15, 1 << 20, (1LL << 32) + 2};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        check_all(!fftnd__panels_shape(&panels, lengths[i], 1, 0, (size_t)SHARED_BYTES),
+        check_all(!fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, lengths[i], 1, 0,
+                                       (size_t)SHARED_BYTES),
                   "panels for %lld", lengths[i]);
-    check_all(!fftnd__panels_shape(&panels, 1000, 1, 0, 1000), "1000 in 1000 bytes");
-    check_all(fftnd__panels_shape(&panels, 1000, 1, 0, (size_t)SHARED_BYTES), "1000");
+    check_all(!fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 1000, 1, 0, 1000),
+              "1000 in 1000 bytes");
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 1000, 1, 0, (size_t)SHARED_BYTES),
+              "1000");
     const struct fftnd__panel_loop axis = {1000, 1 << 30, 1 << 30}, side = {1 << 30, 1, 1},
                                    outer = {1 << 10, 1, 1};
     check_all(fftnd__panels_repeat(&panels, &axis, &side, 0, NULL), "2^30 lines");
@@ -157,7 +171,8 @@ START_TEST(passes_transform) {
     for (int i = 0; i < harness_cases(60); i++) {
         struct fftnd__panels panels;
         const int n = random_between(FFTND__PANEL_SHORTEST, MOST);
-        if (!fftnd__panels_shape(&panels, n, 1, random_between(0, 1), (size_t)SHARED_BYTES))
+        if (!fftnd__panels_shape(&panels, random_between(-1, FFTND__PANEL_VARIANTS - 1), n, 1,
+                                 random_between(0, 1), (size_t)SHARED_BYTES))
             continue;
         fftnd__panels_roots(&panels, roots);
         for (int j = 0; j < n; j++)
@@ -177,10 +192,12 @@ START_TEST(roots) {
     struct fftnd__panels panels;
     static float floats[2 * MOST];
     static double doubles[2 * MOST];
-    check_all(fftnd__panels_shape(&panels, 12, 0, 0, (size_t)SHARED_BYTES), "12");
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 12, 0, 0, (size_t)SHARED_BYTES),
+              "12");
     check_all(fftnd__panels_roots_bytes(&panels) == 24 * sizeof(float), "bytes of floats");
     fftnd__panels_roots(&panels, floats);
-    check_all(fftnd__panels_shape(&panels, 12, 1, 0, (size_t)SHARED_BYTES), "12");
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 12, 1, 0, (size_t)SHARED_BYTES),
+              "12");
     check_all(fftnd__panels_roots_bytes(&panels) == 24 * sizeof(double), "bytes of doubles");
     fftnd__panels_roots(&panels, doubles);
     check_all(doubles[0] == 1 && fabs(doubles[6]) < 1e-15 && doubles[7] == -1, "a quarter");
@@ -194,7 +211,8 @@ START_TEST(pairs) {
     struct fftnd__panels panels;
     const struct fftnd__panel_loop side = {9, 1, 1}, even = {60, 10, 10}, odd = {60, 9, 10},
                                    outer = {3, 601, 600};
-    check_all(fftnd__panels_shape(&panels, 60, 0, 0, (size_t)SHARED_BYTES), "60");
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 0, 0, (size_t)SHARED_BYTES),
+              "60");
     check_all(fftnd__panels_repeat(&panels, &even, &side, 0, NULL) && panels.adjacent, "even");
     check_all(fftnd__panels_repeat(&panels, &odd, &side, 0, NULL) && !panels.adjacent, "odd");
     check_all(fftnd__panels_repeat(&panels, &even, &side, 1, &outer) && !panels.adjacent, "outer");
@@ -204,40 +222,38 @@ END_TEST
 
 /* ---------------------------------------------------------------- rates */
 
-START_TEST(preferences) {
-    struct fftnd__rates rates = {.n = 600, .cufft = {1.0, 1.0}, .panels = {0.5, 0.99}};
-    check_all(fftnd__rates_prefer_panels(&rates, FFTND__STRIDED), "half the time");
-    check_all(!fftnd__rates_prefer_panels(&rates, FFTND__CONTIGUOUS), "about the same");
-    rates.panels[0] = 0;
-    rates.cufft[1] = 0;
-    check_all(!fftnd__rates_prefer_panels(&rates, FFTND__STRIDED), "no panels");
-    check_all(fftnd__rates_prefer_panels(&rates, FFTND__CONTIGUOUS), "no cuFFT");
-}
-END_TEST
-
 static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) {
     return a->n == b->n && a->is_double == b->is_double &&
            memcmp(a->cufft, b->cufft, sizeof a->cufft) == 0 &&
-           memcmp(a->panels, b->panels, sizeof a->panels) == 0;
+           memcmp(a->panels, b->panels, sizeof a->panels) == 0 &&
+           memcmp(a->variant, b->variant, sizeof a->variant) == 0;
 }
 
 START_TEST(text) {
-    const struct fftnd__rates rates = {
-        .n = 600, .is_double = 1, .cufft = {8.125, 1.5}, .panels = {1.25, 0}};
+    const struct fftnd__rates rates = {.n = 600,
+                                       .is_double = 1,
+                                       .cufft = {8.125, 1.5, 0.25},
+                                       .panels = {1.25, 0, 3},
+                                       .variant = {2, FFTND__PANEL_GUESS, 5}};
     struct fftnd__rates found = {.n = 600, .is_double = 1};
     char line[200];
     fftnd__rates_print(&rates, "A_100", sizeof line, line);
     check_all(fftnd__rates_scan(line, "A_100", &found), "%s", line);
     check_all(are_same(&rates, &found), "%s", line);
-    const char *const damaged[] = {"",
-                                   "cufft",
-                                   "cufft 1 2 panels 3 on A_100",
-                                   "cufft 1 2 panels 3 -4 on A_100",
-                                   "cufft 1 2 panels 3 nan on A_100",
-                                   "cufft 1 2 panels 3 4 on A_1000",
-                                   "cufft 1 2 panels 3 4 on "};
-    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
-        check_all(!fftnd__rates_scan(damaged[i], "A_100", &found), "\"%s\" is taken", damaged[i]);
+    static const char *const first = "cufft 1 panels 2 like 3 cufft 1 panels 2 like 3 ",
+                             *const damaged[] = {"",
+                                                 "on A_100",
+                                                 "cufft 1 panels 2 like 3",
+                                                 "cufft 1 panels 2 on A_100",
+                                                 "cufft 1 panels -2 like 3 on A_100",
+                                                 "cufft 1 panels nan like 3 on A_100",
+                                                 "cufft 1 panels 2 like 6 on A_100",
+                                                 "cufft 1 panels 2 like 3 on A_1000",
+                                                 "cufft 1 panels 2 like 3 on "};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        (void)snprintf(line, sizeof line, "%s%s", first, damaged[i]);
+        check_all(!fftnd__rates_scan(line, "A_100", &found), "\"%s\" is taken", line);
+    }
     check_all(are_same(&rates, &found), "damage changed the rates");
 }
 END_TEST
@@ -261,11 +277,23 @@ START_TEST(kept) {
 }
 END_TEST
 
+/* The order of the axes counts. */
+START_TEST(groups) {
+    for (int i = 0; i < 600; i++) {
+        struct fftnd__group_rate rate = {{1 + i % 7, 2, 3 + i}, i % 2, i % 3 == 0, i};
+        check_all(!fftnd__rates_find_group(1, &rate), "%d is known", i);
+        fftnd__rates_keep_group(1, &rate);
+        rate.cufft = -1;
+        check_all(fftnd__rates_find_group(1, &rate) ? rate.cufft == i : i >= 512, "%d", i);
+        rate.is_real = !rate.is_real;
+        check_all(!fftnd__rates_find_group(1, &rate), "%d is real and complex", i);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {shapes,      what_does_not_fit,
-                                  divisors,    passes_transform,
-                                  roots,       pairs,
-                                  preferences, text,
-                                  kept,        NULL};
+    const TTest *const tests[] = {
+        shapes, what_does_not_fit, divisors, passes_transform, roots, pairs, text, kept, groups,
+        NULL};
     return harness_run(argc, argv, "test_fftnd_lines", tests);
 }

@@ -8,6 +8,7 @@
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
 #include "cufft_lines.h"
+#include "cufft_trial.h"
 #include "redist_support.h"
 #include "serial.h"
 
@@ -18,15 +19,6 @@
 enum { ALIGNMENT = 256, LEAST_DATA_PER_AREA = 8 };
 
 enum { MOST_STREAMS = 4 };
-
-/* What one plan of cuFFT does of a transform: up to three axes whose strides nest, and one loop. */
-struct task {
-    int is_real[2]; /* input, output */
-    int rank;
-    struct fftnd__loop axes[FFTND__CUFFT_AXES]; /* decreasing strides, the halved one last */
-    int nloops;
-    struct fftnd__loop loops[REDIST_MAX_NDIMS];
-};
 
 /* A part of a transform: from the input or the output to the input or the output. */
 struct pass {
@@ -44,6 +36,7 @@ struct pass {
 
 struct plan {
     struct fftnd__serial_problem problem;
+    int may_have_panels, npanels; /* passes that have them */
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
     int nstreams; /* 0 before a pass wants them; the first is the user's */
@@ -51,6 +44,8 @@ struct plan {
     size_t area_bytes, list_bytes;
     char *area; /* cuFFT's own, then the list */
 };
+
+extern const struct fftnd__serial fftnd__serial_cufft;
 
 /* ---------------------------------------------------------------- errors */
 
@@ -73,107 +68,6 @@ static int check(const char *function, const char *name, const void *array, size
     return redist_space_at(REDIST_SPACE_CUDA)->check_array(function, name, array);
 }
 
-/* ---------------------------------------------------------------- tasks */
-
-enum { COALESCED = 32 };
-
-/* From the slowest to the fastest. */
-static void sort(int n, struct fftnd__loop loops[]) {
-    for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && loops[j].out > loops[j - 1].out; j--) {
-            struct fftnd__loop held = loops[j];
-            loops[j] = loops[j - 1];
-            loops[j - 1] = held;
-        }
-}
-
-/* Loops of one element are none, and two that follow each other are one. */
-static void merge_loops(struct task *task) {
-    int n = 0;
-    sort(task->nloops, task->loops);
-    for (int i = 0; i < task->nloops; i++) {
-        struct fftnd__loop *last = &task->loops[n > 0 ? n - 1 : 0], next = task->loops[i];
-        if (next.n == 1)
-            continue;
-        redist_index both;
-        if (n > 0 && last->in == next.n * next.in && last->out == next.n * next.out &&
-            !__builtin_mul_overflow(last->n, next.n, &both))
-            *last = (struct fftnd__loop){both, next.in, next.out};
-        else
-            task->loops[n++] = next;
-    }
-    task->nloops = n;
-}
-
-/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
-static int misaligns(const struct task *task, int loop) {
-    const struct fftnd__loop *at = &task->loops[loop];
-    return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
-}
-
-/* More than one such loop makes cuFFT refuse. */
-static int count_misaligning(const struct task *task) {
-    int n = 0;
-    for (int i = 0; i < task->nloops; i++)
-        n += misaligns(task, i);
-    return n;
-}
-
-/* The loop that cuFFT does: the only one that spoils the alignment, else neighbours in memory if there are
- * many, else the longest. -1 = there is no loop. */
-static int choose_batch(const struct task *task) {
-    int best = task->nloops - 1, only = count_misaligning(task) == 1;
-    for (int i = 0; i < task->nloops && only; i++)
-        if (misaligns(task, i))
-            return i;
-    if (best >= 0 && task->loops[best].n >= COALESCED)
-        return best;
-    for (int i = task->nloops - 2; i >= 0; i--)
-        if (task->loops[i].n > task->loops[best].n)
-            best = i;
-    return best;
-}
-
-/* The axes to transform: without those of one element, but at least one; a halved one stays last. Returns how
- * many. */
-static int list_axes(const struct fftnd__serial_problem *problem, struct fftnd__loop axes[]) {
-    int halves = problem->kind == FFTND_R2C, n = 0;
-    for (int i = 0; i < problem->naxes - halves; i++)
-        if (problem->axes[i].n > 1)
-            axes[n++] = problem->axes[i];
-    sort(n, axes);
-    if (halves || n == 0)
-        axes[n++] = problem->axes[problem->naxes - 1];
-    return n;
-}
-
-/* The task of axes first..last - 1; the other axes are loops. `side` is the array that a pass works in,
- * -1 = from the input to the output. */
-static struct task make_task(const struct fftnd__serial_problem *problem, int naxes,
-                             const struct fftnd__loop axes[], int first, int last, int side) {
-    int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
-    struct task task = {{halves && side < 0 && !backward, halves && side < 0 && backward},
-                        0,
-                        {{0}},
-                        problem->nloops,
-                        {{0}}};
-    for (int i = 0; i < problem->nloops; i++)
-        task.loops[i] = problem->loops[i];
-    for (int i = 0; i < naxes; i++)
-        if (i >= first && i < last)
-            task.axes[task.rank++] = axes[i];
-        else
-            task.loops[task.nloops++] = axes[i];
-    if (halves && side >= 0)
-        task.loops[task.nloops - 1].n = task.loops[task.nloops - 1].n / 2 + 1;
-    for (int i = 0; side >= 0 && i < task.nloops; i++)
-        task.loops[i].in = task.loops[i].out = side ? task.loops[i].out : task.loops[i].in;
-    for (int i = 0; side >= 0 && i < task.rank; i++)
-        task.axes[i].in = task.axes[i].out = side ? task.axes[i].out : task.axes[i].in;
-    merge_loops(&task);
-    return task;
-}
-
 /* ---------------------------------------------------------------- plans of cuFFT */
 
 static int is_double(const struct plan *plan) {
@@ -194,7 +88,7 @@ static size_t round_up(size_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static int make_handle(const struct plan *plan, const struct task *task,
+static int make_handle(const struct plan *plan, const struct fftnd__task *task,
                        const struct fftnd__loop *batch, cufftHandle handle, size_t *bytes) {
     long long n[FFTND__CUFFT_AXES], in[FFTND__CUFFT_AXES], out[FFTND__CUFFT_AXES];
     const struct fftnd__loop *axes = task->axes, *last = &axes[task->rank - 1];
@@ -255,19 +149,22 @@ static int join_streams(const struct plan *plan) {
     return first;
 }
 
-static int add_handle(const struct plan *plan, struct pass *pass, const struct task *task,
+static int add_handle(const struct plan *plan, struct pass *pass, const struct fftnd__task *task,
                       const struct fftnd__loop *batch) {
     cufftHandle *handle = &pass->handles[pass->nhandles];
     cudaStream_t stream = pass->nhandles > 0 ? plan->streams[pass->nhandles] : plan->problem.stream;
     REDIST_TRY(check_cufft(cufftCreate(handle), "cufftCreate"));
     pass->nhandles++;
     REDIST_TRY(make_handle(plan, task, batch, *handle, &pass->area_bytes));
+    /* cuFFT refuses data at the address of its scratch memory, even if it needs none */
+    if (pass->area_bytes == 0)
+        pass->area_bytes = 1;
     return check_cufft(cufftSetStream(*handle, stream), "cufftSetStream");
 }
 
 /* How many streams are worth while: scratch memory cannot be shared by launches that run side by side. */
-static int count_streams(const struct plan *plan, const struct pass *pass, const struct task *task,
-                         const struct fftnd__loop *batch) {
+static int count_streams(const struct plan *plan, const struct pass *pass,
+                         const struct fftnd__task *task, const struct fftnd__loop *batch) {
     size_t launches = 1, bytes = (size_t)batch->n * element_bytes(plan, 0);
     for (int i = 0; i < pass->nouter; i++)
         launches *= (size_t)pass->outer[i].n;
@@ -278,7 +175,7 @@ static int count_streams(const struct plan *plan, const struct pass *pass, const
     return pass->gathers || pass->scatters || is_much ? 1 : (int)streams;
 }
 
-static int make_handles(struct plan *plan, struct pass *pass, const struct task *task,
+static int make_handles(struct plan *plan, struct pass *pass, const struct fftnd__task *task,
                         const struct fftnd__loop *batch) {
     REDIST_TRY(add_handle(plan, pass, task, batch));
     int n = count_streams(plan, pass, task, batch);
@@ -293,7 +190,7 @@ static int make_handles(struct plan *plan, struct pass *pass, const struct task 
 
 /* ---------------------------------------------------------------- panels */
 
-static void add_outer(const struct plan *plan, struct pass *pass, const struct task *task,
+static void add_outer(const struct plan *plan, struct pass *pass, const struct fftnd__task *task,
                       int loop) {
     pass->outer[pass->nouter++] = (struct fftnd__loop){
         task->loops[loop].n,
@@ -301,32 +198,20 @@ static void add_outer(const struct plan *plan, struct pass *pass, const struct t
         task->loops[loop].out * (ptrdiff_t)element_bytes(plan, task->is_real[1])};
 }
 
-/* Contiguous lines, or lines side by side, of complex numbers. The fastest loop is that of the lines; those that a launch
- * does not take are launches. */
-static int use_panels(struct plan *plan, struct pass *pass, const struct task *task) {
-    const struct fftnd__loop *axis = &task->axes[0];
-    struct fftnd__lines lines = {
-        is_double(plan), plan->problem.direction, *axis, {1, 1, 1}, 0, {{0}}};
-    int last = task->nloops - 1, is_contiguous = axis->in == 1 && axis->out == 1;
-    if (last >= 0)
-        lines.side = task->loops[last];
-    int are_neighbours = lines.side.in == 1 && lines.side.out == 1 && axis->in >= lines.side.n &&
-                         axis->out >= lines.side.n;
-    if (task->rank != 1 || task->is_real[0] || task->is_real[1] ||
-        !(is_contiguous || are_neighbours) ||
-        !fftnd__lines_prefer_panels(axis->n, lines.side.n, is_double(plan), is_contiguous,
-                                    plan->problem.stream))
+/* Loops that a launch does not take are launches. */
+static int use_panels(struct plan *plan, struct pass *pass, const struct fftnd__task *task) {
+    struct fftnd__lines lines;
+    if (!plan->may_have_panels || !fftnd__groups_prefer_panels(task, &plan->problem, &lines))
         return REDIST_OK;
-    for (int i = last - 1; i >= 0 && lines.nouter < FFTND__PANEL_LOOPS; i--)
-        lines.outer[lines.nouter++] = task->loops[i];
     int code = fftnd__lines_create(&lines, &pass->panels);
-    for (int i = 0; i < last - lines.nouter && pass->panels != NULL; i++)
+    plan->npanels += pass->panels != NULL;
+    for (int i = 0; i < task->nloops - 1 - lines.nouter && pass->panels != NULL; i++)
         add_outer(plan, pass, task, i);
     return code;
 }
 
 /* Lines of the real side lie one after the other in the list. */
-static void use_list(struct plan *plan, struct pass *pass, struct task *task,
+static void use_list(struct plan *plan, struct pass *pass, struct fftnd__task *task,
                      struct fftnd__loop *batch) {
     int to_real = task->is_real[1];
     struct fftnd__loop *axis = &task->axes[0];
@@ -340,10 +225,10 @@ static void use_list(struct plan *plan, struct pass *pass, struct task *task,
     plan->list_bytes = (size_t)axis->n * (size_t)batch->n * element_bytes(plan, 1);
 }
 
-static int add_pass(struct plan *plan, struct task *task, int from_output, int to_output) {
+static int add_pass(struct plan *plan, struct fftnd__task *task, int from_output, int to_output) {
     struct pass *pass = &plan->passes[plan->npasses++];
     struct fftnd__loop batch = {1, 1, 1};
-    int chosen = choose_batch(task);
+    int chosen = fftnd__task_batch(task);
     pass->from_output = from_output;
     pass->to_output = to_output;
     pass->direction = plan->problem.direction == REDIST_FORWARD ? CUFFT_FORWARD : CUFFT_INVERSE;
@@ -355,45 +240,29 @@ static int add_pass(struct plan *plan, struct task *task, int from_output, int t
             add_outer(plan, pass, task, i);
     if (chosen >= 0)
         batch = task->loops[chosen];
-    if (count_misaligning(task) > 1)
+    if (fftnd__task_misaligns(task))
         use_list(plan, pass, task, &batch);
     return make_handles(plan, pass, task, &batch);
 }
 
 /* ---------------------------------------------------------------- passes */
 
-/* Of all loops, the elements that are neighbours in both arrays. */
-static redist_index count_neighbours(const struct fftnd__serial_problem *problem) {
-    for (int i = 0; i < problem->nloops; i++)
-        if (problem->loops[i].in == 1 && problem->loops[i].out == 1)
-            return problem->loops[i].n;
-    return 1;
-}
-
 /* The last axes go from the input to the output. The others follow in the output, or, where the output is
  * real, come before in the input. */
 static int make_passes(struct plan *plan) {
     const struct fftnd__serial_problem *problem = &plan->problem;
     int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
-    static const int whole[2] = {0, 0};
-    const int halved[2] = {to_real, problem->kind == FFTND_R2C && !to_real};
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
-    int n = list_axes(problem, axes),
-        left = n - fftnd__cufft_group_size(n, axes, halved, count_neighbours(problem),
-                                           is_double(plan), problem->stream);
-    struct task main_task = make_task(problem, n, axes, left, n, -1);
-    if (count_misaligning(&main_task) > 1) {
-        left = n - 1;
-        main_task = make_task(problem, n, axes, left, n, -1);
-    }
+    int sizes[REDIST_MAX_NDIMS], n = fftnd__task_list_axes(problem, axes), last = n;
+    int ngroups = fftnd__cufft_groups(problem, plan->may_have_panels, n, axes, sizes);
+    struct fftnd__task main_task = fftnd__task_make(problem, n, axes, n - sizes[0], n, -1);
     if (!to_real)
         REDIST_TRY(add_pass(plan, &main_task, 0, 1));
-    while (left > 0) {
-        int size = fftnd__cufft_group_size(left, axes, whole, axes[left].n, is_double(plan),
-                                           problem->stream);
-        struct task task = make_task(problem, n, axes, left - size, left, !to_real);
+    for (int i = 1; i < ngroups; i++) {
+        last -= sizes[i - 1];
+        struct fftnd__task task =
+            fftnd__task_make(problem, n, axes, last - sizes[i], last, !to_real);
         REDIST_TRY(add_pass(plan, &task, !to_real, !to_real));
-        left -= size;
     }
     return to_real ? add_pass(plan, &main_task, 0, 1) : REDIST_OK;
 }
@@ -432,18 +301,36 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
-    (void)in, (void)out;
+static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+                     struct plan **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
+    plan->may_have_panels = may_have_panels;
     int code = problem->naxes > 0 ? make_passes(plan) : REDIST_OK;
     if (code == REDIST_OK)
         *result = plan;
     else
         destroy(plan);
     return code;
+}
+
+/* Panels where they are faster, of all of a problem too if that can be told by a trial. */
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
+    (void)in, (void)out;
+    int known = fftnd__trial_find(problem);
+    struct plan *plans[2] = {NULL, NULL};
+    REDIST_TRY(make_plan(problem, known != 1, &plans[0]));
+    *result = plans[0];
+    if (known != FFTND__UNTRIED || plans[0]->npanels == 0 ||
+        make_plan(problem, 0, &plans[1]) != REDIST_OK)
+        return REDIST_OK;
+    int choice =
+        fftnd__trial_run(&fftnd__serial_cufft, problem, (void *const[]){plans[0], plans[1]});
+    *result = plans[choice];
+    destroy(plans[!choice]);
+    return REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- running */

@@ -35,17 +35,38 @@ cudaError_t launch(void *array, size_t count, number factor, cudaStream_t stream
 template <class number>
 FFTND__CHANGE_ELEMENT(change_element, number)
 
+/* Threads that share a line: a power of two, such that neighbours have neighbouring elements. */
+const unsigned most_lanes = 32;
+
+unsigned lanes_for(long long n) {
+    unsigned lanes = 1;
+    while (lanes < most_lanes && lanes < n)
+        lanes *= 2;
+    return lanes;
+}
+
+unsigned blocks_for(long long lines, unsigned lanes) {
+    long long blocks = (lines + threads / lanes - 1) / (threads / lanes);
+    return static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+}
+
+/* Lines along the last axis. */
 template <class number>
-__global__ void __launch_bounds__(threads) change_modes(fftnd__modes modes, long long count) {
-    long long step = static_cast<long long>(gridDim.x) * threads;
-    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += step) {
-        char *at = modes.memory;
-        long long rest = i;
-        for (int axis = modes.ndims - 1; axis >= 0; rest /= modes.count[axis--])
-            at += rest % modes.count[axis] * modes.stride[axis];
-        change_element(modes.change, reinterpret_cast<number *>(at),
-                       reinterpret_cast<number *>(at + modes.partner), modes.numbers);
+__global__ void __launch_bounds__(threads)
+    change_modes(const __grid_constant__ fftnd__modes modes, long long lines, unsigned lanes) {
+    long long first = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;
+    long long step = static_cast<long long>(gridDim.x) * (threads / lanes);
+    int last = modes.ndims - 1;
+    for (long long line = first; line < lines; line += step) {
+        char *begin = modes.memory;
+        long long rest = line;
+        for (int axis = last - 1; axis >= 0; rest /= modes.count[axis--])
+            begin += rest % modes.count[axis] * modes.stride[axis];
+        for (long long i = threadIdx.x % lanes; i < modes.count[last]; i += lanes) {
+            char *at = begin + i * modes.stride[last];
+            change_element(modes.change, reinterpret_cast<number *>(at),
+                           reinterpret_cast<number *>(at + modes.partner), modes.numbers);
+        }
     }
 }
 
@@ -72,20 +93,26 @@ __global__ void __launch_bounds__(threads) move_r2r(fftnd__r2r_lines lines) {
 FFTND__OPERATE_ELEMENT(operate_double, double, double)
 FFTND__OPERATE_ELEMENT(operate_float, float, double)
 
-template <bool is_double, bool combines>
-__global__ void __launch_bounds__(threads) operate(fftnd__operation operation, long long count) {
-    long long step = static_cast<long long>(gridDim.x) * threads;
-    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += step)
-        if (is_double && combines)
-            operate_double_combine(&operation, i);
-        else if (is_double)
-            operate_double_multiply(&operation, i);
-        else if (combines)
-            operate_float_combine(&operation, i);
-        else
-            operate_float_multiply(&operation, i);
-}
+/* Defines how threads do lines of a box: what all elements of a line have in common is found once. */
+#define OPERATE_LINES(name, run, odd)                                                              \
+    __global__ void __launch_bounds__(threads) name##_##run##_lines(                               \
+        const __grid_constant__ fftnd__operation op, long long lines, unsigned lanes) {            \
+        long long first = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;    \
+        long long step = static_cast<long long>(gridDim.x) * (threads / lanes);                    \
+        long long n = op.axes[op.ndims - 1].count;                                                 \
+        double room[REDIST_MAX_NDIMS];                                                             \
+        (void)room;                                                                                \
+        for (long long line = first; line < lines; line += step) {                                 \
+            name##_mode mode;                                                                      \
+            name##_find(&op, line, &mode, odd);                                                    \
+            for (long long at = threadIdx.x % lanes; at < n; at += lanes)                          \
+                name##_##run(&op, &mode, at, odd);                                                 \
+        }                                                                                          \
+    }
+OPERATE_LINES(operate_double, multiply, nullptr)
+OPERATE_LINES(operate_double, combine, room)
+OPERATE_LINES(operate_float, multiply, nullptr)
+OPERATE_LINES(operate_float, combine, room)
 
 template <class number, bool back>
 __global__ void __launch_bounds__(threads)
@@ -144,36 +171,32 @@ cudaError_t fftnd__cuda_r2r(const struct fftnd__r2r_lines *lines, int after, cud
 }
 
 cudaError_t fftnd__cuda_operate(const struct fftnd__operation *operation, cudaStream_t stream) {
-    long long count = 1;
-    for (int d = 0; d < operation->ndims; d++)
-        count *= operation->axes[d].count;
-    long long blocks = (count + threads - 1) / threads;
-    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
-    bool is_double = operation->number_bytes == sizeof(double);
-    bool combines = fftnd__combines(operation->kind);
-    if (count == 0)
+    static decltype(&operate_double_multiply_lines)
+        const kernels[2][2] = {{operate_float_multiply_lines, operate_float_combine_lines},
+                               {operate_double_multiply_lines, operate_double_combine_lines}};
+    long long lines = 1, n = operation->axes[operation->ndims - 1].count;
+    for (int d = 0; d < operation->ndims - 1; d++)
+        lines *= operation->axes[d].count;
+    if (lines == 0 || n == 0)
         return cudaSuccess;
-    if (is_double && combines)
-        operate<true, true><<<now, threads, 0, stream>>>(*operation, count);
-    else if (is_double)
-        operate<true, false><<<now, threads, 0, stream>>>(*operation, count);
-    else if (combines)
-        operate<false, true><<<now, threads, 0, stream>>>(*operation, count);
-    else
-        operate<false, false><<<now, threads, 0, stream>>>(*operation, count);
+    auto kernel =
+        kernels[operation->number_bytes == sizeof(double)][fftnd__combines(operation->kind) != 0];
+    unsigned lanes = lanes_for(n);
+    kernel<<<blocks_for(lines, lanes), threads, 0, stream>>>(*operation, lines, lanes);
     return cudaGetLastError();
 }
 
 cudaError_t fftnd__cuda_change(const struct fftnd__modes *modes, cudaStream_t stream) {
-    long long count = 1;
-    for (int axis = 0; axis < modes->ndims; axis++)
-        count *= modes->count[axis];
-    long long blocks = (count + threads - 1) / threads;
-    unsigned now = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
-    if (count != 0 && modes->number_bytes == sizeof(double))
-        change_modes<double><<<now, threads, 0, stream>>>(*modes, count);
-    else if (count != 0)
-        change_modes<float><<<now, threads, 0, stream>>>(*modes, count);
+    long long lines = 1, n = modes->count[modes->ndims - 1];
+    for (int axis = 0; axis < modes->ndims - 1; axis++)
+        lines *= modes->count[axis];
+    if (lines == 0 || n == 0)
+        return cudaSuccess;
+    unsigned lanes = lanes_for(n), blocks = blocks_for(lines, lanes);
+    if (modes->number_bytes == sizeof(double))
+        change_modes<double><<<blocks, threads, 0, stream>>>(*modes, lines, lanes);
+    else
+        change_modes<float><<<blocks, threads, 0, stream>>>(*modes, lines, lanes);
     return cudaGetLastError();
 }
 

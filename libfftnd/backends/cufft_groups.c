@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_groups.h"
-#include "cufft_lines.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Milliseconds of each launch, where there are several. */
+static const double launch_time = 0.003;
+
+/* What is measured differs by that: panels must be faster, more groups as well. */
+static const double worthwhile = 0.97;
+
+/* An axis that cuFFT transforms together with others takes so much of the time that it takes alone; where the last one is
+ * not contiguous, all of them. */
+static const double together = 0.9, strided_together = 5.0;
+
+/* Lines side by side, of which there are fewer, are shorter than what memory is read in. */
+enum { LEAST_SIDE = 16 };
+
+/* ---------------------------------------------------------------- nested axes */
 
 static int nests(ptrdiff_t outer, ptrdiff_t inner, redist_index n) {
     return inner > 0 && outer % inner == 0 && outer / inner >= n;
@@ -26,16 +43,147 @@ static int count_nested(int n, const struct fftnd__loop axes[], const int halved
     return size;
 }
 
-int fftnd__cufft_group_size(int n, const struct fftnd__loop axes[], const int halved[2],
-                            redist_index side, int is_double, void *stream) {
-    const struct fftnd__loop *last = &axes[n - 1];
-    int most = count_nested(n, axes, halved), size = 1,
-        is_contiguous = last->in == 1 && last->out == 1;
-    if (most > 1 && !halved[0] && !halved[1] &&
-        fftnd__lines_prefer_panels(last->n, side, is_double, is_contiguous, stream))
-        return 1;
-    while (size < most &&
-           !fftnd__lines_prefer_panels(axes[n - size - 1].n, last->n, is_double, 0, stream))
-        size++;
-    return size;
+/* ---------------------------------------------------------------- times */
+
+/* Predicted milliseconds; INFINITY = it cannot be done so. */
+struct times {
+    double cufft, panels;
+};
+
+/* Bytes of a complex array of a task's size. */
+static double count_bytes(const struct fftnd__task *task, int is_double) {
+    double bytes = (is_double ? 16.0 : 8.0) / (task->is_real[0] || task->is_real[1] ? 2 : 1);
+    for (int i = 0; i < task->rank; i++)
+        bytes *= (double)task->axes[i].n;
+    for (int i = 0; i < task->nloops; i++)
+        bytes *= (double)task->loops[i].n;
+    return bytes;
+}
+
+/* The least time, if each launch does all of one loop, or of those from `first` on. */
+static double time_launches(const struct fftnd__task *task, int only, int first) {
+    double launches = 1;
+    for (int i = 0; i < task->nloops; i++)
+        if (i != only && i < first)
+            launches *= (double)task->loops[i].n;
+    return launches > 1 ? launches * launch_time : 0.0;
+}
+
+static struct fftnd__rates rates_of(const struct fftnd__serial_problem *problem, redist_index n,
+                                    double bytes) {
+    struct fftnd__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
+    fftnd__lines_rates(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
+    return rates;
+}
+
+/* cuFFT alone does not say how lines lie. */
+static int layout_of(const struct fftnd__task *task) {
+    const struct fftnd__loop *last = &task->axes[task->rank - 1];
+    return task->is_real[0] || task->is_real[1] ? FFTND__REAL
+           : last->in == 1 && last->out == 1    ? FFTND__CONTIGUOUS
+                                                : FFTND__STRIDED;
+}
+
+/* Lines that lie side by side fill panels more or less. */
+static double count_filled(redist_index side) {
+    redist_index panels = (side + LEAST_SIDE - 1) / LEAST_SIDE;
+    return (double)side / (double)(panels * LEAST_SIDE);
+}
+
+static struct times single_times(const struct fftnd__task *task,
+                                 const struct fftnd__serial_problem *problem,
+                                 struct fftnd__lines *lines) {
+    double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
+           samples = bytes / FFTND__SAMPLE_BYTES;
+    struct fftnd__rates rates = rates_of(problem, task->axes[0].n, bytes);
+    int layout = layout_of(task), has_lines = fftnd__task_lines(task, lines);
+    struct times times = {samples * rates.cufft[layout], INFINITY};
+    times.cufft = fmax(times.cufft, time_launches(task, fftnd__task_batch(task), INT_MAX));
+    if (!has_lines || rates.panels[layout] <= 0.0)
+        return times;
+    lines->variant = rates.variant[layout];
+    times.panels = samples * rates.panels[layout] /
+                   (layout == FFTND__STRIDED ? count_filled(lines->side.n) : 1.0);
+    times.panels = fmax(times.panels, time_launches(task, -1, task->nloops - 1 - lines->nouter));
+    return times;
+}
+
+/* For a sample, the axes from `first` on together: as measured, or, where that does not fit the sample, by its parts. */
+static double group_rate(const struct fftnd__task *task,
+                         const struct fftnd__serial_problem *problem, double bytes, int first) {
+    int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
+        layout = layout_of(task), is_strided = layout == FFTND__STRIDED;
+    struct fftnd__group_rate rate = {{1, 1, 1}, problem->precision == FFTND_DOUBLE, is_real, 0.0};
+    for (int i = first; i < task->rank; i++)
+        rate.n[i] = task->axes[i].n;
+    if (!is_last && !is_strided && bytes >= FFTND__MEASURED_BYTES)
+        fftnd__lines_group_rate(&rate, problem->stream);
+    if (rate.cufft > 0.0)
+        return rate.cufft;
+    struct fftnd__rates rates = rates_of(problem, task->axes[first].n, bytes);
+    double alone = rates.cufft[is_last ? layout : FFTND__STRIDED],
+           part = alone * (is_strided ? strided_together
+                           : is_last  ? 1.0
+                                      : together);
+    return is_last ? part : part + group_rate(task, problem, bytes, first + 1);
+}
+
+static double group_time(const struct fftnd__task *task,
+                         const struct fftnd__serial_problem *problem) {
+    double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
+           time = bytes / FFTND__SAMPLE_BYTES * group_rate(task, problem, bytes, 0);
+    return fmax(time, time_launches(task, fftnd__task_batch(task), INT_MAX));
+}
+
+static double task_time(const struct fftnd__task *task,
+                        const struct fftnd__serial_problem *problem) {
+    struct fftnd__lines lines;
+    if (task->rank > 1)
+        return fftnd__task_misaligns(task) ? INFINITY : worthwhile * group_time(task, problem);
+    struct times times = single_times(task, problem, &lines);
+    return fmin(times.cufft, times.panels);
+}
+
+int fftnd__groups_prefer_panels(const struct fftnd__task *task,
+                                const struct fftnd__serial_problem *problem,
+                                struct fftnd__lines *lines) {
+    if (task->rank != 1)
+        return 0;
+    struct times times = single_times(task, problem, lines);
+    lines->is_double = problem->precision == FFTND_DOUBLE;
+    lines->direction = problem->direction;
+    return times.panels < worthwhile * times.cufft;
+}
+
+/* ---------------------------------------------------------------- groups */
+
+/* What a group adds: its time, or, where cuFFT does them all, itself. */
+static double cost_of(const struct fftnd__task *task, const struct fftnd__serial_problem *problem,
+                      int may_have_panels) {
+    if (may_have_panels)
+        return task_time(task, problem);
+    return task->rank > 1 && fftnd__task_misaligns(task) ? INFINITY : 1.0;
+}
+
+/* best[i] is the least cost of the first i axes, and last[i] how many of them its last group has. */
+int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
+                        const struct fftnd__loop axes[], int sizes[]) {
+    int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,
+        last[REDIST_MAX_NDIMS + 1] = {0}, ngroups = 0;
+    double best[REDIST_MAX_NDIMS + 1] = {0.0};
+    for (int i = 1; i <= n; i++) {
+        const int halved[2] = {is_real && to_real && i == n, is_real && !to_real && i == n};
+        for (int size = 1, most = count_nested(i, axes, halved); size <= most; size++) {
+            struct fftnd__task task = fftnd__task_make(problem, n, axes, i - size, i,
+                                                       i == n ? -1 : !(is_real && to_real));
+            double cost = best[i - size] + cost_of(&task, problem, may_have_panels);
+            if (size == 1 || cost < best[i]) {
+                best[i] = cost;
+                last[i] = size;
+            }
+        }
+    }
+    for (int i = n; i > 0; i -= last[i])
+        sizes[ngroups++] = last[i];
+    return ngroups;
 }

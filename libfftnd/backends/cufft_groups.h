@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which axes one plan of cuFFT transforms. */
+/* Which axes are transformed together, and by what. */
 #ifndef FFTND__CUFFT_GROUPS_H
 #define FFTND__CUFFT_GROUPS_H
 
-#include "serial.h"
+#include "cufft_tasks.h"
 
-/* Axes of one plan. */
-enum { FFTND__CUFFT_AXES = 3 };
+/* Divides the axes into groups, from the last one on, so that what is known of their rates predicts the least time: a group
+ * is one plan of cuFFT, or one launch of panels; without panels, into the fewest groups. Returns how many there are; sizes[]
+ * are their axes. */
+int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
+                        const struct fftnd__loop axes[], int sizes[]);
 
-/* How many of the last of `n` axes one plan of cuFFT transforms: their strides nest, and panels are faster with none
- * of them. halved[]: whether the last one is halved in the input, and in the output. `side` is the number of lines that
- * are neighbours in memory where the last axis is not contiguous. */
-int fftnd__cufft_group_size(int n, const struct fftnd__loop axes[], const int halved[2],
-                            redist_index side, int is_double, void *stream);
+/* Whether panels do a task faster than cuFFT. Sets `lines` if so. */
+int fftnd__groups_prefer_panels(const struct fftnd__task *task,
+                                const struct fftnd__serial_problem *problem,
+                                struct fftnd__lines *lines);
 
 #endif

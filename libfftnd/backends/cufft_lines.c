@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_lines.h"
-#include "rates.h"
 #include "redist_support.h"
 
 #include <cufftXt.h>
@@ -41,17 +40,19 @@ static int narrow(const struct fftnd__loop *loop, struct fftnd__panel_loop *resu
     return loop->n <= INT_MAX;
 }
 
-/* Nonzero if panels can do it. */
+/* Nonzero if panels can do it: if not in the variant, then in another one. */
 static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels) {
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
-    int along = lines->axis.in == 1 && lines->axis.out == 1;
+    size_t most = most_shared_bytes();
+    redist_index n = lines->axis.n;
     int fits = narrow(&lines->axis, &axis) && narrow(&lines->side, &side);
     for (int i = 0; i < lines->nouter && fits; i++)
         fits = narrow(&lines->outer[i], &outer[i]);
-    fits =
-        fits &&
-        fftnd__panels_shape(panels, lines->axis.n, lines->is_double, along, most_shared_bytes()) &&
-        fftnd__panels_repeat(panels, &axis, &side, lines->nouter, outer);
+    fits = fits &&
+           (fftnd__panels_shape(panels, lines->variant, n, lines->is_double, lines->layout, most) ||
+            fftnd__panels_shape(panels, FFTND__PANEL_GUESS, n, lines->is_double, lines->layout,
+                                most)) &&
+           fftnd__panels_repeat(panels, &axis, &side, lines->nouter, outer);
     panels->backward = lines->direction == REDIST_BACKWARD;
     return fits;
 }
@@ -87,8 +88,16 @@ int fftnd__lines_create(const struct fftnd__lines *lines, struct fftnd__line_pla
     return code;
 }
 
+/* Whether pairs of real numbers can be read and written at once. */
+static int is_aligned(const struct fftnd__panels *panels, const void *array) {
+    return (uintptr_t)array % (panels->is_double ? 16 : 8) == 0;
+}
+
 int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, void *out,
                          void *stream) {
+    if (!is_aligned(&plan->panels, in) || !is_aligned(&plan->panels, out))
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                              "lines at %p and %p are not aligned to complex elements", in, out);
     int error = fftnd__panels_launch(&plan->panels, in, out, plan->roots, stream);
     return check((cudaError_t)error, "a kernel that transforms lines");
 }
@@ -102,11 +111,10 @@ void fftnd__lines_destroy(struct fftnd__line_plan *plan) {
 
 /* ---------------------------------------------------------------- measuring */
 
-/* The sample is larger than the caches of a device. */
-enum { SAMPLE_BYTES = 1 << 27, ROUNDS = 3, LINES = 32, LEAST_SIDE = 16 };
+enum { ROUNDS = 3, LINES = 32 };
 
 struct sample {
-    char *array, *area; /* SAMPLE_BYTES each */
+    char *array, *area; /* FFTND__SAMPLE_BYTES each */
     cudaStream_t stream;
     cudaEvent_t begun, ended;
     cufftHandle handle;
@@ -138,29 +146,64 @@ static double time_of(int (*run)(const struct sample *), const struct sample *sa
     return (double)best;
 }
 
-/* Loops of a whole array of lines, which fill the sample nearly. */
+static void end_sample(struct sample *sample) {
+    if (sample->begun != NULL)
+        (void)cudaEventDestroy(sample->begun);
+    if (sample->ended != NULL)
+        (void)cudaEventDestroy(sample->ended);
+    (void)cudaFree(sample->array);
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+}
+
+/* Zeros take as long as other numbers. Returns 0 if there is no memory. */
+static int begin_sample(struct sample *sample, cudaStream_t stream) {
+    *sample = (struct sample){.stream = stream};
+    if (cudaMalloc((void **)&sample->array, 2 * (size_t)FFTND__SAMPLE_BYTES) == cudaSuccess &&
+        cudaMemsetAsync(sample->array, 0, FFTND__SAMPLE_BYTES, stream) == cudaSuccess &&
+        cudaEventCreate(&sample->begun) == cudaSuccess &&
+        cudaEventCreate(&sample->ended) == cudaSuccess) {
+        sample->area = sample->array + FFTND__SAMPLE_BYTES;
+        return 1;
+    }
+    end_sample(sample);
+    return 0;
+}
+
+/* A whole array of lines, as many as fill the sample nearly. */
 static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int layout) {
-    ptrdiff_t n = (ptrdiff_t)rates->n,
-              count = SAMPLE_BYTES / (n * (rates->is_double ? 16 : 8)) / LINES * LINES;
-    int along = layout == FFTND__CONTIGUOUS;
-    ptrdiff_t stride = along ? 1 : count, distance = along ? n : 1;
-    return (struct fftnd__lines){.is_double = rates->is_double,
+    ptrdiff_t n = (ptrdiff_t)rates->n, row = layout == FFTND__REAL ? n / 2 + 1 : n,
+              count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES;
+    int along = layout != FFTND__STRIDED;
+    ptrdiff_t stride = along ? 1 : count, distance = along ? row : 1;
+    return (struct fftnd__lines){.layout = layout,
+                                 .is_double = rates->is_double,
                                  .direction = REDIST_FORWARD,
                                  .axis = {n, stride, stride},
                                  .side = {count, distance, distance}};
 }
 
-static double time_cufft(struct sample *sample, const struct fftnd__lines *lines) {
-    cudaDataType type = lines->is_double ? CUDA_C_64F : CUDA_C_32F;
-    long long n = lines->axis.n, stride = lines->axis.in, distance = lines->side.in;
+/* `batch` arrays of up to three axes, contiguous or strided, the last one real or not, in place. */
+static double time_cufft(struct sample *sample, int is_double, int is_real, int rank, long long n[],
+                         long long stride, long long distance, long long batch) {
+    cudaDataType type = is_double ? CUDA_C_64F : CUDA_C_32F,
+                 real = is_double ? CUDA_R_64F : CUDA_R_32F;
+    long long in[3], out[3];
     size_t area = 0;
     double milliseconds = 0.0;
+    for (int i = 0; i < rank; i++)
+        in[i] = out[i] = n[i];
+    if (is_real) {
+        out[rank - 1] = n[rank - 1] / 2 + 1;
+        in[rank - 1] = 2 * out[rank - 1];
+    }
     if (cufftCreate(&sample->handle) != CUFFT_SUCCESS)
         return 0.0;
     if (cufftSetAutoAllocation(sample->handle, 0) == CUFFT_SUCCESS &&
-        cufftXtMakePlanMany(sample->handle, 1, &n, &n, stride, distance, type, &n, stride, distance,
-                            type, lines->side.n, &area, type) == CUFFT_SUCCESS &&
-        area <= SAMPLE_BYTES && cufftSetWorkArea(sample->handle, sample->area) == CUFFT_SUCCESS &&
+        cufftXtMakePlanMany(sample->handle, rank, n, in, stride, (is_real ? 2 : 1) * distance,
+                            is_real ? real : type, out, stride, distance, type, batch, &area,
+                            type) == CUFFT_SUCCESS &&
+        area <= FFTND__SAMPLE_BYTES &&
+        cufftSetWorkArea(sample->handle, sample->area) == CUFFT_SUCCESS &&
         cufftSetStream(sample->handle, sample->stream) == CUFFT_SUCCESS)
         milliseconds = time_of(run_cufft, sample);
     (void)cufftDestroy(sample->handle);
@@ -172,37 +215,49 @@ static double time_panels(struct sample *sample, const struct fftnd__lines *line
     if (fftnd__lines_create(lines, &sample->lines) == REDIST_OK && sample->lines != NULL)
         milliseconds = time_of(run_panels, sample);
     fftnd__lines_destroy(sample->lines);
+    sample->lines = NULL;
     return milliseconds;
 }
 
-/* Zeros take as long as other numbers. Returns 0 if there is no memory for the sample. */
-static int measure(struct fftnd__rates *rates, cudaStream_t stream) {
-    struct sample sample = {.stream = stream};
-    int is_made = 0;
-    if (rates->n * 16 * LINES <= SAMPLE_BYTES &&
-        cudaMalloc((void **)&sample.array, 2 * (size_t)SAMPLE_BYTES) == cudaSuccess &&
-        cudaMemsetAsync(sample.array, 0, SAMPLE_BYTES, stream) == cudaSuccess &&
-        cudaEventCreate(&sample.begun) == cudaSuccess &&
-        cudaEventCreate(&sample.ended) == cudaSuccess) {
-        sample.area = sample.array + SAMPLE_BYTES;
-        is_made = 1;
-        for (int layout = 0; layout < FFTND__LAYOUTS; layout++) {
-            struct fftnd__lines lines = sample_lines(rates, layout);
-            rates->panels[layout] = time_panels(&sample, &lines);
-            if (rates->panels[layout] > 0.0)
-                rates->cufft[layout] = time_cufft(&sample, &lines);
-        }
-    }
-    if (sample.begun != NULL)
-        (void)cudaEventDestroy(sample.begun);
-    if (sample.ended != NULL)
-        (void)cudaEventDestroy(sample.ended);
-    (void)cudaFree(sample.array);
-    (void)cudaGetLastError(); /* the user's own checks are not to find it */
-    return is_made;
+static int may_have_panels(int variant, const struct fftnd__rates *rates, int layout,
+                           size_t shared_bytes) {
+    struct fftnd__panels panels;
+    return fftnd__panels_shape(&panels, variant, rates->n, rates->is_double, layout, shared_bytes);
 }
 
-/* Nonzero if they are known now; else the choice is left to cuFFT. */
+/* In milliseconds for a full sample. */
+static void measure_layout(struct sample *sample, int layout, struct fftnd__rates *rates) {
+    struct fftnd__lines lines = sample_lines(rates, layout);
+    const double item = rates->is_double ? 16 : 8, real = layout == FFTND__REAL ? 2 : 1,
+                 share = FFTND__SAMPLE_BYTES /
+                         ((double)lines.axis.n / real * item * (double)lines.side.n);
+    long long n = lines.axis.n;
+    for (int i = 0; i < FFTND__PANEL_VARIANTS; i++) {
+        lines.variant = i;
+        if (!may_have_panels(i, rates, layout, most_shared_bytes()))
+            continue;
+        double milliseconds = share * time_panels(sample, &lines);
+        if (milliseconds > 0.0 &&
+            (rates->panels[layout] <= 0.0 || milliseconds < rates->panels[layout])) {
+            rates->panels[layout] = milliseconds;
+            rates->variant[layout] = i;
+        }
+    }
+    rates->cufft[layout] = share * time_cufft(sample, rates->is_double, layout == FFTND__REAL, 1,
+                                              &n, lines.axis.in, lines.side.in, lines.side.n);
+}
+
+static int measure(struct fftnd__rates *rates, cudaStream_t stream) {
+    struct sample sample;
+    if (rates->n > FFTND__SAMPLE_BYTES / 16 / LINES || !begin_sample(&sample, stream))
+        return 0;
+    for (int layout = 0; layout < FFTND__LAYOUTS; layout++)
+        measure_layout(&sample, layout, rates);
+    end_sample(&sample);
+    return 1;
+}
+
+/* Nonzero if they are known now. */
 static int find_rates(struct fftnd__rates *rates, cudaStream_t stream) {
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess)
@@ -215,24 +270,75 @@ static int find_rates(struct fftnd__rates *rates, cudaStream_t stream) {
     return is_measured;
 }
 
-/* ---------------------------------------------------------------- choosing */
-
-static int may_have_panels(long long n, int is_double, int is_contiguous, size_t shared_bytes) {
-    struct fftnd__panels panels;
-    return fftnd__panels_shape(&panels, n, is_double, is_contiguous, shared_bytes);
+/* Nothing is better than anything else. */
+static void guess(struct fftnd__rates *rates) {
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        rates->cufft[i] = rates->panels[i] = 0.08;
+        rates->variant[i] = FFTND__PANEL_GUESS;
+    }
 }
 
-int fftnd__lines_prefer_panels(long long n, long long side, int is_double, int is_contiguous,
-                               void *stream) {
+/* Returns 0 if nothing is dictated. */
+static int dictate(struct fftnd__rates *rates) {
+    static const char name[] = "panels";
     const char *dictated = getenv("FFTND_LINES");
-    struct fftnd__rates rates = {.n = n, .is_double = is_double};
-    if (!may_have_panels(n, is_double, is_contiguous, most_shared_bytes()) ||
-        (dictated != NULL && strcmp(dictated, "cufft") == 0))
+    int is_cufft = dictated != NULL && strcmp(dictated, "cufft") == 0,
+        is_panels = dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0;
+    if (!is_cufft && !is_panels)
         return 0;
-    if (dictated != NULL && strcmp(dictated, "panels") == 0)
-        return 1;
-    return (is_contiguous || side >= LEAST_SIDE) && find_rates(&rates, stream) &&
-           fftnd__rates_prefer_panels(&rates, is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED);
+    guess(rates);
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        rates->panels[i] = is_panels ? 1e-6 : 0.0;
+        if (is_panels && dictated[sizeof name - 1] != '\0')
+            rates->variant[i] =
+                (int)(strtoul(dictated + sizeof name - 1, NULL, 10) % FFTND__PANEL_VARIANTS);
+    }
+    return 1;
+}
+
+void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream) {
+    if (!dictate(rates) && !(measures && find_rates(rates, stream)))
+        guess(rates);
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        if (rates->cufft[i] <= 0.0)
+            rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
+        if (!may_have_panels(FFTND__PANEL_GUESS, rates, i, most_shared_bytes()))
+            rates->panels[i] = 0.0;
+    }
+}
+
+/* Groups that do not fit the sample would be measured in the caches, if at all. */
+static void measure_group(struct sample *sample, struct fftnd__group_rate *rate) {
+    long long n[3], count = 1, modes = 1;
+    int rank = 0;
+    for (int i = 0; i < 3; i++)
+        if (rate->n[i] > 1)
+            n[rank++] = rate->n[i];
+    for (int i = 0; i < rank; i++) {
+        int halves = rate->is_real && i == rank - 1;
+        count *= n[i];
+        modes *= halves ? n[i] / 2 + 1 : n[i];
+    }
+    const double item = rate->is_double ? 16 : 8, real = rate->is_real ? 2 : 1;
+    long long batch = FFTND__SAMPLE_BYTES / ((long long)item * modes);
+    rate->cufft = FFTND__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
+                  time_cufft(sample, rate->is_double, rate->is_real, rank, n, 1, modes, batch);
+}
+
+void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
+    struct sample sample;
+    double bytes = rate->is_double ? 16 : 8;
+    int device = 0;
+    rate->cufft = 0.0;
+    for (int i = 0; i < 3; i++)
+        bytes *= (double)rate->n[i];
+    if (getenv("FFTND_LINES") != NULL || 2 * bytes > FFTND__SAMPLE_BYTES ||
+        cudaGetDevice(&device) != cudaSuccess || fftnd__rates_find_group(device, rate) ||
+        !begin_sample(&sample, stream))
+        return;
+    measure_group(&sample, rate);
+    end_sample(&sample);
+    fftnd__rates_keep_group(device, rate);
 }
 
 /* ---------------------------------------------------------------- the wisdom file */
@@ -276,12 +382,13 @@ int fftnd__lines_learn(MPI_Comm comm, const char *file, int nlengths, const redi
                        enum fftnd_precision precision) {
     char name[REDIST_WISDOM_BYTES / 4];
     int code = REDIST_OK;
+    double bytes = precision == FFTND_DOUBLE ? 16 : 8;
+    for (int i = 0; i < nlengths; i++)
+        bytes *= (double)lengths[i];
     name_device(sizeof name, name);
-    for (int i = 0; i < nlengths && code == REDIST_OK; i++) {
+    for (int i = 0; i < nlengths && bytes >= FFTND__MEASURED_BYTES && code == REDIST_OK; i++) {
         struct fftnd__rates rates = {.n = lengths[i], .is_double = precision == FFTND_DOUBLE};
-        /* all ranks look up the same lengths, whatever their devices have */
-        if (may_have_panels(rates.n, rates.is_double, 0, SIZE_MAX) ||
-            may_have_panels(rates.n, rates.is_double, 1, SIZE_MAX))
+        if (rates.n > 1)
             code = learn_length(comm, file, name, &rates);
     }
     return code;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Complex lines that panels.h transforms, and where cuFFT is slower than that. */
+/* Lines that panels.h transforms, and how fast they and cuFFT are. */
 #ifndef FFTND__CUFFT_LINES_H
 #define FFTND__CUFFT_LINES_H
 
 #include "panels.h"
+#include "rates.h"
 #include "serial.h"
 
 struct fftnd__lines {
-    int is_double, direction;
+    int layout, is_double, direction;
+    int variant;             /* of panels */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
-    struct fftnd__loop side; /* neighbours on both sides, unless lines are contiguous */
+    struct fftnd__loop
+        side; /* neighbours on both sides, unless lines are contiguous; of real lines in pairs of numbers */
     int nouter;
     struct fftnd__loop outer[FFTND__PANEL_LOOPS];
 };
@@ -27,11 +30,17 @@ int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, vo
 /* Nothing of the plan may be under way. NULL is allowed. */
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 
-/* Whether panels transform lines of n elements, `side` of them side by side, faster than cuFFT on the current device.
- * Both are measured once for each length, precision and device, in some milliseconds. The environment variable
- * FFTND_LINES (cufft, panels) has a choice without measuring, for tests. */
-int fftnd__lines_prefer_panels(long long n, long long side, int is_double, int is_contiguous,
-                               void *stream);
+/* How fast lines of n elements are on the current device; measured once for each length, precision and device, in some
+ * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES has a
+ * choice without measuring, for tests: cufft, or panels with the number of a variant behind it or none. */
+void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
+
+/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0. */
+void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
+
+/* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays of
+ * few bytes, which take as long as launches do. */
+enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
 
 /* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
  * REDIST_ERR_MPI. */

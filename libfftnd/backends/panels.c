@@ -24,10 +24,10 @@ struct factors {
 };
 
 /* Threads that a line of n elements needs. */
-static unsigned count_rows(const struct factors *factors, unsigned n) {
+static unsigned count_rows(const struct factors *factors, int kernel, unsigned n) {
     unsigned rows = 0;
     for (unsigned i = 0; i < factors->npasses; i++) {
-        unsigned radix = factors->radix[i], each = FFTND__PANEL_BUTTERFLIES(radix);
+        unsigned radix = factors->radix[i], each = FFTND__PANEL_BUTTERFLIES(kernel, radix);
         unsigned needed = (n / radix + each - 1) / each;
         rows = needed > rows ? needed : rows;
     }
@@ -51,7 +51,7 @@ static unsigned least_radix(const struct factors *now, unsigned left, int kernel
 static void factorize(unsigned n, unsigned left, unsigned most, int kernel, struct factors *now,
                       struct factors *best) {
     if (left == 1 && now->npasses > 1) {
-        now->rows = count_rows(now, n);
+        now->rows = count_rows(now, kernel, n);
         if (is_better(now, best))
             *best = *now;
         return;
@@ -94,14 +94,17 @@ static void set_passes(struct fftnd__panels *panels, const struct factors *facto
         panels->passes[i].radix = radix;
         panels->passes[i].butterflies = panels->n / radix;
         panels->passes[i].done = divisor_of(done);
-        panels->passes[i].step = panels->n / radix / done;
+        panels->passes[i].step = panels->n / radix / done * (panels->is_real ? 2 : 1);
         done *= radix;
     }
 }
 
-/* Groups that begin an odd number of elements apart are written at once by threads of narrow panels. */
+/* Groups that begin an odd number of elements apart are written at once by threads of narrow panels. Real lines are in
+ * order in shared memory before the first pass or after the last one. */
 static int set_memory(struct fftnd__panels *panels, size_t most) {
-    unsigned pitch = panels->along ? 1 : panels->width, line = 0;
+    unsigned pitch = panels->along ? 1 : panels->width, line = panels->is_real ? panels->n : 0;
+    panels->passes[0].group = pitch;
+    panels->passes[0].apart = panels->passes[0].butterflies * pitch;
     for (unsigned i = 1; i < panels->npasses; i++) {
         unsigned done = panels->passes[i].done.n, groups = panels->n / done;
         unsigned group = done + (pitch % 8 != 0 && done % 2 == 0);
@@ -116,33 +119,47 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
-static int set_kernel(struct fftnd__panels *panels, int kernel, size_t shared_bytes) {
+/* `width` 0 = a guess. */
+static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
+                      size_t shared_bytes) {
     struct factors now = {0, {0}, 0}, best = {0, {0}, 0};
+    const unsigned most = kernels[kernel].threads;
     factorize(panels->n, panels->n, kernels[kernel].first, kernel, &now, &best);
     if (best.npasses == 0)
         return 0;
     panels->kernel = kernel;
     set_passes(panels, &best);
-    panels->width = panels->along ? choose_width(best.rows, MOST_ALONG, 1)
-                                  : choose_width(best.rows, MOST_STRIDED, LEAST_WIDTH);
-    while (panels->width > 1 && panels->width * panels->rows > kernels[kernel].threads)
+    panels->width = width > 0       ? width
+                    : panels->along ? choose_width(best.rows, MOST_ALONG, 1)
+                                    : choose_width(best.rows, MOST_STRIDED, LEAST_WIDTH);
+    while (width == 0 && panels->width > 1 && panels->width * panels->rows > most)
         panels->width /= 2;
     panels->lines = panels->width * (panels->is_double ? 1 : 2);
-    return panels->width * panels->rows <= kernels[kernel].threads &&
-           set_memory(panels, shared_bytes);
+    return panels->width * panels->rows <= most && set_memory(panels, shared_bytes);
 }
 
-int fftnd__panels_shape(struct fftnd__panels *panels, long long n, int is_double, int along,
-                        size_t shared_bytes) {
-    struct fftnd__panels first = {.is_double = is_double, .along = along}, second;
-    if (n < FFTND__PANEL_SHORTEST || n > USHRT_MAX)
-        return 0;
-    first.n = (unsigned)n;
-    second = first;
-    int has_first = set_kernel(&first, 0, shared_bytes);
-    int has_second = set_kernel(&second, 1, shared_bytes);
+static int set_guess(struct fftnd__panels *panels, size_t shared_bytes) {
+    struct fftnd__panels first = *panels, second = *panels;
+    int has_first = set_kernel(&first, 0, 0, shared_bytes);
+    int has_second = set_kernel(&second, 1, 0, shared_bytes);
     *panels = has_first && (!has_second || first.npasses <= second.npasses) ? first : second;
     return has_first || has_second;
+}
+
+int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
+                        int layout, size_t shared_bytes) {
+    int is_real = layout == FFTND__REAL, along = layout != FFTND__STRIDED;
+    if (n > USHRT_MAX || (is_real && n % 2 != 0))
+        return 0;
+    unsigned length = (unsigned)n / (is_real ? 2 : 1);
+    *panels = (struct fftnd__panels){
+        .is_double = is_double, .is_real = is_real, .along = along, .n = length};
+    if (n < 0 || length < FFTND__PANEL_SHORTEST)
+        return 0;
+    if (variant == FFTND__PANEL_GUESS)
+        return set_guess(panels, shared_bytes);
+    unsigned width = (along ? 1U : (unsigned)LEAST_WIDTH) << variant % FFTND__PANEL_WIDTHS;
+    return set_kernel(panels, variant / FFTND__PANEL_WIDTHS, width, shared_bytes);
 }
 
 /* Pairs of floats are neighbours where both are read at once; else all first ones are, and all second ones. */
@@ -176,14 +193,19 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
 
 /* ---------------------------------------------------------------- roots */
 
+static unsigned count_roots(const struct fftnd__panels *panels) {
+    return panels->n * (panels->is_real ? 2 : 1);
+}
+
 size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels) {
-    return 2 * panels->n * (panels->is_double ? sizeof(double) : sizeof(float));
+    return 2 * count_roots(panels) * (panels->is_double ? sizeof(double) : sizeof(float));
 }
 
 void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots) {
     const double circle = 6.283185307179586476925;
-    for (unsigned i = 0; i < panels->n; i++) {
-        double angle = circle * i / panels->n, root[2] = {cos(angle), -sin(angle)};
+    unsigned n = count_roots(panels);
+    for (unsigned i = 0; i < n; i++) {
+        double angle = circle * i / n, root[2] = {cos(angle), -sin(angle)};
         for (int part = 0; part < 2; part++)
             if (panels->is_double)
                 ((double *)roots)[2 * i + (unsigned)part] = root[part];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Complex transforms along one axis in one pass over the memory of a CUDA device. A block of threads takes a panel:
+ * Transforms along one axis in one pass over the memory of a CUDA device. A block of threads takes a panel:
  * some lines, which are neighbours in memory where they are not contiguous. A thread has `radix` elements of a line in
  * its registers (or as many in several butterflies), and the threads of a line exchange them through shared memory
  * between passes. Everything but the radices is data, so that nothing is compiled when a plan is made.
@@ -16,9 +16,18 @@ extern "C" {
 
 enum { FFTND__PANEL_PASSES = 4, FFTND__PANEL_LOOPS = 3, FFTND__PANEL_SHORTEST = 5 };
 
+/* How lines lie in memory: side by side; one after the other; so, and real numbers on one side. */
+enum { FFTND__STRIDED, FFTND__CONTIGUOUS, FFTND__REAL, FFTND__LAYOUTS };
+
 /* The kernels of each precision: which radices they have, in the first pass, in those between (from MIDDLE), and in the
  * last one (from 1, which only writes what the first pass has made). Smaller ones leave room for more threads. */
-enum { FFTND__PANEL_KERNELS = 2, FFTND__PANEL_MOST_RADIX = 16, FFTND__PANEL_MIDDLE = 5 };
+enum {
+    FFTND__PANEL_KERNELS = 2,
+    FFTND__PANEL_WIDTHS = 3,
+    FFTND__PANEL_VARIANTS = FFTND__PANEL_KERNELS * FFTND__PANEL_WIDTHS,
+    FFTND__PANEL_MOST_RADIX = 16,
+    FFTND__PANEL_MIDDLE = 5
+};
 enum {
     FFTND__PANEL_LEAST_0 = 5,
     FFTND__PANEL_FIRST_0 = 12,
@@ -31,7 +40,8 @@ enum {
 };
 
 /* Butterflies of a thread in one pass, so that small radices keep it as busy as large ones. */
-#define FFTND__PANEL_BUTTERFLIES(radix) ((radix) > 5 ? 1U : 10U / (radix))
+#define FFTND__PANEL_BUTTERFLIES(kernel, radix)                                                    \
+    ((kernel) == 0 ? ((radix) > 5 ? 1U : 10U / (radix)) : (radix) > 8 ? 1U : 16U / (radix))
 
 /* i / n = i * factor >> shift, for i < 2^31: devices have no instruction that divides. */
 struct fftnd__panel_divisor {
@@ -43,10 +53,13 @@ struct fftnd__panel_loop {
     long long in, out; /* complex elements */
 };
 
-/* Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of the
+/* Lines of 2 n real numbers are transformed as n complex ones, which the n + 1 modes are made of (or that are made of
+ * them) in shared memory.
+ *
+ * Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of the
  * second one: all places of a butterfly are equally far apart. */
 struct fftnd__panels {
-    int is_double, backward;
+    int is_double, is_real, backward;
     int kernel;
     int along; /* lines are contiguous: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
@@ -55,7 +68,7 @@ struct fftnd__panels {
         struct fftnd__panel_divisor done; /* product of the radices before */
         unsigned step;                    /* from one root to the next, in the table */
         unsigned group, apart; /* between groups of `done` elements, between those of a butterfly */
-    } passes[FFTND__PANEL_PASSES];
+    } passes[FFTND__PANEL_PASSES + 1];
     unsigned rows;  /* threads of a line */
     unsigned width; /* lines of a panel that have threads of their own: pairs of lines of floats */
     unsigned lines; /* of a panel */
@@ -71,16 +84,18 @@ struct fftnd__panels {
 };
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
- * 13, or is too long for `shared_bytes` of a block. Loops are not set. */
-int fftnd__panels_shape(struct fftnd__panels *panels, long long n, int is_double, int along,
-                        size_t shared_bytes);
+ * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines in
+ * a panel, GUESS one that should do. Loops are not set. */
+enum { FFTND__PANEL_GUESS = -1 };
+int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
+                        int layout, size_t shared_bytes);
 
-/* Sets the loops: `side` are the lines that panels are made of. Returns 0 if there are too many panels for a launch. */
+/* Sets the loops: `side` are the lines that panels are made of. Real numbers are counted in pairs. Returns 0 if there are too many panels for a launch. */
 int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel_loop *axis,
                          const struct fftnd__panel_loop *side, int nouter,
                          const struct fftnd__panel_loop outer[]);
 
-/* Writes the n-th roots of one, which all passes share: complex doubles or floats. */
+/* Writes the roots of one, which all passes share, as many as a line has elements: complex doubles or floats. */
 void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots);
 size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels);
 

@@ -236,8 +236,32 @@ find_place(const fftnd__panels &p, const complex<scalar<value>> *in, complex<sca
     return at;
 }
 
-template <class value> __device__ __forceinline__ complex<value> pair_of(const float4 &z) {
-    return {{z.x, z.z}, {z.y, z.w}};
+/* 16 bytes at once, where the compiler would read the halves of a pair of floats one after the other; and the neighbouring
+ * panel's part of the 128 bytes, which comes with them, is in the cache when that panel reads it. */
+template <class value>
+__device__ __forceinline__ complex<value> read_at_once(const complex<scalar<value>> *from) {
+    if constexpr (is_pair<value>) {
+        float4 z;
+        asm volatile("ld.global.L2::128B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(z.x), "=f"(z.y), "=f"(z.z), "=f"(z.w)
+                     : "l"(from)
+                     : "memory");
+        return {{z.x, z.z}, {z.y, z.w}};
+    } else {
+        complex<value> z;
+        asm volatile("ld.global.L2::128B.v2.f64 {%0, %1}, [%2];"
+                     : "=d"(z.x), "=d"(z.y)
+                     : "l"(from)
+                     : "memory");
+        return z;
+    }
+}
+
+template <class value>
+__device__ __forceinline__ void write_at_once(complex<scalar<value>> *to, const complex<value> &z) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(z.x.a), "f"(z.y.a),
+                 "f"(z.x.b), "f"(z.y.b)
+                 : "memory");
 }
 
 /* Elements that are `step` apart; of a pair of lines both are read, or one of them twice. */
@@ -248,11 +272,11 @@ __device__ __forceinline__ void load(const fftnd__panels &p, const place<value> 
     if constexpr (!is_pair<value>) {
 #pragma unroll
         for (int k = 0; k < radix; k++, from += step)
-            x[k] = *from;
+            x[k] = read_at_once<value>(from);
     } else if (p.adjacent && at.has_second) {
 #pragma unroll
         for (int k = 0; k < radix; k++, from += step)
-            x[k] = pair_of<value>(*reinterpret_cast<const float4 *>(from));
+            x[k] = read_at_once<value>(from);
     } else {
         const complex<float> *second = from + (at.has_second ? p.second * p.side.in : 0);
 #pragma unroll
@@ -272,10 +296,10 @@ __device__ __forceinline__ void store(const fftnd__panels &p, const place<value>
         for (int k = 1; k < radix; k++)
             *(to += step) = x[k];
     } else if (p.adjacent && at.has_second) {
-        *reinterpret_cast<float4 *>(first) = {x[0].x.a, x[0].y.a, x[0].x.b, x[0].y.b};
+        write_at_once<value>(first, x[0]);
 #pragma unroll
         for (int k = 1; k < radix; k++)
-            *reinterpret_cast<float4 *>(to += step) = {x[k].x.a, x[k].y.a, x[k].x.b, x[k].y.b};
+            write_at_once<value>(to += step, x[k]);
     } else {
         const long long second = p.second * p.side.out;
 #pragma unroll
@@ -332,7 +356,7 @@ read_shared(const fftnd__panels &p, unsigned pass, const place<value> &at,
 #pragma unroll
     for (int k = 0; k < radix; k++)
         x[k] = from[k * p.passes[pass].apart];
-    twiddle<value, radix>(x, roots, i.element * (which == LAST ? 1 : p.passes[pass].step));
+    twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
 }
 
 template <class value, int radix, kind which>
@@ -384,7 +408,7 @@ template <class value, int radix, kind which>
 __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
                                         const place<value> &at,
                                         const complex<scalar<value>> *roots) {
-    constexpr unsigned each = FFTND__PANEL_BUTTERFLIES(radix);
+    constexpr unsigned each = FFTND__PANEL_BUTTERFLIES(KERNEL, radix);
     unsigned end = at.is_line ? p.passes[pass].butterflies : 0;
     complex<value> x[each][radix];
 #pragma unroll
@@ -452,15 +476,90 @@ __global__ void __launch_bounds__(threads)
     choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
 }
 
+/* ---------------------------------------------------------------- real lines */
+
+template <class value>
+__device__ __forceinline__ complex<value> read_mode(const fftnd__panels &p, const place<value> &at,
+                                                    unsigned i) {
+    complex<value> x[1];
+    load<value, 1>(p, at, at.in + i, 0, x);
+    return x[0];
+}
+
+template <class value>
+__device__ __forceinline__ void write_mode(const fftnd__panels &p, const place<value> &at,
+                                           unsigned i, const complex<value> &z) {
+    const complex<value> x[1] = {z};
+    store<value, 1>(p, at, at.out + i, nullptr, 0, x);
+}
+
+/* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th root,
+ * modes i and n - i are e + w o and the conjugate of e - w o. */
+template <class value>
+__device__ __forceinline__ void split(const fftnd__panels &p, const place<value> &at,
+                                      const complex<scalar<value>> *roots) {
+    const scalar<value> half = 0.5;
+    for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
+        complex<value> a = at.shared[i], b = at.shared[i == 0 ? 0 : p.n - i],
+                       even = {(a.x + b.x) * half, (a.y - b.y) * half},
+                       odd = {(a.y + b.y) * half, (b.x - a.x) * half};
+        odd = times(odd, roots[i]);
+        write_mode(p, at, i, even + odd);
+        write_mode(p, at, p.n - i, {even.x - odd.x, odd.y - even.y});
+    }
+}
+
+/* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first and
+ * the last mode are real. */
+template <class value>
+__device__ __forceinline__ void join(const fftnd__panels &p, const place<value> &at,
+                                     const complex<scalar<value>> *roots) {
+    for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
+        complex<value> a = read_mode(p, at, i), b = read_mode(p, at, p.n - i);
+        if (i == 0)
+            a.y = b.y = {};
+        complex<scalar<value>> root = roots[i];
+        complex<value> even = {a.x + b.x, a.y - b.y}, difference = {a.x - b.x, a.y + b.y};
+        complex<value> odd = times(difference, complex<scalar<value>>{root.y, root.x});
+        at.shared[i] = even + odd;
+        if (i > 0)
+            at.shared[p.n - i] = {even.x - odd.x, odd.y - even.y};
+    }
+}
+
+template <class value, int least, int first, int rest, int threads>
+__global__ void __launch_bounds__(threads)
+    transform_real_lines(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                         const complex<scalar<value>> *roots,
+                         const __grid_constant__ fftnd__panels p) {
+    extern __shared__ double2 memory[];
+    const place<value> at =
+        find_place<value>(p, in, out, reinterpret_cast<complex<value> *>(memory));
+    if (p.backward)
+        join(p, at, roots);
+    else
+        choose_pass<value, least, first, FIRST>(p, 0, at, roots);
+    __syncthreads();
+    for (unsigned pass = p.backward ? 0 : 1; pass + (p.backward ? 1 : 0) < p.npasses; pass++) {
+        choose_pass<value, 1, first, MIDDLE>(p, pass, at, roots);
+        __syncthreads();
+    }
+    if (p.backward)
+        choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
+    else
+        split(p, at, roots);
+}
+
 } // namespace
 
 extern "C" int LAUNCH(const fftnd__panels *panels, const void *in, void *out, const void *roots,
                       void *stream) {
-    constexpr bool is_small = KERNEL == 0;
-    auto kernel = transform_panels < VALUE, is_small ? FFTND__PANEL_LEAST_0 : FFTND__PANEL_LEAST_1,
-         is_small ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
-         is_small ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
-         is_small ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1 > ;
+    constexpr int least = KERNEL == 0 ? FFTND__PANEL_LEAST_0 : FFTND__PANEL_LEAST_1,
+                  first = KERNEL == 0 ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
+                  rest = KERNEL == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
+                  threads = KERNEL == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1;
+    auto kernel = panels->is_real ? transform_real_lines<VALUE, least, first, rest, threads>
+                                  : transform_panels<VALUE, least, first, rest, threads>;
     typedef complex<scalar<VALUE>> element;
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(panels->shared_bytes));

@@ -12,37 +12,51 @@ static struct {
     int device;
     struct fftnd__rates rates;
 } kept[MOST_KEPT];
-static int nkept;
+static struct {
+    int device;
+    struct fftnd__group_rate rate;
+} groups[MOST_KEPT];
+static int nkept, ngroups;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const double worthwhile = 0.97;
-
-int fftnd__rates_prefer_panels(const struct fftnd__rates *rates, int layout) {
-    double cufft = rates->cufft[layout], panels = rates->panels[layout];
-    return panels > 0.0 && (cufft <= 0.0 || panels < worthwhile * cufft);
-}
+/* ---------------------------------------------------------------- text */
 
 void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, size_t bytes,
                         char text[]) {
-    (void)snprintf(text, bytes, "cufft %.4g %.4g panels %.4g %.4g on %s",
-                   rates->cufft[FFTND__STRIDED], rates->cufft[FFTND__CONTIGUOUS],
-                   rates->panels[FFTND__STRIDED], rates->panels[FFTND__CONTIGUOUS], device);
+    size_t length = 0;
+    for (int i = 0; i < FFTND__LAYOUTS && length < bytes; i++)
+        length += (size_t)snprintf(text + length, bytes - length, "cufft %.4g panels %.4g like %d ",
+                                   rates->cufft[i], rates->panels[i], rates->variant[i]);
+    if (length < bytes)
+        (void)snprintf(text + length, bytes - length, "on %s", device);
+}
+
+static int are_sound(const struct fftnd__rates *rates) {
+    int sound = 1;
+    for (int i = 0; i < FFTND__LAYOUTS; i++)
+        sound = sound && rates->cufft[i] >= 0.0 && rates->panels[i] >= 0.0 &&
+                rates->variant[i] >= FFTND__PANEL_GUESS &&
+                rates->variant[i] < FFTND__PANEL_VARIANTS;
+    return sound;
 }
 
 int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates *rates) {
     struct fftnd__rates found = *rates;
-    int length = 0;
-    int n = sscanf(text, "cufft %lf %lf panels %lf %lf on %n", &found.cufft[FFTND__STRIDED],
-                   &found.cufft[FFTND__CONTIGUOUS], &found.panels[FFTND__STRIDED],
-                   &found.panels[FFTND__CONTIGUOUS], &length);
-    if (n != 4 || length == 0 || strcmp(text + length, device) != 0)
-        return 0;
-    for (int i = 0; i < FFTND__LAYOUTS; i++)
-        if (!(found.cufft[i] >= 0.0 && found.panels[i] >= 0.0))
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        int length = 0;
+        if (sscanf(text, "cufft %lf panels %lf like %d %n", &found.cufft[i], &found.panels[i],
+                   &found.variant[i], &length) != 3 ||
+            length == 0)
             return 0;
+        text += length;
+    }
+    if (strncmp(text, "on ", 3) != 0 || strcmp(text + 3, device) != 0 || !are_sound(&found))
+        return 0;
     *rates = found;
     return 1;
 }
+
+/* ---------------------------------------------------------------- what is kept */
 
 static int find(int device, const struct fftnd__rates *rates) {
     int i = 0;
@@ -68,6 +82,35 @@ void fftnd__rates_keep(int device, const struct fftnd__rates *rates) {
         kept[i].device = device;
         kept[i].rates = *rates;
         nkept += i == nkept;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int find_group(int device, const struct fftnd__group_rate *rate) {
+    int i = 0;
+    while (i < ngroups &&
+           (groups[i].device != device || memcmp(groups[i].rate.n, rate->n, sizeof rate->n) != 0 ||
+            groups[i].rate.is_double != rate->is_double || groups[i].rate.is_real != rate->is_real))
+        i++;
+    return i;
+}
+
+int fftnd__rates_find_group(int device, struct fftnd__group_rate *rate) {
+    pthread_mutex_lock(&lock);
+    int i = find_group(device, rate), is_found = i < ngroups;
+    if (is_found)
+        *rate = groups[i].rate;
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+void fftnd__rates_keep_group(int device, const struct fftnd__group_rate *rate) {
+    pthread_mutex_lock(&lock);
+    int i = find_group(device, rate);
+    if (i < MOST_KEPT) {
+        groups[i].device = device;
+        groups[i].rate = *rate;
+        ngroups += i == ngroups;
     }
     pthread_mutex_unlock(&lock);
 }

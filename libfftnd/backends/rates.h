@@ -3,20 +3,15 @@
 #ifndef FFTND__RATES_H
 #define FFTND__RATES_H
 
-#include <stddef.h>
+#include "panels.h"
 
-/* How lines lie in memory. */
-enum { FFTND__STRIDED, FFTND__CONTIGUOUS, FFTND__LAYOUTS };
-
-/* Milliseconds for the same sample; 0 = it cannot be done so. */
+/* Milliseconds for the same sample, in each layout of panels.h; 0 = it cannot be done so. */
 struct fftnd__rates {
     long long n;
     int is_double;
     double cufft[FFTND__LAYOUTS], panels[FFTND__LAYOUTS];
+    int variant[FFTND__LAYOUTS]; /* of panels, the fastest one */
 };
-
-/* Nonzero if panels are faster, by more than what such measurements differ by. */
-int fftnd__rates_prefer_panels(const struct fftnd__rates *rates, int layout);
 
 /* As text for a wisdom file, with the device's name; nonzero if `text` is that of this device, and sound. */
 void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, size_t bytes,
@@ -27,5 +22,14 @@ int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates 
  * set. Any thread may call them. */
 int fftnd__rates_find(int device, struct fftnd__rates *rates);
 void fftnd__rates_keep(int device, const struct fftnd__rates *rates);
+
+/* The same of up to three axes that one plan of cuFFT transforms together: lines are contiguous, the last one may be real. */
+struct fftnd__group_rate {
+    long long n[3]; /* 1 = no axis */
+    int is_double, is_real;
+    double cufft;
+};
+int fftnd__rates_find_group(int device, struct fftnd__group_rate *rate);
+void fftnd__rates_keep_group(int device, const struct fftnd__group_rate *rate);
 
 #endif

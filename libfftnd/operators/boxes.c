@@ -2,21 +2,34 @@
 /* An operator on a box of modes in memory of the host, whatever their numbers are. */
 #include "symbol.h"
 
-typedef void operate_element(const struct fftnd__operation *op, redist_index i);
+typedef void operate_line(const struct fftnd__operation *op, redist_index line);
 
-FFTND__OPERATE_ELEMENT(float, float, double)
-FFTND__OPERATE_ELEMENT(double, double, double)
-FFTND__OPERATE_ELEMENT(long_double, long double, long double)
+#define LINES(name, run, C, odd)                                                                   \
+    static void name##_##run##_line(const struct fftnd__operation *op, redist_index line) {        \
+        C room[REDIST_MAX_NDIMS];                                                                  \
+        struct name##_mode mode;                                                                   \
+        (void)room;                                                                                \
+        name##_find(op, line, &mode, odd);                                                         \
+        for (redist_index at = 0; at < op->axes[op->ndims - 1].count; at++)                        \
+            name##_##run(op, &mode, at, odd);                                                      \
+    }
+#define BOTH(name, T, C)                                                                           \
+    FFTND__OPERATE_ELEMENT(name, T, C)                                                             \
+    LINES(name, multiply, C, NULL)                                                                 \
+    LINES(name, combine, C, room)
+BOTH(float, float, double)
+BOTH(double, double, double)
+BOTH(long_double, long double, long double)
 
 void fftnd__operate(const struct fftnd__operation *op) {
-    operate_element *const elements[][2] = {{float_multiply, float_combine},
-                                            {double_multiply, double_combine},
-                                            {long_double_multiply, long_double_combine}};
+    operate_line *const lines[][2] = {{float_multiply_line, float_combine_line},
+                                      {double_multiply_line, double_combine_line},
+                                      {long_double_multiply_line, long_double_combine_line}};
     int type = op->number_bytes == sizeof(float) ? 0 : op->number_bytes == sizeof(double) ? 1 : 2;
-    operate_element *run = elements[type][fftnd__combines(op->kind)];
+    operate_line *run = lines[type][fftnd__combines(op->kind)];
     redist_index n = 1;
-    for (int d = 0; d < op->ndims; d++)
+    for (int d = 0; d < op->ndims - 1; d++)
         n *= op->axes[d].count;
-    for (redist_index i = 0; i < n; i++)
-        run(op, i);
+    for (redist_index line = 0; line < n; line++)
+        run(op, line);
 }

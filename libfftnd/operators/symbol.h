@@ -94,88 +94,115 @@ static inline FFTND__ON_DEVICE int fftnd__combines(int kind) {
     return kind >= FFTND__GRADIENT && kind <= FFTND__LERAY;
 }
 
-/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `i` of a box. */
-#define FFTND__OPERATE_ELEMENT(name, T, C)                                                         \
-    FFTND__SYMBOL_OF_SQUARE(name##_of_square, C)                                                   \
-    struct name##_mode {                                                                           \
-        const char *in;                                                                            \
-        char *out;                                                                                 \
-        C square, odd_square, factor[2], odd[REDIST_MAX_NDIMS];                                    \
-    };                                                                                             \
-    static inline FFTND__ON_DEVICE void name##_find(const struct fftnd__operation *op,             \
-                                                    redist_index i, struct name##_mode *mode) {    \
-        mode->in = op->in;                                                                         \
-        mode->out = op->out;                                                                       \
-        mode->square = mode->odd_square = mode->factor[1] = 0;                                     \
-        mode->factor[0] = (C)op->scale[0] + (C)op->scale[1];                                       \
-        for (int d = op->ndims - 1; d >= 0; i /= op->axes[d--].count) {                            \
-            const struct fftnd__operation_axis *axis = &op->axes[d];                               \
-            redist_index at = i % axis->count;                                                     \
-            mode->in += (ptrdiff_t)at * axis->in;                                                  \
-            mode->out += (ptrdiff_t)at * axis->out;                                                \
-            if (axis->k != NULL) {                                                                 \
-                C k = ((const C *)axis->k)[at];                                                    \
-                mode->square += k * k;                                                             \
-            }                                                                                      \
-            if (axis->odd != NULL) {                                                               \
-                C k = mode->odd[axis->place] = ((const C *)axis->odd)[at];                         \
-                mode->odd_square += k * k;                                                         \
-            }                                                                                      \
-            if (axis->factor != NULL) {                                                            \
-                const C *by = (const C *)axis->factor + 2 * at;                                    \
-                C re = mode->factor[0] * by[0] - mode->factor[1] * by[1];                          \
-                mode->factor[1] = mode->factor[0] * by[1] + mode->factor[1] * by[0];               \
-                mode->factor[0] = re;                                                              \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    static inline FFTND__ON_DEVICE void name##_load(const struct fftnd__operation *op,             \
-                                                    const char *at, C value[2]) {                  \
-        const T *from = (const T *)(const void *)at;                                               \
-        value[0] = (C)from[0];                                                                     \
-        value[1] = op->parts == 2 ? (C)from[1] : 0;                                                \
-    }                                                                                              \
-    static inline FFTND__ON_DEVICE void name##_store(const struct fftnd__operation *op, char *at,  \
-                                                     C re, C im) {                                 \
-        T *to = (T *)(void *)at;                                                                   \
-        to[0] = (T)re;                                                                             \
-        if (op->parts == 2)                                                                        \
-            to[1] = (T)im;                                                                         \
-    }                                                                                              \
-    static inline FFTND__ON_DEVICE void name##_multiply(const struct fftnd__operation *op,         \
-                                                        redist_index i) {                          \
-        struct name##_mode mode;                                                                   \
-        C value[2];                                                                                \
-        name##_find(op, i, &mode);                                                                 \
-        name##_load(op, mode.in, value);                                                           \
-        C re = mode.factor[0], im = mode.factor[1];                                                \
-        if (op->kind >= FFTND__LAPLACIAN && op->kind <= FFTND__SHELL)                              \
-            re *= name##_of_square(op->kind, mode.square, &op->constants);                         \
-        name##_store(op, mode.out, re *value[0] - im * value[1], re * value[1] + im * value[0]);   \
-    }                                                                                              \
-    static inline FFTND__ON_DEVICE void name##_combine(const struct fftnd__operation *op,          \
-                                                       redist_index i) {                           \
-        struct name##_mode mode;                                                                   \
-        C values[REDIST_MAX_NDIMS][2], along[2] = {0, 0};                                          \
-        name##_find(op, i, &mode);                                                                 \
-        for (int f = 0; f < op->inputs; f++) {                                                     \
-            name##_load(op, mode.in + f * op->in_field, values[f]);                                \
-            for (int j = 0; j < 2 && mode.odd_square > 0 && op->kind == FFTND__LERAY; j++)         \
-                along[j] += mode.odd[f] * values[f][j] / mode.odd_square;                          \
-        }                                                                                          \
-        for (int o = 0; o < op->outputs; o++) {                                                    \
-            C sum[2] = {0, 0};                                                                     \
-            for (int j = 0; j < 2 && op->kind == FFTND__LERAY; j++)                                \
-                sum[j] = values[o][j] - mode.odd[o] * along[j];                                    \
-            for (int f = 0; f < op->inputs && op->kind != FFTND__LERAY; f++) {                     \
-                int sign, axis = fftnd__derivative_of(op->kind, op->naxes, o, f, &sign);           \
-                C k = axis >= 0 ? (C)sign * mode.odd[axis] : 0;                                    \
-                sum[0] -= k * values[f][1];                                                        \
-                sum[1] += k * values[f][0];                                                        \
-            }                                                                                      \
-            name##_store(op, mode.out + o * op->out_field, mode.factor[0] * sum[0],                \
-                         mode.factor[0] * sum[1]);                                                 \
-        }                                                                                          \
+/* Devices move an element that is aligned as a whole in one access. */
+#ifdef __CUDACC__
+#define FFTND__ALIGNED(bytes) __attribute__((aligned(bytes)))
+#else
+#define FFTND__ALIGNED(bytes)
+#endif
+
+/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `at` of a line of a box,
+ * which name##_find has found. */
+#define FFTND__OPERATE_ELEMENT(name, T, C)                                                                              \
+    FFTND__SYMBOL_OF_SQUARE(name##_of_square, C)                                                                        \
+    typedef struct {                                                                                                    \
+        T re, im;                                                                                                       \
+    } FFTND__ALIGNED(2 * sizeof(T)) name##_pair;                                                                        \
+    struct name##_mode {                                                                                                \
+        const char *in;                                                                                                 \
+        char *out;                                                                                                      \
+        C square, odd_square, factor[2];                                                                                \
+    };                                                                                                                  \
+    /* What the elements have in common whose indices along some axes are known. */                                     \
+    static inline FFTND__ON_DEVICE void name##_begin(const struct fftnd__operation *op,                                 \
+                                                     struct name##_mode *mode) {                                        \
+        mode->in = op->in;                                                                                              \
+        mode->out = op->out;                                                                                            \
+        mode->square = mode->odd_square = mode->factor[1] = 0;                                                          \
+        mode->factor[0] = (C)op->scale[0] + (C)op->scale[1];                                                            \
+    }                                                                                                                   \
+    static inline FFTND__ON_DEVICE void name##_place(const struct fftnd__operation_axis *axis,                          \
+                                                     redist_index at, struct name##_mode *mode,                         \
+                                                     C odd[]) {                                                         \
+        mode->in += (ptrdiff_t)at * axis->in;                                                                           \
+        mode->out += (ptrdiff_t)at * axis->out;                                                                         \
+        if (axis->k != NULL) {                                                                                          \
+            C k = ((const C *)axis->k)[at];                                                                             \
+            mode->square += k * k;                                                                                      \
+        }                                                                                                               \
+        if (axis->odd != NULL && odd != NULL) {                                                                         \
+            C k = odd[axis->place] = ((const C *)axis->odd)[at];                                                        \
+            mode->odd_square += k * k;                                                                                  \
+        }                                                                                                               \
+        if (axis->factor != NULL) {                                                                                     \
+            const C *by = (const C *)axis->factor + 2 * at;                                                             \
+            C re = mode->factor[0] * by[0] - mode->factor[1] * by[1];                                                   \
+            mode->factor[1] = mode->factor[0] * by[1] + mode->factor[1] * by[0];                                        \
+            mode->factor[0] = re;                                                                                       \
+        }                                                                                                               \
+    }                                                                                                                   \
+    /* Line `i`, of those along the last axis. `odd` is for the wavenumbers of an operator that combines, else NULL. */ \
+    static inline FFTND__ON_DEVICE void name##_find(                                                                    \
+        const struct fftnd__operation *op, redist_index i, struct name##_mode *mode, C odd[]) {                         \
+        name##_begin(op, mode);                                                                                         \
+        for (int d = op->ndims - 2; d >= 0; i /= op->axes[d--].count)                                                   \
+            name##_place(&op->axes[d], i % op->axes[d].count, mode, odd);                                               \
+    }                                                                                                                   \
+    static inline FFTND__ON_DEVICE void name##_load(const struct fftnd__operation *op,                                  \
+                                                    const char *at, C value[2]) {                                       \
+        if (op->parts == 2) {                                                                                           \
+            name##_pair pair = *(const name##_pair *)(const void *)at;                                                  \
+            value[0] = (C)pair.re;                                                                                      \
+            value[1] = (C)pair.im;                                                                                      \
+        } else {                                                                                                        \
+            value[0] = (C) * (const T *)(const void *)at;                                                               \
+            value[1] = 0;                                                                                               \
+        }                                                                                                               \
+    }                                                                                                                   \
+    static inline FFTND__ON_DEVICE void name##_store(const struct fftnd__operation *op, char *at,                       \
+                                                     C re, C im) {                                                      \
+        name##_pair pair = {(T)re, (T)im};                                                                              \
+        if (op->parts == 2)                                                                                             \
+            *(name##_pair *)(void *)at = pair;                                                                          \
+        else                                                                                                            \
+            *(T *)(void *)at = pair.re;                                                                                 \
+    }                                                                                                                   \
+    static inline FFTND__ON_DEVICE void name##_multiply(const struct fftnd__operation *op,                              \
+                                                        const struct name##_mode *line,                                 \
+                                                        redist_index at, C odd[]) {                                     \
+        struct name##_mode mode = *line;                                                                                \
+        C value[2];                                                                                                     \
+        name##_place(&op->axes[op->ndims - 1], at, &mode, odd);                                                         \
+        name##_load(op, mode.in, value);                                                                                \
+        C re = mode.factor[0], im = mode.factor[1];                                                                     \
+        if (op->kind >= FFTND__LAPLACIAN && op->kind <= FFTND__SHELL)                                                   \
+            re *= name##_of_square(op->kind, mode.square, &op->constants);                                              \
+        name##_store(op, mode.out, re *value[0] - im * value[1], re * value[1] + im * value[0]);                        \
+    }                                                                                                                   \
+    static inline FFTND__ON_DEVICE void name##_combine(const struct fftnd__operation *op,                               \
+                                                       const struct name##_mode *line,                                  \
+                                                       redist_index at, C odd[]) {                                      \
+        struct name##_mode mode = *line;                                                                                \
+        C values[REDIST_MAX_NDIMS][2], along[2] = {0, 0};                                                               \
+        name##_place(&op->axes[op->ndims - 1], at, &mode, odd);                                                         \
+        for (int f = 0; f < op->inputs; f++) {                                                                          \
+            name##_load(op, mode.in + f * op->in_field, values[f]);                                                     \
+            for (int j = 0; j < 2 && mode.odd_square > 0 && op->kind == FFTND__LERAY; j++)                              \
+                along[j] += odd[f] * values[f][j] / mode.odd_square;                                                    \
+        }                                                                                                               \
+        for (int o = 0; o < op->outputs; o++) {                                                                         \
+            C sum[2] = {0, 0};                                                                                          \
+            for (int j = 0; j < 2 && op->kind == FFTND__LERAY; j++)                                                     \
+                sum[j] = values[o][j] - odd[o] * along[j];                                                              \
+            for (int f = 0; f < op->inputs && op->kind != FFTND__LERAY; f++) {                                          \
+                int sign, axis = fftnd__derivative_of(op->kind, op->naxes, o, f, &sign);                                \
+                C k = axis >= 0 ? (C)sign * odd[axis] : 0;                                                              \
+                sum[0] -= k * values[f][1];                                                                             \
+                sum[1] += k * values[f][0];                                                                             \
+            }                                                                                                           \
+            name##_store(op, mode.out + o * op->out_field, mode.factor[0] * sum[0],                                     \
+                         mode.factor[0] * sum[1]);                                                                      \
+        }                                                                                                               \
     }
 
 /* All elements in memory of the host. */

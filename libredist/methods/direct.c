@@ -23,19 +23,32 @@
 #include "direct_tiles.h"
 #include "packing.h"
 
+/* Rows are split on one side only, so that what is best for one direction need not be for the other. */
+enum { FORWARD = 1 << REDIST_FORWARD, BACKWARD = 1 << REDIST_BACKWARD, BOTH = FORWARD | BACKWARD };
+
 static const struct redist__traits traits[] = {
     {"nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 0, 0, 0},
     {"cached", REDIST_SPACE_HOST, REDIST__CACHED, 0, 0, 0},
-    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, 1, 0, 1},
-    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, 1, 0, 1},
-    {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, 1, 0, 0},
-    {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, 1, 0, 1},
-    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 2, 0},
-    {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, 1, 1, 0},
+    {"push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BOTH, 0, 1},
+    {"push-cached", REDIST_SPACE_HOST, REDIST__CACHED, BOTH, 0, 1},
+    {"push-pull-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, FORWARD, 0, 1},
+    {"pull-push-nontemporal", REDIST_SPACE_HOST, REDIST__NONTEMPORAL, BACKWARD, 0, 1},
+    {"engines", REDIST_SPACE_CUDA, REDIST__ENGINES, BOTH, 0, 0},
+    {"kernel", REDIST_SPACE_CUDA, REDIST__KERNEL, BOTH, 0, 1},
+    {"paced", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 2, 0},
+    {"lockstep", REDIST_SPACE_AUTO, REDIST__ENGINES, BOTH, 1, 0},
 };
-static const char *const variants[] = {"nontemporal", "cached",   "push-nontemporal",
-                                       "push-cached", "engines",  "kernel",
-                                       "paced",       "lockstep", NULL};
+static const char *const variants[] = {"nontemporal",
+                                       "cached",
+                                       "push-nontemporal",
+                                       "push-cached",
+                                       "push-pull-nontemporal",
+                                       "pull-push-nontemporal",
+                                       "engines",
+                                       "kernel",
+                                       "paced",
+                                       "lockstep",
+                                       NULL};
 
 /* ---------------------------------------------------------------- what it can serve */
 
@@ -81,6 +94,9 @@ static int preference(const struct redist__problem *problem,
         return 1 + (chosen->paced > 1);
     if (chosen->paced)
         return REDIST__BY_NAME;
+    int mixed = chosen->push == FORWARD || chosen->push == BACKWARD;
+    if (mixed && problem->tiles != REDIST_WHOLE) /* tiles go in one direction */
+        return REDIST__BY_NAME;
     int staged = !problem->mapped[0] && !problem->mapped[1];
     if (staged && problem->tiles != REDIST_WHOLE)
         return -1;
@@ -97,7 +113,7 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     const int *mapped = state->problem->mapped;
     if (state->problem->context->size == 1)
         return REDIST__PULL;
-    if (mapped[direction] && !(state->traits->push && mapped[!direction]))
+    if (mapped[direction] && !(redist__direct_pushes(state, direction) && mapped[!direction]))
         return REDIST__PULL;
     return mapped[!direction] ? REDIST__PUSH : REDIST__STAGE;
 }

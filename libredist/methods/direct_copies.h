@@ -24,9 +24,9 @@ struct redist__traits {
     const char *name;
     enum redist_space space;
     enum redist__copier copier;
-    int push;  /* where it could also pull */
+    int push;  /* where it could also pull: a bit for each direction */
     int paced; /* every receiver has one sender at a time; 2: the next step begins one step early */
-    int together; /* one copy for all peers, when all are ready: on a device a kernel */
+    int together; /* what is pushed is one copy for all peers, when all are ready: on a device a kernel */
 };
 
 /* A tile that was handed over and waits for its steps. The partitions from `first` to `last` - 1 are in the sweep
@@ -72,6 +72,9 @@ struct redist__direct {
 
 /* Whether anything is exchanged with a peer: on side 0, array A, or on side 1. */
 int redist__direct_has_part(const struct redist__direct *state, int side, int peer);
+
+/* Whether the variant pushes in this direction, where it could also pull. */
+int redist__direct_pushes(const struct redist__direct *state, int direction);
 
 /* The side of the exchange that the peers' arrays are on. */
 int redist__direct_remote_side(const struct redist__share *share, int which);

@@ -25,6 +25,13 @@ int device_begin(void);
 extern const test_device device_memory;
 extern const test_device device_pool;
 
+/** The same, but others may map the pool; virtual memory that they may map (shared_memory.c). */
+extern const test_device device_shared_pool;
+extern const test_device device_virtual;
+
+/** Whether the driver exports memory of such a pool: some export the pool, but not what is in it. */
+int device_exports_pools(void);
+
 /** Whether the MPI library says that it takes addresses of a device. */
 int device_mpi_is_aware(void);
 

@@ -96,14 +96,14 @@ START_TEST(long_rows) {
 }
 END_TEST
 
-/* ---------------------------------------------------------------- memory that cannot be mapped */
+/* ---------------------------------------------------------------- other memory */
 
-START_TEST(pools) {
-    NEEDS_DEVICE();
+/* By every method; whether `direct` takes memory that it has to map. */
+static void try_memory(const test_device *device, int may_be_mapped) {
     test_element element = element_create(1);
     const redist_index sizes[3] = {9, 11, 8};
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 1, 0);
-    arrays_use(&device_pool);
+    arrays_use(device);
     for (int i = 0; i < request_count(); i++) {
         exchange_way way = {request_name(i), {MEMORY_PLAIN, MEMORY_PLAIN}, USE_EXECUTE};
         test_array arrays[2];
@@ -111,12 +111,14 @@ START_TEST(pools) {
         exchange_say(&given, &way);
         exchange_arrays(&given, way.memory, arrays);
         int code = exchange_plan(&given, &way, arrays, &plan);
-        int is_mapped = !strncmp(way.method, "direct", 6) || !strncmp(way.method, "hier", 4) ||
-                        !strcmp(way.method, "nccl");
-        check_all(code == REDIST_OK || (is_mapped && code == REDIST_ERR_METHOD), "%s",
+        int maps = !strncmp(way.method, "direct", 6) || !strncmp(way.method, "hier", 4) ||
+                   !strcmp(way.method, "nccl");
+        check_all(code == REDIST_OK || (maps && code == REDIST_ERR_METHOD), "%s",
                   redist_error_message());
-        check_all(harness_nranks == 1 || strncmp(way.method, "direct", 6) || !plan,
-                  "direct took memory of a pool");
+        check_all(harness_nranks == 1 || strncmp(way.method, "direct", 6) || !plan || may_be_mapped,
+                  "%s took memory that nobody else can map", way.method);
+        check_all(strcmp(way.method, "direct") || plan || !may_be_mapped, "%s",
+                  redist_error_message());
         if (plan != NULL) {
             exchange_execute(&given, &way, arrays, plan, REDIST_FORWARD);
             exchange_execute(&given, &way, arrays, plan, REDIST_BACKWARD);
@@ -126,9 +128,21 @@ START_TEST(pools) {
     }
     element_free(&element);
 }
+
+START_TEST(pools) {
+    NEEDS_DEVICE();
+    try_memory(&device_pool, 0);
+    try_memory(&device_shared_pool, device_exports_pools());
+}
+END_TEST
+
+START_TEST(virtual_memory) {
+    NEEDS_DEVICE();
+    try_memory(&device_virtual, 1);
+}
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {axes, boxes, elements, long_rows, pools, NULL};
+    const TTest *const tests[] = {axes, boxes, elements, long_rows, pools, virtual_memory, NULL};
     return device_run(argc, argv, "test_gpu_exchanges", tests);
 }

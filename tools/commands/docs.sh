@@ -11,4 +11,8 @@ if grep -o '"@ref [^"]*"' out/docs/html/navtreedata.js; then
     echo "docs/layout.xml names these pages, which do not exist" >&2
     exit 1
 fi
+if grep -o 'href="[^":]*\.md[#"][^ ]*' out/docs/html/*.html; then
+    echo "these links of documents lead nowhere" >&2
+    exit 1
+fi
 echo "The pages begin at out/docs/html/index.html"

@@ -192,19 +192,22 @@ cdef extern from "fftnd_operators.h" nogil:
         FFTND_MODES
         FFTND_POINTS
 
-    ctypedef struct fftnd_row:
-        int n
+    ctypedef struct fftnd_box:
+        fftnd_precision precision
         int ndims
-        int axis
         int numbers
         int ninputs
         int noutputs
         const redist_index *start
+        const redist_index *count
+        const ptrdiff_t *input_stride
+        const ptrdiff_t *output_stride
         const double *const *k
         const double *const *odd
-        const double *const *inputs
-        double *const *outputs
-    ctypedef int (*fftnd_row_function)(void *data, const fftnd_row *row) noexcept
+        const void *const *inputs
+        void *const *outputs
+        void *stream
+    ctypedef int (*fftnd_box_function)(void *data, const fftnd_box *box) noexcept
 
     ctypedef struct fftnd_operator_options:
         const double *lengths
@@ -217,8 +220,8 @@ cdef extern from "fftnd_operators.h" nogil:
         const double **symbols
         int inputs
         int outputs
-        fftnd_row_function function
         void *data
+        fftnd_box_function box_function
     int fftnd_operator_options_init(fftnd_operator_options *options, size_t size)
 
     ctypedef struct fftnd_operator

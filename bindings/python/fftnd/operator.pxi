@@ -9,59 +9,73 @@ _OPERATORS = {"derivative": FFTND_DERIVATIVE, "gradient": FFTND_GRADIENT, "diver
               "symbols": FFTND_SYMBOLS, "modes": FFTND_MODES, "points": FFTND_POINTS}
 
 
-cdef class Operator
-
-
-cdef class Row:
-    """A row of modes or points of all fields, as a function of the user gets it: they follow one another along one
-    axis. The arrays are valid during the call, and have one element for each mode or point.
+cdef class OperatorBox:
+    """A box of modes or points of all fields, as a function of the user gets it. Its arrays are of NumPy, on a device of
+    CuPy; they are valid during the call.
 
     Attributes:
-        n: modes or points, some hundreds at most
-        axis: along which they follow one another
-        start: global indices of the first one along each axis
-        inputs: one array for each field, read-only: complex128, or float64 for points of a real side
+        start: global index of the first mode or point along each axis
+        shape: how many there are along each axis
+        inputs: an array of this shape for each field, in the plan's precision: complex, or real for points of a real side
+            and modes of a real one; not to be written
         outputs: the same, to be filled in
-        k, odd: of modes: the wavenumbers along each axis, None for axes that take no part; in odd 0 where derivatives
-            of odd order are 0
+        k, odd: of modes: the wavenumbers along each axis, in the shape in which they multiply the arrays, None for axes
+            that take no part; in odd 0 where derivatives of odd order are 0
     """
-    cdef const fftnd_row *row
+    cdef const fftnd_box *box
+    cdef bint cuda
+    cdef tuple _inputs
 
-    cdef const fftnd_row *here(self) except NULL:
-        if self.row == NULL:
-            raise ValueError("a Row is valid only in the call that it is passed to")
-        return self.row
+    cdef const fftnd_box *here(self) except NULL:
+        if self.box == NULL:
+            raise ValueError("an OperatorBox is valid only in the call that it is passed to")
+        return self.box
 
-    cdef object values(self, const double *data, int numbers, bint writable):
-        memory = PyMemoryView_FromMemory(<char *>data, self.row.n * numbers * sizeof(double),
-                                         PyBUF_WRITE if writable else PyBUF_READ)
-        return np.frombuffer(memory, complex if numbers == 2 else float)
+    cdef object array(self, const void *data, dtype, tuple shape, tuple strides, bint writable):
+        cdef size_t nbytes = dtype.itemsize
+        for extent, step in zip(shape, strides):
+            nbytes += (extent - 1) * step
+        if self.cuda:
+            return _streams.device_array(_Alias(None, <uintptr_t>data, nbytes, "cuda"), shape, dtype, strides)
+        return np.ndarray(shape, dtype, PyMemoryView_FromMemory(<char *>data, nbytes,
+                                                                PyBUF_WRITE if writable else PyBUF_READ), 0, strides)
+
+    cdef tuple fields(self, const void *const *data, int number, const ptrdiff_t *stride, bint writable):
+        shape, dtype = self.shape, _TYPE_OF_NUMBERS[self.box.precision, self.box.numbers]
+        strides = tuple([stride[axis] * <ptrdiff_t>dtype.itemsize for axis in range(self.box.ndims)])
+        return tuple([self.array(data[i], dtype, shape, strides, writable) for i in range(number)])
+
+    cdef int read_inputs(self) except -1:
+        """Where they lie in the place of the outputs, copies, so that outputs may be filled in in any order."""
+        cdef const fftnd_box *box = self.box
+        self._inputs = self.fields(box.inputs, box.ninputs, box.input_stride, False)
+        if box.inputs[0] == box.outputs[0]:
+            self._inputs = tuple([field.copy() for field in self._inputs])
+        return 0
 
     cdef tuple along_axes(self, const double *const *tables):
-        return tuple([None if tables == NULL or tables[axis] == NULL else self.values(tables[axis], 1, False)
-                      for axis in range(self.row.ndims)])
-
-    @property
-    def n(self):
-        return self.here().n
-
-    @property
-    def axis(self):
-        return self.here().axis
+        cdef int d = self.here().ndims
+        shape = self.shape
+        return tuple([None if tables == NULL or tables[axis] == NULL else
+                      self.array(tables[axis], _DOUBLE, shape[axis:axis + 1], (sizeof(double),), False).reshape(
+                          [shape[i] if i == axis else 1 for i in range(d)]) for axis in range(d)])
 
     @property
     def start(self):
         return tuple([self.here().start[axis] for axis in range(self.here().ndims)])
 
     @property
+    def shape(self):
+        return tuple([self.here().count[axis] for axis in range(self.here().ndims)])
+
+    @property
     def inputs(self):
-        cdef const fftnd_row *row = self.here()
-        return tuple([self.values(row.inputs[i], row.numbers, False) for i in range(row.ninputs)])
+        self.here()
+        return self._inputs
 
     @property
     def outputs(self):
-        cdef const fftnd_row *row = self.here()
-        return tuple([self.values(row.outputs[i], row.numbers, True) for i in range(row.noutputs)])
+        return self.fields(self.here().outputs, self.box.noutputs, self.box.output_stride, True)
 
     @property
     def k(self):
@@ -72,20 +86,34 @@ cdef class Row:
         return self.along_axes(self.here().odd)
 
 
-cdef int _call(void *data, const fftnd_row *given) noexcept with gil:
+cdef class Operator
+
+
+_DOUBLE = np.dtype(float)
+_TYPE_OF_NUMBERS = {(_PRECISIONS[letter], numbers): np.dtype(letter if numbers == 1 else letter.upper())
+                    for letter in _PRECISIONS for numbers in (1, 2)}
+
+
+cdef int _call(void *data, const fftnd_box *given) noexcept with gil:
     """The function that the library calls; what it raises is kept for the caller of the operator."""
     cdef Operator op = <Operator>data
-    cdef Row row = Row.__new__(Row)
-    row.row = given
+    cdef OperatorBox box = OperatorBox.__new__(OperatorBox)
+    box.box, box.cuda = given, op.on_device
     try:
-        op.function(row)
+        if op.on_device:
+            with _streams.working_in(<uintptr_t>given.stream):
+                box.read_inputs()
+                op.function(box)
+        else:
+            box.read_inputs()
+            op.function(box)
         return 0
     except BaseException as error:
         if op.raised is None:
             op.raised = error
         return 1
     finally:
-        row.row = NULL
+        box.box = NULL
 
 
 def _one_for_each(values, length, name):
@@ -158,7 +186,7 @@ cdef class OperatorArguments:
         if function is not None:
             if not callable(function):
                 raise TypeError(f"function is {function!r}, which cannot be called")
-            self.options.function, self.options.data = _call, <void *>op
+            self.options.box_function, self.options.data = _call, <void *>op
         return 0
 
 
@@ -178,8 +206,9 @@ cdef class Operator:
     cdef readonly Plan plan
     cdef readonly str kind
     cdef Side[2] side
+    cdef object at_work
     cdef object function, raised
-    cdef bint points
+    cdef bint points, on_device
 
     def __init__(self, Plan plan not None, kind, *, lengths=None, axes=None, orders=None, shift=None, zero_mode=0.0,
                  coefficient=0.0, shell=None, symbols=None, function=None, inputs=1, outputs=1):
@@ -198,7 +227,7 @@ cdef class Operator:
         except BaseException:  # the call fails on all ranks, so that none waits for this one
             fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
             raise
-        self.function = function
+        self.function, self.on_device = function, plan.works_on_device
         with nogil:
             code = fftnd_operator_create(its_plan, <fftnd_operator_kind>number, &given.options, &op)
         check(code)
@@ -276,6 +305,7 @@ cdef class Operator:
         if raised is not None:
             raise raised
         check(code)
+        self.at_work = (array, out) if self.plan.kept else None
         return out
 
     def __call__(self, array, out=None):

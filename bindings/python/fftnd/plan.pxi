@@ -32,7 +32,9 @@ def _end_of_memory(array):
         array = array.base
     if isinstance(array, np.ndarray):
         return array.ctypes.data + array.nbytes
-    return array.address + array.nbytes if isinstance(array, (Memory, _Alias)) else None
+    if isinstance(array, (Memory, _Alias)):
+        return array.address + array.nbytes
+    return _streams.end_of_memory(array)
 
 
 @cython.no_gc_clear
@@ -115,7 +117,7 @@ cdef class Plan:
     cdef tuple dtypes
     cdef object started, workspace
     cdef list operators  # handles of those that were made for it
-    cdef bint in_place, overwrites, skip, last, cuda, kept
+    cdef bint in_place, overwrites, skip, last, cuda, works_on_device, kept
     cdef size_t stream
 
     def __init__(self, comm, shape, kind=None, dtype=float, *, grid=None, order=None, by_node=False,
@@ -157,6 +159,7 @@ cdef class Plan:
         self.kept = given.options.asynchronous
         self.last = given.options.batch_position == FFTND_BATCH_LAST
         self.cuda = given.options.space == REDIST_SPACE_CUDA
+        self.works_on_device = self.cuda or given.options.device == REDIST_SPACE_CUDA
         self.stream = <size_t>given.options.stream
         types = _TYPES[given.name][given.letter]
         self.dtypes = np.dtype(types[0]), np.dtype(types[1])
@@ -280,7 +283,7 @@ cdef class Plan:
             return as_array(alias, shape, dtype, strides)
         if not self.cuda:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
-        return _streams.new_array(nbytes, shape, dtype, strides)
+        return _streams.new_array(given, nbytes, shape, dtype, strides)
 
     # ------------------------------------------------------------ transforms
 
@@ -364,7 +367,7 @@ cdef class Plan:
                     "inverse_laplacian", "inverse_helmholtz", "inverse_biharmonic", which solve: one field to one
                 "gradient", "divergence", "curl", "leray": of as many fields as axes take part
                 "shell" (keeps shell[0] <= |k| < shell[1]), "shift" (u(x + shift)), "symbols": one field to one
-                "modes", "points": a function of yours for rows of modes, or for rows of points of spectral arrays
+                "modes", "points": a function of yours for boxes of modes, or for boxes of points of spectral arrays
             lengths: physical length along each axis; None = 2 pi (of DCT and DST pi), so that k is the wavenumbers
             axes: the axes that take part; None = all that are transformed
             orders: order of the derivative along each axis
@@ -373,8 +376,9 @@ cdef class Plan:
             coefficient: of Helmholtz's operator, laplacian + coefficient
             shell: (smallest |k|, first |k| beyond)
             symbols: for each axis None or a table of factors, one for each mode of the whole spectral side
-            function: called with a Row, in host memory only; it fills row.outputs and calls neither MPI nor plans. With
-                threads > 1 several threads call it, one at a time
+            function: called with an OperatorBox for each box of some thousand modes or points; it fills box.outputs and
+                calls neither MPI nor plans. With threads > 1 several threads call it, one at a time. On a device its
+                arrays are of CuPy, whose current stream is then that of the operator
             inputs, outputs: fields of "modes" and "points"
         Returns:
             Operator

@@ -33,16 +33,29 @@ def pointer(stream, array=None, device=False):
         return (protocol() if callable(protocol) else protocol)[1]
     for name in ("ptr", "cuda_stream", "handle"):
         if hasattr(stream, name):
-            return int(getattr(stream, name))
+            number = getattr(stream, name)
+            return int(getattr(number, "value", number) or 0)  # Numba's is a pointer of ctypes
     return int(stream)
+
+
+def end_of_memory(array):
+    """The address behind the device memory that an array is in; None = unknown."""
+    library = type(array).__module__.split(".")[0]
+    if library == "cupy":
+        return array.data.mem.ptr + array.data.mem.size
+    if library == "torch":
+        storage = array.untyped_storage()
+        return storage.data_ptr() + storage.nbytes()
+    return array.memory.address + array.memory.nbytes if isinstance(array, DeviceArray) else None
 
 
 def synchronize(stream):
     """Waits for all work in a stream, by the library that is loaded."""
     if "cupy" in sys.modules:
-        sys.modules["cupy"].cuda.ExternalStream(stream).synchronize()
+        sys.modules["cupy"].cuda.runtime.streamSynchronize(stream)
     elif "torch" in sys.modules:
-        sys.modules["torch"].cuda.ExternalStream(stream).synchronize()
+        cuda = sys.modules["torch"].cuda
+        cuda.ExternalStream(stream).synchronize() if stream > 2 else cuda.synchronize()  # 1 and 2 are no pointers
     elif "numba" in sys.modules:
         from numba import cuda
         cuda.external_stream(stream).synchronize()
@@ -51,8 +64,29 @@ def synchronize(stream):
                            "could wait for it: give the plan that stream, or synchronize before the call")
 
 
-def new_array(nbytes, shape, dtype, strides):
-    """A CuPy array with memory of its own."""
+class _Stream:
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __cuda_stream__(self):
+        return 0, self.stream
+
+
+def working_in(stream):
+    """A context in which CuPy's work goes into a stream."""
+    try:
+        from cupy.cuda import ExternalStream, Stream
+    except ImportError:
+        raise TypeError("without CuPy there are no arrays for a function on a device") from None
+    return Stream.from_external(_Stream(stream)) if hasattr(Stream, "from_external") else ExternalStream(stream)
+
+
+def new_array(given, nbytes, shape, dtype, strides):
+    """An array with memory of its own: of PyTorch if the given one is, else of CuPy."""
+    if type(given).__module__.split(".")[0] == "torch":
+        torch = sys.modules["torch"]
+        elements = torch.empty(nbytes, dtype=torch.uint8, device=given.device).view(getattr(torch, dtype.name))
+        return elements.as_strided(shape, [step // dtype.itemsize for step in strides])
     try:
         import cupy
     except ImportError:

@@ -73,7 +73,10 @@ cdef int _set_shape(View view, shape, strides, size_t itemsize) except -1:
 
 cdef int _from_buffer(View view, array, bint writable) except -1:
     cdef int i
-    PyObject_GetBuffer(array, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
+    try:
+        PyObject_GetBuffer(array, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
+    except BufferError as error:  # NumPy raises ValueError
+        raise ValueError(f"an array cannot be {'written' if writable else 'read'}: {error}") from None
     view.has_buffer = True
     if view.buffer.ndim > REDIST_MAX_NDIMS:
         raise ValueError(f"an array has {view.buffer.ndim} axes; at most {REDIST_MAX_NDIMS} are possible")
@@ -88,13 +91,18 @@ cdef int _from_buffer(View view, array, bint writable) except -1:
     return 0
 
 
+cdef dict _dtypes = {}  # by their names in interfaces: NumPy takes half a microsecond to find one
+
+
 cdef int _from_interface(View view, dict interface, bint writable) except -1:
     """From __array_interface__ or __cuda_array_interface__."""
     address, read_only = interface["data"]
     view.read_only = read_only
     if writable and read_only:
         raise ValueError("an array that would be written is read-only")
-    dtype = np.dtype(interface["typestr"])
+    dtype = _dtypes.get(interface["typestr"])
+    if dtype is None:
+        dtype = _dtypes[interface["typestr"]] = np.dtype(interface["typestr"])
     view.data = <void *><uintptr_t>address
     view.code = ord(dtype.char) if dtype.isnative and dtype.char in "fdgFDG" else 0
     return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
@@ -122,29 +130,40 @@ cdef int _from_dlpack(View view, array, size_t stream) except -1:
     return _set_shape(view, shape, strides, itemsize)
 
 
+cdef int _from_cuda(View view, array, dict interface, bint writable, size_t stream) except -1:
+    """From __cuda_array_interface__; what the array's library has still to do, `stream` waits for."""
+    view.cuda = True
+    view.held = array
+    _from_interface(view, interface, writable)
+    view.stream = interface.get("stream") or 0
+    if view.stream:
+        if view.stream != (stream or 1):
+            _streams.synchronize(view.stream)
+    elif interface["version"] < 3 and hasattr(array, "__dlpack__"):  # it names no stream (PyTorch, JAX)
+        array.__dlpack__(stream=stream or 1)
+    return 0
+
+
 cdef View view_of(object array, bint writable, size_t stream):
     """What an array is. On a device, work on it begins in `stream` after what its own stream has."""
     cdef View view = View()
-    if isinstance(array, np.ndarray) and array.dtype.kind in "Mm":  # no buffer has a format for these
-        array = array.view("i8")
-    if PyObject_CheckBuffer(array):
-        _from_buffer(view, array, writable)
+    if isinstance(array, np.ndarray):
+        # no buffer has a format for dates
+        _from_buffer(view, array.view("i8") if array.dtype.kind in "Mm" else array, writable)
         return view
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is not None:
-        view.cuda = True
-        _from_interface(view, interface, writable)
-        view.stream = interface.get("stream") or 0
-        if view.stream and view.stream != (stream or 1):
-            _streams.synchronize(view.stream)
+        _from_cuda(view, array, interface, writable, stream)
+    elif PyObject_CheckBuffer(array) and not _streams.is_device_array(array):  # arrays on devices may have one to refuse
+        _from_buffer(view, array, writable)
     elif hasattr(array, "__dlpack__"):
         _from_dlpack(view, array, stream)
     elif hasattr(array, "__array_interface__"):
+        view.held = array
         _from_interface(view, array.__array_interface__, writable)
     else:
         raise TypeError(f"{type(array).__name__} is no array: it has neither Python's buffer protocol nor "
                         "__cuda_array_interface__ nor __dlpack__")
-    view.held = array
     return view
 
 

@@ -2,6 +2,8 @@
 """Arrays in device memory: of CuPy where there is a device, else of the stand-in that tools/test/python.sh loads in the
 place of both libraries, whose device is memory of the host, and whose streams are threads."""
 import ctypes
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -35,6 +37,30 @@ class Stream:
 
 def new_stream():
     return Stream() if stand_in else cupy.cuda.Stream(non_blocking=True)
+
+
+class CuPyOnHost(types.ModuleType):
+    """What functions of boxes need of CuPy, on the stand-in's device: arrays of NumPy, when the stream's work is done."""
+
+    class Stream:
+        from_external = staticmethod(lambda stream: CuPyOnHost.Stream(stream.__cuda_stream__()[1]))
+
+        def __init__(self, pointer):
+            self.pointer = pointer
+
+        def __enter__(self):
+            stand_in.stream_device_wait(ctypes.c_void_p(self.pointer))
+
+        def __exit__(self, *exception):
+            pass
+
+    def __init__(self):
+        super().__init__("cupy")
+        self.cuda = types.ModuleType("cupy.cuda")
+        self.cuda.Stream = self.cuda.ExternalStream = self.Stream
+        self.cuda.UnownedMemory = lambda address, nbytes, owner: (ctypes.c_char * nbytes).from_address(address)
+        self.cuda.MemoryPointer = lambda memory, offset: memory
+        self.ndarray = lambda shape, dtype, memory, strides: np.ndarray(shape, dtype, memory, 0, strides)
 
 
 class HostView:
@@ -84,6 +110,17 @@ class OnlyDLPack:
         return capsule
 
 
+class WithoutStream(OnlyDLPack, bytes):
+    """Of PyTorch and JAX: the interface names no stream, and a buffer means nothing."""
+
+    def __new__(cls, array):
+        return super().__new__(cls)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {**self.array.__cuda_array_interface__, "version": 2}
+
+
 def split(full, axis):
     count, start = redist.decompose(full.shape[axis], P, RANK)
     return np.ascontiguousarray(np.take(full, range(start, start + count), axis))
@@ -118,7 +155,7 @@ def test_exchange_of_other_libraries(random):
     assert (view(b) == split(full, 1)).all()
     if stand_in:
         put(b, 0)
-        redist.exchange(comm, OnlyDLPack(a), 1, OnlyDLPack(b), 0)
+        redist.exchange(comm, OnlyDLPack(a), 1, WithoutStream(b), 0)
         assert (view(b) == split(full, 1)).all()
     with pytest.raises(ValueError):
         redist.exchange(comm, a, 1, np.zeros_like(split(full, 1)) if RANK == 0 else b, 0)
@@ -154,6 +191,9 @@ def test_in_place(random):
         assert b.__cuda_array_interface__["data"][0] == a.__cuda_array_interface__["data"][0] or 0 in a.shape
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
         assert np.allclose(view(plan.backward(b)), full[plan.physical_slices])
+    with fftnd.Plan(comm, (8, 8, 8), "c2c", complex, in_place=True, **FAST) as plan:
+        with pytest.raises(ValueError, match="bytes of memory"):
+            plan.apply("gradient", plan.empty_physical())
 
 
 def test_functions_of_one_call(random):
@@ -171,10 +211,40 @@ def test_functions_of_one_call(random):
         assert np.allclose(view(fftnd.rfftn(a, comm)), split(np.fft.rfftn(full), 1))
 
 
+def test_functions_of_boxes(random, monkeypatch):
+    """They get arrays of CuPy, in the stream of the operator."""
+    def smooth(box):
+        for i in range(2):
+            box.outputs[i][...] = box.inputs[1 - i] * np.exp(-0.1 * (box.k[0] ** 2 + box.k[2] ** 2))
+
+    with fftnd.Plan(comm, (6, 5, 4), batch=1, **FAST) as plan:
+        full = random.random((2, 6, 5, 4))
+        op = plan.operator("modes", function=smooth, inputs=2, outputs=2)
+        a, b = on_device(full[(slice(None), *plan.physical_slices)]), on_device(np.zeros(op.output_shape))
+        if stand_in:
+            with pytest.raises(TypeError, match="without CuPy"):
+                op(a, b)
+            op = plan.operator("modes", function=smooth, inputs=2, outputs=2)
+            cupy_on_host = CuPyOnHost()
+            monkeypatch.setitem(sys.modules, "cupy", cupy_on_host)
+            monkeypatch.setitem(sys.modules, "cupy.cuda", cupy_on_host.cuda)
+        op(a, b)
+        k = [np.fft.fftfreq(n, 1 / n) for n in (6, 4)]
+        weight = np.exp(-0.1 * (k[0].reshape(6, 1, 1) ** 2 + k[1] ** 2))
+        for i in range(2):
+            expected = np.fft.ifftn(np.fft.fftn(full[1 - i]) * weight).real
+            assert np.allclose(view(b)[i], expected[plan.physical_slices])
+
+
 def test_streams(random):
     """Asynchronous plans enqueue their work in the caller's stream; DLPack gets that stream."""
     stream = new_stream()
-    with fftnd.Plan(comm, (8, 6, 4), stream=stream, asynchronous=True, mapped_arrays=True, **FAST) as plan:
+    try:
+        plan = fftnd.Plan(comm, (8, 6, 4), stream=stream, asynchronous=True, mapped_arrays=True, **FAST)
+    except redist.Error as error:
+        assert error.name == "REDIST_ERR_METHOD" and not stand_in and P > cupy.cuda.runtime.getDeviceCount()
+        return
+    with plan:
         full = random.random((8, 6, 4))
         a, b = put(plan.empty_physical(), full[plan.physical_slices]), plan.empty_spectral()
         for _ in range(5):
@@ -184,11 +254,21 @@ def test_streams(random):
         stream.synchronize()
         plan.query()
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
+        laplacian = plan.operator("laplacian")
+        out = laplacian(a, laplacian.empty_output())
+        stream.synchronize()
+        plan.query()
+        k = np.meshgrid(*(np.fft.fftfreq(n, 1 / n) for n in full.shape), indexing="ij")
+        expected = np.fft.ifftn(np.fft.fftn(full) * -(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)).real
+        assert np.allclose(view(out), expected[plan.physical_slices])
         if stand_in:
-            packed = OnlyDLPack(a)
-            plan.forward(packed, b)
-            stream.synchronize()
-            assert packed.streams == [stream.ptr]
+            for library in (OnlyDLPack, WithoutStream):
+                packed = library(a)
+                put(b, 0)
+                plan.forward(packed, b)
+                stream.synchronize()
+                assert packed.streams == [stream.ptr]
+                assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
 
 
 def test_errors_come_on_all_ranks(random):

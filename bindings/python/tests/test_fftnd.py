@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms, against NumPy on the gathered array."""
+import ctypes
 import sys
 import types
 
@@ -364,13 +365,13 @@ def test_device_arrays_are_told_apart(random, monkeypatch):
     memory refuses it on all ranks."""
     waited = []
     fake = types.SimpleNamespace(cuda=types.SimpleNamespace(
-        ExternalStream=lambda stream: types.SimpleNamespace(synchronize=lambda: waited.append(stream)),
-        is_available=lambda: False))
+        runtime=types.SimpleNamespace(streamSynchronize=waited.append), is_available=lambda: False))
     monkeypatch.setitem(sys.modules, "cupy", fake)
     with fftnd.Plan(comm, (6, 5, 4), **FAST) as plan:
         with pytest.raises(ValueError, match="is on a device"):
             plan.forward(OnDevice(np.zeros(plan.physical_shape)))
         assert waited == [7]
+    assert _streams.pointer(types.SimpleNamespace(handle=ctypes.c_void_p(9))) == 9  # as Numba has it
     assert _streams.pointer(Stream()) == 42 and _streams.pointer(3) == 3 and _streams.pointer(None) == 0
     with pytest.raises(redist.Error):
         fftnd.Plan(comm, (6, 5, 4), space="cuda", device="cuda", stream=0, **FAST)

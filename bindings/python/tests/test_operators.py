@@ -128,17 +128,17 @@ def test_shapes_of_fields(random):
 
 
 def test_functions_of_modes(random):
-    """The rows of all calls cover the modes of this rank, with their wavenumbers."""
+    """The boxes of all calls cover the modes of this rank, with their wavenumbers."""
     with fftnd.Plan(comm, (7, 6, 8), threads=2, **FAST) as plan:
         counts, lock = [], threading.Lock()
 
-        def smooth(row):
-            assert row.n <= 1000 and len(row.start) == 3 and 0 <= row.axis < 3 and row.odd[1] is not None
+        def smooth(box):
+            assert box.inputs[0].shape == box.shape and len(box.start) == 3 and box.odd[1].shape == (1, box.shape[1], 1)
             with lock:
-                counts.append(row.n)
-            weight = np.exp(-0.1 * (row.k[0] ** 2 + row.k[1] ** 2 + row.k[2] ** 2))
-            row.outputs[0][:] = weight * row.inputs[0]
-            row.outputs[1][:] = 1j * row.odd[2] * row.inputs[0]
+                counts.append(np.prod(box.shape))
+            weight = np.exp(-0.1 * (box.k[0] ** 2 + box.k[1] ** 2 + box.k[2] ** 2))
+            box.outputs[0][...] = weight * box.inputs[0]
+            box.outputs[1][...] = 1j * box.odd[2] * box.inputs[0]
 
         a, full = field(plan, random)
         op = plan.operator("modes", function=smooth, outputs=2)
@@ -149,16 +149,34 @@ def test_functions_of_modes(random):
         assert comm.allreduce(sum(counts)) == 7 * 6 * 5
 
 
+@pytest.mark.parametrize("dtype", "fdgFDG")
+def test_functions_may_fill_in_any_order(random, dtype):
+    """Outputs lie where inputs do, which the function does not see; the numbers are those of the plan."""
+    def swap(box):
+        assert box.inputs[0].dtype == np.dtype(dtype.upper()) and box.k[1] is None
+        for i in range(2):
+            box.outputs[i][...] = box.inputs[1 - i] * (box.k[0] ** 2 + 2)
+
+    with fftnd.Plan(comm, (6, 5, 4), dtype=dtype, batch=2, batch_position="last", **FAST) as plan:
+        op = plan.operator("modes", function=swap, inputs=2, outputs=2, axes=[0])
+        full = random.random((6, 5, 4, 4)).astype(dtype)
+        k = np.fft.fftfreq(6, 1 / 6).reshape(6, 1, 1)
+        out = op(np.ascontiguousarray(full[plan.physical_slices]))
+        for i in range(4):
+            expected = np.fft.ifftn(np.fft.fftn(full[..., (i + 2) % 4]) * (k ** 2 + 2))[plan.physical_slices]
+            assert close(out[..., i], expected if dtype in "FDG" else expected.real, dtype)
+
+
 def test_functions_of_points(random):
     """The product of two fields, from spectra to spectra."""
     kept = []
 
-    def product(row):
-        assert row.k == row.odd == (None, None) and row.inputs[0].dtype == float
+    def product(box):
+        assert box.k == box.odd == (None, None) and box.inputs[0].dtype == float
         with pytest.raises(ValueError):
-            row.inputs[0][0] = 1
-        row.outputs[0][:] = row.inputs[0] * row.inputs[1]
-        kept.append(row)
+            box.inputs[0][0] = 1
+        box.outputs[0][...] = box.inputs[0] * box.inputs[1]
+        kept.append(box)
 
     with fftnd.Plan(comm, (6, 9), **FAST) as plan:
         with plan.operator("points", function=product, inputs=2) as op:
@@ -167,16 +185,16 @@ def test_functions_of_points(random):
             assert spectra.shape == (2,) + plan.spectral_shape and op.dtype == complex
             spectra[0], spectra[1] = np.fft.rfftn(a)[plan.spectral_slices], np.fft.rfftn(b)[plan.spectral_slices]
             assert close(op(spectra), np.fft.rfftn(a * b)[plan.spectral_slices], "d")
-            for row in kept:
+            for box in kept:
                 with pytest.raises(ValueError, match="valid only"):
-                    row.inputs
+                    box.inputs
 
 
 def test_functions_that_raise(random):
     """What the function raises comes out on its rank, and an error on the others, now or in the next call."""
     with fftnd.Plan(comm, (4 * P, 6, 5), **FAST) as plan:
-        def fail(row):
-            row.outputs[0][:] = row.inputs[0]
+        def fail(box):
+            box.outputs[0][...] = box.inputs[0]
             if LAST:
                 raise KeyError("no such mode")
 
@@ -196,9 +214,9 @@ def test_functions_that_raise(random):
 
 def test_wrong_arrays_on_a_rank_without_elements():
     """It goes through the operator, with threads that call the function."""
-    def slow(row):
+    def slow(box):
         time.sleep(0.001)
-        row.outputs[0][:] = row.inputs[0]
+        box.outputs[0][...] = box.inputs[0]
 
     with fftnd.Plan(comm, (max(1, P - 1), 16, 16), grid=(P,), threads=2, **FAST) as plan:
         op, a = plan.operator("modes", function=slow), plan.empty_physical()

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cufft_tasks.h"
+
+enum { COALESCED = 32 };
+
+/* From the slowest to the fastest. */
+static void sort(int n, struct fftnd__loop loops[]) {
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && loops[j].out > loops[j - 1].out; j--) {
+            struct fftnd__loop held = loops[j];
+            loops[j] = loops[j - 1];
+            loops[j - 1] = held;
+        }
+}
+
+/* Loops of one element are none, and two that follow each other are one. */
+static void merge_loops(struct fftnd__task *task) {
+    int n = 0;
+    sort(task->nloops, task->loops);
+    for (int i = 0; i < task->nloops; i++) {
+        struct fftnd__loop *last = &task->loops[n > 0 ? n - 1 : 0], next = task->loops[i];
+        if (next.n == 1)
+            continue;
+        redist_index both;
+        if (n > 0 && last->in == next.n * next.in && last->out == next.n * next.out &&
+            !__builtin_mul_overflow(last->n, next.n, &both))
+            *last = (struct fftnd__loop){both, next.in, next.out};
+        else
+            task->loops[n++] = next;
+    }
+    task->nloops = n;
+}
+
+/* Whether a loop leads to real numbers that are not aligned as complex ones are. */
+static int misaligns_at(const struct fftnd__task *task, int loop) {
+    const struct fftnd__loop *at = &task->loops[loop];
+    return (task->is_real[0] && at->in % 2 != 0) || (task->is_real[1] && at->out % 2 != 0);
+}
+
+static int count_misaligning(const struct fftnd__task *task) {
+    int n = 0;
+    for (int i = 0; i < task->nloops; i++)
+        n += misaligns_at(task, i);
+    return n;
+}
+
+int fftnd__task_misaligns(const struct fftnd__task *task) {
+    return count_misaligning(task) > 1;
+}
+
+int fftnd__task_batch(const struct fftnd__task *task) {
+    int best = task->nloops - 1, only = count_misaligning(task) == 1;
+    for (int i = 0; i < task->nloops && only; i++)
+        if (misaligns_at(task, i))
+            return i;
+    if (best >= 0 && task->loops[best].n >= COALESCED)
+        return best;
+    for (int i = task->nloops - 2; i >= 0; i--)
+        if (task->loops[i].n > task->loops[best].n)
+            best = i;
+    return best;
+}
+
+int fftnd__task_list_axes(const struct fftnd__serial_problem *problem, struct fftnd__loop axes[]) {
+    int halves = problem->kind == FFTND_R2C, n = 0;
+    for (int i = 0; i < problem->naxes - halves; i++)
+        if (problem->axes[i].n > 1)
+            axes[n++] = problem->axes[i];
+    sort(n, axes);
+    if (halves || n == 0)
+        axes[n++] = problem->axes[problem->naxes - 1];
+    return n;
+}
+
+struct fftnd__task fftnd__task_make(const struct fftnd__serial_problem *problem, int naxes,
+                                    const struct fftnd__loop axes[], int first, int last,
+                                    int side) {
+    int halves = problem->kind == FFTND_R2C, backward = problem->direction == REDIST_BACKWARD;
+    struct fftnd__task task = {{halves && side < 0 && !backward, halves && side < 0 && backward},
+                               0,
+                               {{0}},
+                               problem->nloops,
+                               {{0}}};
+    for (int i = 0; i < problem->nloops; i++)
+        task.loops[i] = problem->loops[i];
+    for (int i = 0; i < naxes; i++)
+        if (i >= first && i < last)
+            task.axes[task.rank++] = axes[i];
+        else
+            task.loops[task.nloops++] = axes[i];
+    if (halves && side >= 0)
+        task.loops[task.nloops - 1].n = task.loops[task.nloops - 1].n / 2 + 1;
+    for (int i = 0; side >= 0 && i < task.nloops; i++)
+        task.loops[i].in = task.loops[i].out = side ? task.loops[i].out : task.loops[i].in;
+    for (int i = 0; side >= 0 && i < task.rank; i++)
+        task.axes[i].in = task.axes[i].out = side ? task.axes[i].out : task.axes[i].in;
+    merge_loops(&task);
+    return task;
+}
+
+/* ---------------------------------------------------------------- panels */
+
+/* In pairs of real numbers. */
+static struct fftnd__loop in_pairs(struct fftnd__loop loop, const int is_real[2]) {
+    return (struct fftnd__loop){loop.n, loop.in / (is_real[0] ? 2 : 1),
+                                loop.out / (is_real[1] ? 2 : 1)};
+}
+
+int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
+    struct fftnd__loop axis = task->axes[0], side = {1, 1, 1};
+    int last = task->nloops - 1, is_real = task->is_real[0] || task->is_real[1];
+    int is_contiguous = axis.in == 1 && axis.out == 1;
+    if (last >= 0)
+        side = task->loops[last];
+    int are_neighbours =
+        side.in == 1 && side.out == 1 && axis.in >= side.n && axis.out >= side.n && !is_real;
+    if (task->rank != 1 || !(is_contiguous || are_neighbours) || count_misaligning(task) > 0)
+        return 0;
+    *lines = (struct fftnd__lines){.layout = is_real         ? FFTND__REAL
+                                             : is_contiguous ? FFTND__CONTIGUOUS
+                                                             : FFTND__STRIDED,
+                                   .axis = axis,
+                                   .side = last >= 0 ? in_pairs(side, task->is_real) : side};
+    for (int i = last - 1; i >= 0 && lines->nouter < FFTND__PANEL_LOOPS; i--)
+        lines->outer[lines->nouter++] = in_pairs(task->loops[i], task->is_real);
+    return 1;
+}
