@@ -291,47 +291,27 @@ static int load(struct fftnd__execution *execution, const struct fftnd__piece *p
     return pass_on(pass->offload, slot, FFTND__UPLOAD);
 }
 
-/* The piece that this thread takes after one, as far as it lies in an array that is not in the caches. */
-static void find_ahead(const struct fftnd__execution *execution, long long number,
-                       struct fftnd__ahead *ahead) {
-    const struct fftnd__pass *pass = execution->pass;
-    const struct fftnd__terminal *source = &execution->source;
-    const struct fftnd__partition *partition = &pass->partition;
-    struct fftnd__piece next;
-    ahead->rows = 0;
-    number += fftnd__pool_size(pass->pool);
-    if (pass->memory == NULL || source->exchange != NULL || number >= partition->n)
-        return;
-    fftnd__find_piece(partition, number, &next);
-    fftnd__ahead_open(ahead, partition->ndims, next.before, source->stride, pass->in.item,
-                      source->array + fftnd__offset(partition->ndims, next.start, source->stride));
-}
-
 /* The kernel, or that of a step with an operator. */
-static int transform_piece(const struct fftnd__execution *execution, long long number,
-                           const struct fftnd__piece *piece, int slot,
-                           const struct fftnd__block *in, const struct fftnd__block *out) {
-    const struct fftnd__pass *pass = execution->pass;
-    struct fftnd__ahead ahead;
+static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
+                           int slot, const struct fftnd__block *in,
+                           const struct fftnd__block *out) {
     const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
     if (pass->applied == NULL)
         return fftnd__kernel_run(&pass->kernel, piece->shorter, before, after, in, out);
     char *memory = pass->offload != NULL
                        ? fftnd__pass_shared(pass)
                        : pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
-    find_ahead(execution, number, &ahead);
-    return fftnd__applied_run(pass->applied, piece, memory, &ahead, before, after, in, out);
+    return fftnd__applied_run(pass->applied, piece, memory, before, after, in, out);
 }
 
-static int run_kernel(struct fftnd__execution *execution, long long number,
-                      const struct fftnd__piece *piece, int slot, const struct fftnd__block *in,
-                      const struct fftnd__block *out) {
+static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
+                      int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__pass *pass = execution->pass;
     const struct fftnd__kernel *kernel = &pass->kernel;
     if (pass->offload != NULL && pass->offload->bare)
         return REDIST_OK;
     long long begin = now();
-    int code = transform_piece(execution, number, piece, slot, in, out);
+    int code = transform_piece(pass, piece, slot, in, out);
     if (code == REDIST_OK && execution->scale != 1.0)
         code = kernel->library->scale(out->memory,
                                       fftnd__span(out->ndims, out->count, out->stride, out->item),
@@ -353,7 +333,7 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
     REDIST_TRY(wait_for_partition(execution, number));
     REDIST_TRY(load(execution, &piece, slot, &in));
-    REDIST_TRY(run_kernel(execution, number, &piece, slot, &in, &out));
+    REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
     if (pass->events != NULL)
         REDIST_TRY(execution->transform->space->event_record(pass->events[number],
                                                              execution->transform->options.stream));

@@ -86,24 +86,25 @@ static size_t take(size_t *next, size_t bytes) {
 }
 
 /* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
- * memory all the same. In the caches of the host transforms between two places are the faster ones. */
+ * memory all the same. In the caches a transform between two places is faster than one in place, for which FFTW copies
+ * lines to a buffer and back; but where an operator changes the number of fields, all of them together would be too much. */
 static void place_blocks(struct fftnd__applied *applied,
                          const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
     const struct fftnd__operator *op = applied->op;
-    int changes = in->item != middle[0].item, alike = op->inputs == op->outputs;
+    int alike = op->inputs == op->outputs;
     int in_apart = in->in_array || problem->outside[0];
     int out_apart = out->in_array || problem->outside[1];
+    int apart = in->item != middle[0].item || (alike && !problem->on_device);
     size_t next = 0, first, second;
     applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);
-    int apart = changes || in_apart || !problem->on_device;
-    first = apart ? take(&next, middle[0].bytes) : applied->places.in;
+    first = apart || in_apart ? take(&next, middle[0].bytes) : applied->places.in;
     second = alike ? first : take(&next, middle[1].bytes);
     applied->places.middle[0] = first;
     applied->places.middle[1] = second;
-    applied->places.out = alike && apart && !in_apart && !out_apart ? applied->places.in
-                          : !changes && !out_apart
-                              ? second
+    applied->places.out = !apart && !out_apart ? second
+                          : alike && !in_apart && !out_apart
+                              ? applied->places.in
                               : take(&next, problem->outside[1] ? 0 : out->bytes);
     size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
     applied->places.rows = take(&next, fftnd__takes_boxes(op) ? 0 : rows * sizeof(double));
@@ -202,7 +203,6 @@ struct sweep {
     int line; /* the array axis of rows */
     int reads_directly, writes_directly;
     double *room;
-    struct fftnd__ahead *ahead;
     struct fftnd__row row;
 };
 
@@ -295,7 +295,6 @@ static int run_line(struct sweep *sweep, char *before, char *after) {
             REDIST_TRY(run_row(sweep, before + first * sweep->blocks[0].stride[line],
                                after + first * sweep->blocks[1].stride[line], number));
     }
-    fftnd__ahead_fetch(sweep->ahead, sweep->applied->fields * sweep->applied->op->inputs);
     return REDIST_OK;
 }
 
@@ -323,14 +322,12 @@ static int choose_line(const struct fftnd__applied *applied, const struct fftnd_
 }
 
 static int run_rows(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                    const struct fftnd__block blocks[2], const redist_index count[], char *room,
-                    struct fftnd__ahead *ahead) {
+                    const struct fftnd__block blocks[2], const redist_index count[], char *room) {
     const struct fftnd__truncation *truncation = &applied->middle[0].truncation;
     struct sweep sweep = {.applied = applied,
                           .blocks = blocks,
                           .line = choose_line(applied, &blocks[0]),
-                          .room = (double *)(void *)room,
-                          .ahead = ahead};
+                          .room = (double *)(void *)room};
     int in_place = blocks[0].memory == blocks[1].memory;
     sweep.row.axis = sweep.line - applied->shift;
     sweep.reads_directly = is_row(&sweep, 0);
@@ -370,8 +367,7 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
 }
 
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, struct fftnd__ahead *ahead,
-                       const struct fftnd__truncation *truncation_in,
+                       char *memory, const struct fftnd__truncation *truncation_in,
                        const struct fftnd__truncation *truncation_out,
                        const struct fftnd__block *in, const struct fftnd__block *out) {
     redist_index count[2][REDIST_MAX_NDIMS];
@@ -380,9 +376,9 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
                                  &middle[0]));
-    REDIST_TRY(fftnd__takes_boxes(applied->op) ? fftnd__boxes_run(applied, piece, middle, count[0])
-                                               : run_rows(applied, piece, middle, count[0],
-                                                          memory + applied->places.rows, ahead));
+    REDIST_TRY(fftnd__takes_boxes(applied->op)
+                   ? fftnd__boxes_run(applied, piece, middle, count[0])
+                   : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
                              &middle[1], out);
 }

@@ -5,7 +5,6 @@
 
 #include "../operators/operator.h"
 #include "kernel.h"
-#include "prefetch.h"
 
 struct fftnd__applied {
     const struct fftnd__operator *op;
@@ -48,11 +47,9 @@ void fftnd__applied_free(struct fftnd__applied *applied);
 size_t fftnd__applied_area(const struct fftnd__applied *applied);
 int fftnd__applied_set_area(const struct fftnd__applied *applied, void *area);
 
-/* Transforms a piece, whose memory is at `memory`. The blocks are the piece before and after. What comes next is fetched
- * while rows are operated on, which leaves memory idle. */
+/* Transforms a piece, whose memory is at `memory`. The blocks are the piece before and after. */
 int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, struct fftnd__ahead *ahead,
-                       const struct fftnd__truncation *truncation_in,
+                       char *memory, const struct fftnd__truncation *truncation_in,
                        const struct fftnd__truncation *truncation_out,
                        const struct fftnd__block *in, const struct fftnd__block *out);
 

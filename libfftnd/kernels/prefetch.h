@@ -23,19 +23,4 @@ int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *
                     char *out);
 void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *library);
 
-/* A box of an array that is fetched meanwhile, a few rows at a time. */
-struct fftnd__ahead {
-    const char *row; /* the next one */
-    long long rows;  /* left */
-    size_t bytes;    /* of a row */
-    int ndims;
-    redist_index index[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
-    ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
-};
-
-/* Nothing is fetched of a box without a contiguous axis. */
-void fftnd__ahead_open(struct fftnd__ahead *ahead, int ndims, const redist_index count[],
-                       const ptrdiff_t stride[], size_t item, const char *box);
-void fftnd__ahead_fetch(struct fftnd__ahead *ahead, int rows);
-
 #endif
