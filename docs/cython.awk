@@ -4,7 +4,11 @@
     indent = match($0, /[^ ]/)
     if (indent <= depth)
         depth = 0
-    if (depth == 0 && /^ *cdef / && !/^ *cdef class .*:/)
+    if (depth == 0 && (/^ *cdef / && !/^ *cdef class .*:/ || /^ *def __dealloc__/))
         depth = indent
+}
+/^ *def / {
+    gsub(/\(int /, "(")
+    gsub(/, int /, ", ")
 }
 depth == 0 { print }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How CUDA hands allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran on
- * GPUs; fabrics were only compiled, and the logic around all kinds is tested with another driver too
- * (tests/test_redist_shares.c). The driver of the GPUs that pools were tried on exports no memory of them.
+ * GPUs; pools and fabrics were only compiled, and the logic around all kinds is tested with another driver too
+ * (tests/test_redist_shares.c).
  */
 #include "cuda_device.h"
 #include "shares.h"
@@ -10,6 +10,7 @@
 #include <cuda.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 /* CU_MEM_HANDLE_TYPE_FABRIC, which older toolkits do not know. */
 enum { FABRIC = 8 };
@@ -118,15 +119,20 @@ static char *open_virtual(const struct redist__memory_handle *handle, int descri
 
 /* ---------------------------------------------------------------- pools */
 
+/* Of a pool that was not exported yet the driver may export no memory. */
 static int export_pooled(const struct redist__shared_memory *memory,
                          struct redist__memory_handle *handle, int *descriptor) {
     struct cudaMemPoolPtrExportData data;
     cudaMemPool_t pool = redist__cuda_pool((void *)(uintptr_t)memory->base);
-    if (pool == NULL ||
-        !succeeds(cudaMemPoolExportPointer(&data, (void *)(uintptr_t)memory->base)) ||
-        !succeeds(cudaMemPoolExportToShareableHandle(descriptor, pool,
-                                                     cudaMemHandleTypePosixFileDescriptor, 0)))
+    int file = -1;
+    if (pool == NULL || !succeeds(cudaMemPoolExportToShareableHandle(
+                            &file, pool, cudaMemHandleTypePosixFileDescriptor, 0)))
         return 0;
+    if (!succeeds(cudaMemPoolExportPointer(&data, (void *)(uintptr_t)memory->base))) {
+        close(file);
+        return 0;
+    }
+    *descriptor = file;
     memcpy(handle->ipc, &data, sizeof data);
     return 1;
 }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void check(int is_good, const char *what) {
     if (is_good)
@@ -62,8 +63,13 @@ static void release_in_pool(void *memory, int shared) {
 int device_exports_pools(void) {
     struct cudaMemPoolPtrExportData data;
     void *memory = allocate_in_pool(MPI_COMM_SELF, 1, 0);
-    int exports = cudaMemPoolExportPointer(&data, memory) == cudaSuccess;
+    int file = -1;
+    int exports = cudaMemPoolExportToShareableHandle(
+                      &file, the_pool(), cudaMemHandleTypePosixFileDescriptor, 0) == cudaSuccess &&
+                  cudaMemPoolExportPointer(&data, memory) == cudaSuccess;
     (void)cudaGetLastError();
+    if (file >= 0)
+        close(file);
     release_in_pool(memory, 0);
     return exports;
 }

@@ -32,7 +32,9 @@ def _end_of_memory(array):
         array = array.base
     if isinstance(array, np.ndarray):
         return array.ctypes.data + array.nbytes
-    return array.address + array.nbytes if isinstance(array, (Memory, _Alias)) else None
+    if isinstance(array, (Memory, _Alias)):
+        return array.address + array.nbytes
+    return _streams.end_of_memory(array)
 
 
 @cython.no_gc_clear

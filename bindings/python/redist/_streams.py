@@ -38,6 +38,17 @@ def pointer(stream, array=None, device=False):
     return int(stream)
 
 
+def end_of_memory(array):
+    """The address behind the device memory that an array is in; None = unknown."""
+    library = type(array).__module__.split(".")[0]
+    if library == "cupy":
+        return array.data.mem.ptr + array.data.mem.size
+    if library == "torch":
+        storage = array.untyped_storage()
+        return storage.data_ptr() + storage.nbytes()
+    return array.memory.address + array.memory.nbytes if isinstance(array, DeviceArray) else None
+
+
 def synchronize(stream):
     """Waits for all work in a stream, by the library that is loaded."""
     if "cupy" in sys.modules:

@@ -191,6 +191,9 @@ def test_in_place(random):
         assert b.__cuda_array_interface__["data"][0] == a.__cuda_array_interface__["data"][0] or 0 in a.shape
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
         assert np.allclose(view(plan.backward(b)), full[plan.physical_slices])
+    with fftnd.Plan(comm, (8, 8, 8), "c2c", complex, in_place=True, **FAST) as plan:
+        with pytest.raises(ValueError, match="bytes of memory"):
+            plan.apply("gradient", plan.empty_physical())
 
 
 def test_functions_of_one_call(random):
@@ -251,6 +254,13 @@ def test_streams(random):
         stream.synchronize()
         plan.query()
         assert np.allclose(view(b), np.fft.rfftn(full)[plan.spectral_slices])
+        laplacian = plan.operator("laplacian")
+        out = laplacian(a, laplacian.empty_output())
+        stream.synchronize()
+        plan.query()
+        k = np.meshgrid(*(np.fft.fftfreq(n, 1 / n) for n in full.shape), indexing="ij")
+        expected = np.fft.ifftn(np.fft.fftn(full) * -(k[0] ** 2 + k[1] ** 2 + k[2] ** 2)).real
+        assert np.allclose(view(out), expected[plan.physical_slices])
         if stand_in:
             for library in (OnlyDLPack, WithoutStream):
                 packed = library(a)
