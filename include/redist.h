@@ -246,7 +246,9 @@ typedef struct redist_options {
     enum redist_effort effort; /**< for "auto"; must agree */
     /** nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     int verbose;
-    double tune_seconds; /**< time budget of "auto" for one plan, <= 0 = the default (1 s) */
+    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are large it takes up
+     * to twice as much, and at least one round of each method */
+    double tune_seconds;
     /** where rank 0 remembers what "auto" measured; NULL = the environment variable
      * REDIST_WISDOM, or nowhere. A file that is unusable costs a warning on stderr, never the
      * plan */

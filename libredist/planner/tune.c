@@ -15,7 +15,7 @@ enum { PASSES = 12, UTTERLY_HOPELESS = 6 };
 
 /* Who is slower than the leader by this factor has no chance; noise is larger in the first passes. */
 static const double hopeless = 2, hopeless_later = 1.2;
-enum { FIRST_PASSES = 2 };
+enum { FIRST_PASSES = 2, LEAST_PASSES = 4 };
 
 static const double default_seconds = 1.0;
 
@@ -271,26 +271,28 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     redist__transport_destroy(&transport);
 }
 
-static int out_of_time(const struct contest *contest, double begin) {
-    int out = MPI_Wtime() - begin > find_budget(contest);
+static int out_of_time(const struct contest *contest, double begin, int budgets) {
+    int out = MPI_Wtime() - begin > budgets * find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
 
-/* A first round for all, then more for those that still have a chance, while time is left. */
+/* A first round for all, then more for those that still have a chance, while time is left. Where arrays are so large that the
+ * first round takes it all, those near the leader get as much again: one round each would leave the choice to noise. */
 static void compete(struct contest *contest) {
     double begin = MPI_Wtime();
     for (int pass = 0; pass < PASSES; pass++) {
+        int late = pass > 0 && out_of_time(contest, begin, 1);
+        if (late && (pass >= LEAST_PASSES || out_of_time(contest, begin, 2)))
+            break;
         double leader = least_seconds(contest);
-        double limit = leader * (pass < FIRST_PASSES ? hopeless : hopeless_later);
+        double limit = leader * (pass < FIRST_PASSES && !late ? hopeless : hopeless_later);
         for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
             int chance = candidate->best >= 0 && candidate->best < limit;
             if (candidate->failed == NULL && (pass == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }
-        if (out_of_time(contest, begin))
-            break;
     }
 }
 
