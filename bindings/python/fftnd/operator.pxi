@@ -186,6 +186,8 @@ cdef class OperatorArguments:
         if function is not None:
             if not callable(function):
                 raise TypeError(f"function is {function!r}, which cannot be called")
+            if op.on_device:
+                _streams.streams_of_cupy()
             self.options.box_function, self.options.data = _call, <void *>op
         return 0
 
@@ -218,6 +220,7 @@ cdef class Operator:
         cdef fftnd_operator *op = NULL
         cdef fftnd_layout layout
         cdef int number, code
+        self.function, self.on_device = function, plan.works_on_device
         try:
             number = choice("kind", kind, _OPERATORS)
             given.set_axes(len(plan.shape), lengths, axes, orders, shift)
@@ -227,7 +230,6 @@ cdef class Operator:
         except BaseException:  # the call fails on all ranks, so that none waits for this one
             fftnd_operator_create(its_plan, <fftnd_operator_kind>-1, NULL, &op)
             raise
-        self.function, self.on_device = function, plan.works_on_device
         with nogil:
             code = fftnd_operator_create(its_plan, <fftnd_operator_kind>number, &given.options, &op)
         check(code)
@@ -275,8 +277,8 @@ cdef class Operator:
         """Transforms the fields, applies the operator, and transforms back, fused; the other side is never stored.
 
         Args:
-            array: of input_shape and the plan's strides; left as it was, unless the plan is in place (then empty_input()
-                makes it) or has overwrite_input
+            array: of input_shape and the plan's strides; left as it was, unless the plan is in place or has
+                overwrite_input (then empty_input() makes it, and empty_output() `out`)
             out: array of output_shape; None = a new array each time (in place: the same memory)
         Returns:
             out
@@ -291,7 +293,7 @@ cdef class Operator:
         try:
             a = self.plan._view(array, &self.side[0], "input", self.plan.in_place or self.plan.overwrites)
             if out is None:
-                out = self.plan._output(array, &self.side[1])
+                out = self.plan._output(array, a, &self.side[1])
             b = self.plan._view(out, &self.side[1], "output", True)
         except BaseException:
             if not self.plan.skip:  # null pointers: an error on all ranks, so that none waits for this one
@@ -299,13 +301,13 @@ cdef class Operator:
                     self.call(plan, op, NULL, NULL)  # a rank without elements goes through it
                 self.raised = None
             raise
+        self.at_work = (array, out) if self.plan.kept else None  # the device may use them after an error too
         with nogil:
             code = self.call(plan, op, a.data, b.data)
         raised, self.raised = self.raised, None
         if raised is not None:
             raise raised
         check(code)
-        self.at_work = (array, out) if self.plan.kept else None
         return out
 
     def __call__(self, array, out=None):

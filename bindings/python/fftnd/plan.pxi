@@ -27,11 +27,11 @@ class _Alias:
 
 
 def _end_of_memory(array):
-    """The address behind the memory that an array is in, where that is known."""
+    """The address behind the memory that an array is in; None = unknown."""
     while isinstance(array, np.ndarray) and array.base is not None:
         array = array.base
     if isinstance(array, np.ndarray):
-        return array.ctypes.data + array.nbytes
+        return array.ctypes.data + array.nbytes if array.flags.owndata else None
     if isinstance(array, (Memory, _Alias)):
         return array.address + array.nbytes
     return _streams.end_of_memory(array)
@@ -75,8 +75,9 @@ cdef class Plan:
         box: this rank's redist.Box, in place of a part of the process grid
 
     The arrays:
-        in_place: input and output are the same memory
-        overwrite_input: the input array may be used as work space
+        in_place: input and output are the same memory, which has to be larger than either side needs: best from
+            empty_physical or empty_spectral
+        overwrite_input: the input array may be used as work space; the same then holds for both arrays
         mapped_arrays: all arrays are from empty_physical, empty_spectral or redist.empty
         user_workspace: work space comes from set_workspace
         space: where the arrays live: "host" or "cuda" (the device that is current when the plan is made)
@@ -266,20 +267,25 @@ cdef class Plan:
             if not side.empty and view.shape[i] > 1 and view.stride[i] != side.stride[i]:
                 raise ValueError(f"the {name} array has the stride {view.stride[i]} bytes along axis {i}; the plan's "
                                  f"strides are {_strides(side)}")
+        if self.in_place or self.overwrites:
+            self._check_memory(array, <uintptr_t>view.data, side.bytes, name)
         return view
 
-    cdef object _output(self, object given, const Side *side):
+    cdef int _check_memory(self, object array, uintptr_t begin, size_t nbytes, str name) except -1:
+        """Steps in between, which may be larger than both sides, are stored in the arrays."""
+        end = _end_of_memory(array) if nbytes > 0 else None
+        if end is not None and end - begin < nbytes:
+            raise ValueError(f"the {name} array is in {end - begin} bytes of memory; with in_place or overwrite_input it "
+                             f"needs {nbytes}, which those of empty_physical() and empty_spectral() have (of an operator "
+                             "empty_input() and empty_output())")
+        return 0
+
+    cdef object _output(self, object given, View input, const Side *side):
         """An array for the result, where the caller gives none."""
-        cdef View view
         cdef size_t nbytes = side.bytes
         shape, dtype, strides = _shape(side), np.dtype(chr(side.code)), _strides(side)
         if self.in_place:
-            view = view_of(given, False, self.stream)
-            end = _end_of_memory(given)
-            if nbytes > 0 and end is not None and end - <uintptr_t>view.data < nbytes:
-                raise ValueError(f"the input array is in {end - <uintptr_t>view.data} bytes of memory; in place it needs "
-                                 f"{nbytes}, which empty_physical(), empty_spectral() or empty_input() have")
-            alias = _Alias(given, <uintptr_t>view.data, nbytes, "cuda" if self.cuda else "host")
+            alias = _Alias(given, <uintptr_t>input.data, nbytes, "cuda" if self.cuda else "host")
             return as_array(alias, shape, dtype, strides)
         if not self.cuda:
             return np.ndarray(shape, dtype, np.empty(nbytes, np.uint8), 0, strides)
@@ -296,13 +302,15 @@ cdef class Plan:
             target = 1 - source
             a = self._view(given, &self.side[source], "input", self.in_place or self.overwrites)
             if out is None:
-                out = self._output(given, &self.side[target])
+                out = self._output(given, a, &self.side[target])
             b = self._view(out, &self.side[target], "output", True)
         except BaseException:
             if not self.skip:  # null pointers: an error on all ranks, so that none waits for this one
                 if fftnd_start(plan, source, NULL, NULL) == 0:  # this rank has no elements
                     fftnd_wait(plan)
             raise
+        if self.kept:  # the device may use them after an error too
+            self.started = given, out
         with nogil:
             if start:
                 code = fftnd_start(plan, source, a.data, b.data)
@@ -311,7 +319,8 @@ cdef class Plan:
             else:
                 code = fftnd_backward(plan, a.data, b.data)
         check(code)
-        self.started = (given, out) if start or self.kept else None
+        if not self.kept:
+            self.started = (given, out) if start else None
         return out
 
     def forward(self, physical, out=None):
@@ -319,7 +328,7 @@ cdef class Plan:
 
         Args:
             physical: array of physical_shape and the plan's strides (C order unless in place); left as it was, unless
-                the plan is in place or has overwrite_input
+                the plan is in place or has overwrite_input (then empty_physical() makes it, and empty_spectral() `out`)
             out: array of spectral_shape; None = a new array each time (in place: the same memory)
         Returns:
             out
@@ -376,9 +385,11 @@ cdef class Plan:
             coefficient: of Helmholtz's operator, laplacian + coefficient
             shell: (smallest |k|, first |k| beyond)
             symbols: for each axis None or a table of factors, one for each mode of the whole spectral side
-            function: called with an OperatorBox for each box of some thousand modes or points; it fills box.outputs and
-                calls neither MPI nor plans. With threads > 1 several threads call it, one at a time. On a device its
-                arrays are of CuPy, whose current stream is then that of the operator
+            function: called with an OperatorBox for each box of modes or points, on the host of some thousand, on a device
+                of more; it fills box.outputs and calls neither MPI nor plans. With threads > 1 several threads may be in
+                it at once, as Python's threads are: what else it writes needs a lock. On a device its arrays are of
+                CuPy, whose current stream is then that of the operator; that stream must not be captured, as CuPy's
+                temporary arrays do not live as long as the graph
             inputs, outputs: fields of "modes" and "points"
         Returns:
             Operator

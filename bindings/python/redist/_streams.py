@@ -38,14 +38,22 @@ def pointer(stream, array=None, device=False):
     return int(stream)
 
 
+def _end_of_cupy(memory):
+    """Memory of others may be larger than the array that CuPy made its own of; that of redist.Memory is known."""
+    owner = getattr(memory, "_owner", None)
+    if owner is None and type(memory).__name__ != "DLPackMemory":
+        return memory.ptr + memory.size
+    return owner.address + owner.nbytes if hasattr(owner, "address") else None
+
+
 def end_of_memory(array):
-    """The address behind the device memory that an array is in; None = unknown."""
+    """The address behind the memory that an array of another library than NumPy is in; None = unknown."""
     library = type(array).__module__.split(".")[0]
-    if library == "cupy":
-        return array.data.mem.ptr + array.data.mem.size
-    if library == "torch":
+    if library == "cupy" and is_device_array(array):  # not pinned memory, which is the base of NumPy's arrays
+        return _end_of_cupy(array.data.mem)
+    if library == "torch":  # a storage in others' memory, not resizable, ends with the array that was given
         storage = array.untyped_storage()
-        return storage.data_ptr() + storage.nbytes()
+        return storage.data_ptr() + storage.nbytes() if storage.resizable() else None
     return array.memory.address + array.memory.nbytes if isinstance(array, DeviceArray) else None
 
 
@@ -72,12 +80,17 @@ class _Stream:
         return 0, self.stream
 
 
-def working_in(stream):
-    """A context in which CuPy's work goes into a stream."""
+def streams_of_cupy():
     try:
         from cupy.cuda import ExternalStream, Stream
     except ImportError:
         raise TypeError("without CuPy there are no arrays for a function on a device") from None
+    return ExternalStream, Stream
+
+
+def working_in(stream):
+    """A context in which CuPy's work goes into a stream."""
+    ExternalStream, Stream = streams_of_cupy()
     return Stream.from_external(_Stream(stream)) if hasattr(Stream, "from_external") else ExternalStream(stream)
 
 
@@ -85,7 +98,8 @@ def new_array(given, nbytes, shape, dtype, strides):
     """An array with memory of its own: of PyTorch if the given one is, else of CuPy."""
     if type(given).__module__.split(".")[0] == "torch":
         torch = sys.modules["torch"]
-        elements = torch.empty(nbytes, dtype=torch.uint8, device=given.device).view(getattr(torch, dtype.name))
+        number = -(-nbytes // dtype.itemsize)
+        elements = torch.empty(number, dtype=getattr(torch, dtype.name), device=given.device)
         return elements.as_strided(shape, [step // dtype.itemsize for step in strides])
     try:
         import cupy

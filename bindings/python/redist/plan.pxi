@@ -100,7 +100,7 @@ cdef class Plan:
     cdef readonly object comm
     cdef object a, b, started
     cdef View shape_a, shape_b
-    cdef bint bound_a, bound_b, skip
+    cdef bint bound_a, bound_b, skip, cuda
     cdef size_t stream
 
     def __init__(self, comm, a, axis_a, b, axis_b, *, shape=None, dtype=None, method=None, effort="measure",
@@ -135,10 +135,15 @@ cdef class Plan:
             options.verbose, options.phases = bool(verbose), bool(phases)
             options.skip_agreement = bool(skip_agreement)
             options.asynchronous, options.wait_seconds = bool(asynchronous), wait_seconds
-            self.stream = _streams.pointer(stream, a)
+            self.stream = _streams.pointer(stream, b if isinstance(a, (tuple, list)) else a,
+                                           options.space == REDIST_SPACE_CUDA)
             options.stream = <void *>self.stream
             self.shape_a = _planned(a, dtype, "a", False, self.stream)
             self.shape_b = _planned(b, dtype, "b", False, self.stream)
+            if isinstance(a, (tuple, list)):  # will be where the other array is
+                self.shape_a.cuda = self.shape_b.cuda
+            elif isinstance(b, (tuple, list)):
+                self.shape_b.cuda = self.shape_a.cuda
             _check_pair(self.shape_a, self.shape_b)
             if options.space == REDIST_SPACE_AUTO and self.shape_a.cuda:  # no array tells it that is bound later
                 options.space = REDIST_SPACE_CUDA
@@ -174,6 +179,7 @@ cdef class Plan:
         check(code)
         self.handle = own(owner, plan, <release_function>redist_plan_free, RELEASE_PLAN)
         self.comm = comm
+        self.cuda = self.info["space"] == "cuda"
         self.a = a if self.bound_a else None
         self.b = b if self.bound_b else None
 
@@ -190,8 +196,12 @@ cdef class Plan:
                 raise ValueError(f"the plan is not bound to an array {name}, and none is given")
             if writable and shape.read_only:
                 raise ValueError(f"array {name}, to which the plan is bound, would be written and is read-only")
+            if shape.cuda:  # begins after the work in the array's own stream
+                view_of(bound, writable, self.stream)
             return shape.data
         view = view_of(array, writable, self.stream)
+        if view.cuda != self.cuda:
+            raise ValueError(f"array {name} is {'' if view.cuda else 'not '}on a device, unlike those of the plan")
         if view.itemsize != shape.itemsize or view.ndim != shape.ndim:
             raise ValueError(f"array {name} has another type or number of axes than the plan")
         for i in range(shape.ndim):

@@ -108,13 +108,26 @@ cdef int _from_interface(View view, dict interface, bint writable) except -1:
     return _set_shape(view, interface["shape"], interface.get("strides"), dtype.itemsize)
 
 
+cdef object _capsule(array, bint cuda, size_t stream):
+    """The tensor of DLPack of an array; on a device, `stream` waits for the work of the array's library."""
+    try:
+        if not cuda:
+            return array.__dlpack__()
+        if stream == 2 and type(array).__module__.split(".")[0] == "torch":  # refuses the default stream of a thread
+            _streams.synchronize(_streams.pointer(None, array))
+            return array.__dlpack__(stream=-1)
+        return array.__dlpack__(stream=stream or 1)
+    except BufferError as error:
+        raise ValueError(f"an array cannot be exported: {error}") from None
+
+
 cdef int _from_dlpack(View view, array, size_t stream) except -1:
     """The capsule is kept, not consumed, so that the array stays its owner's."""
     device = array.__dlpack_device__()[0]
     view.cuda = device in (DLPACK_CUDA, DLPACK_CUDA_MANAGED)
     if not view.cuda and device not in (DLPACK_CPU, DLPACK_CUDA_HOST):
         raise TypeError(f"an array is on a device of DLPack's type {int(device)}, neither the host nor CUDA")
-    capsule = array.__dlpack__(stream=stream or 1) if view.cuda else array.__dlpack__()
+    capsule = _capsule(array, view.cuda, stream)
     cdef redist_py_tensor *tensor = <redist_py_tensor *>PyCapsule_GetPointer(capsule, "dltensor")
     if tensor.lanes != 1:
         raise TypeError("an array has elements of several lanes (DLPack)")
@@ -139,8 +152,8 @@ cdef int _from_cuda(View view, array, dict interface, bint writable, size_t stre
     if view.stream:
         if view.stream != (stream or 1):
             _streams.synchronize(view.stream)
-    elif interface["version"] < 3 and hasattr(array, "__dlpack__"):  # it names no stream (PyTorch, JAX)
-        array.__dlpack__(stream=stream or 1)
+    elif interface.get("version", 0) < 3 and hasattr(array, "__dlpack__"):  # it names no stream (PyTorch, JAX)
+        _capsule(array, True, stream)
     return 0
 
 

@@ -147,6 +147,37 @@ def test_exchanges(random, method):
             assert (view(a) == split(full, 0)).all() and plan.phases["executions"] == 2
 
 
+class InStream(WithoutStream):
+    """Of a library that orders its work itself: DLPack is asked before each execution."""
+    __cuda_array_interface__ = property(lambda self: {key: value for key, value in
+                                                      self.array.__cuda_array_interface__.items() if key != "version"})
+
+
+def test_plans_check_arrays_and_streams(random):
+    """Arrays of the host are refused on all ranks; bound arrays wait for their own stream; a shape goes with an array."""
+    full = random.random((7, 6))
+    a, b = on_device(split(full, 0)), on_device(np.zeros_like(split(full, 1)))
+    first, fast = (InStream(a) if stand_in else a), dict(effort="estimate")
+    with redist.Plan(comm, first, 1, a_shape(b), 0, dtype=float, bind_b="execution", **fast) as plan:
+        with pytest.raises(ValueError, match="unlike those of the plan" if RANK == 0 else None):
+            plan.forward(None, np.zeros(b.shape) if RANK == 0 else b)
+        assert plan.info["space"] == "cuda"
+        calls = len(first.streams) if stand_in else 0
+        plan.forward(None, b)
+        assert (view(b) == split(full, 1)).all() and (not stand_in or len(first.streams) == calls + 1)
+    put(b, 0)
+    with redist.Plan(comm, a_shape(a), 1, b, 0, dtype=float, bind_a="execution", stream=None, **fast) as plan:
+        plan.forward(a)
+        assert (view(b) == split(full, 1)).all()
+    with redist.Plan(comm, a_shape(a), 1, a_shape(b), 0, dtype=float, bind="execution", **fast) as plan:
+        with pytest.raises(ValueError, match="unlike those of the plan" if RANK == 0 else None):
+            plan.forward(a if RANK == 0 else split(full, 0), np.zeros(b.shape))
+
+
+def a_shape(array):
+    return tuple(array.shape)
+
+
 def test_exchange_of_other_libraries(random):
     """By __cuda_array_interface__ and by DLPack, and host beside device memory is refused on all ranks."""
     full = random.random((7, 6))
@@ -219,15 +250,15 @@ def test_functions_of_boxes(random, monkeypatch):
 
     with fftnd.Plan(comm, (6, 5, 4), batch=1, **FAST) as plan:
         full = random.random((2, 6, 5, 4))
-        op = plan.operator("modes", function=smooth, inputs=2, outputs=2)
-        a, b = on_device(full[(slice(None), *plan.physical_slices)]), on_device(np.zeros(op.output_shape))
+        values = full[(slice(None), *plan.physical_slices)]
+        a, b = on_device(values), on_device(np.zeros_like(values))
         if stand_in:
             with pytest.raises(TypeError, match="without CuPy"):
-                op(a, b)
-            op = plan.operator("modes", function=smooth, inputs=2, outputs=2)
+                plan.operator("modes", function=smooth, inputs=2, outputs=2)
             cupy_on_host = CuPyOnHost()
             monkeypatch.setitem(sys.modules, "cupy", cupy_on_host)
             monkeypatch.setitem(sys.modules, "cupy.cuda", cupy_on_host.cuda)
+        op = plan.operator("modes", function=smooth, inputs=2, outputs=2)
         op(a, b)
         k = [np.fft.fftfreq(n, 1 / n) for n in (6, 4)]
         weight = np.exp(-0.1 * (k[0].reshape(6, 1, 1) ** 2 + k[1] ** 2))

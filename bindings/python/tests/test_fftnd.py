@@ -127,6 +127,91 @@ def test_in_place(random):
             assert close(plan.backward(b), full[plan.physical_slices], "d")
 
 
+def test_arrays_with_room(random):
+    """Where the library stores more in the arrays than either side, those without room are refused on all ranks."""
+    shape = (6, 5, 7)
+    for keywords in ({"in_place": True}, {"overwrite_input": True}):
+        with fftnd.Plan(comm, shape, **keywords, **FAST) as plan:
+            a, full = field(plan, random)
+            before = a.copy()
+            small = tight(a), tight(plan.empty_spectral())
+            assert small[0].base.nbytes < plan.physical.nbytes
+            for source, out in ((small[0], None), (a, small[1])):
+                bad = RANK == P - 1
+                if not comm.bcast(source is small[0] or out.base.nbytes < plan.spectral.nbytes, P - 1):
+                    continue  # the spectral side is as large as any step
+                with pytest.raises(ValueError, match="bytes of memory; .* empty_physical" if bad else None) as error:
+                    plan.forward(source if bad else a, out if bad else None)
+                assert isinstance(error.value, redist.ArgumentError) != bad
+            assert close(a, before, "d")
+            b = plan.forward(a[:], None if "in_place" in keywords else plan.empty_spectral()[...])
+            assert close(b, np.fft.rfftn(full)[plan.spectral_slices], "d")
+            unknown = np.frombuffer(memoryview(np.zeros(2 * plan.physical.nbytes, "u1")), "u1")
+            source = np.ndarray(plan.physical_shape, float, unknown.data, 0, a.strides)
+            source[...] = full[plan.physical_slices]
+            assert close(plan.forward(source), np.fft.rfftn(full)[plan.spectral_slices], "d")
+
+
+def tight(array):
+    """An array of the same shape and strides in memory that ends with its last element."""
+    nbytes = array.itemsize + sum((n - 1) * step for n, step in zip(array.shape, array.strides)) if array.size else 0
+    return np.ndarray(array.shape, array.dtype, np.zeros(nbytes, "u1"), 0, array.strides)
+
+
+def test_where_memory_of_other_libraries_ends(monkeypatch):
+    """It is known of what PyTorch and CuPy allocated, not of what they made an array of."""
+    def tensor(resizable):
+        storage = types.SimpleNamespace(data_ptr=lambda: 100, nbytes=lambda: 28, resizable=lambda: resizable)
+        return made("torch", untyped_storage=lambda: storage)
+
+    def made(library, **attributes):
+        return type("Array", (types.SimpleNamespace,), {"__module__": library})(**attributes)
+
+    def cupy_array(memory):
+        return made("cupy", __cuda_array_interface__={}, data=types.SimpleNamespace(mem=memory))
+
+    end = _streams.end_of_memory
+    assert end(tensor(True)) == 128 and end(tensor(False)) is None
+    assert end(made("cupy.cuda.pinned_memory", ptr=100)) is None  # the base of cupyx.empty_pinned
+    ours = types.SimpleNamespace(address=100, nbytes=28)
+    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=28))) == 128
+    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=ours))) == 128
+    assert end(cupy_array(types.SimpleNamespace(ptr=100, size=8, _owner=tensor(True)))) is None
+    assert end(cupy_array(type("DLPackMemory", (), {"ptr": 100, "size": 8})())) is None
+
+
+class Tensor:
+    """Of PyTorch, on a device: it refuses the default stream of a thread."""
+    __module__ = "torch"
+
+    def __init__(self):
+        self.streams = []
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        raise BufferError("no")
+
+
+def test_default_stream_of_a_thread(monkeypatch):
+    waited = []
+    fake = types.SimpleNamespace(cuda=types.SimpleNamespace(
+        is_available=lambda: True, current_stream=lambda: types.SimpleNamespace(cuda_stream=0),
+        synchronize=lambda: waited.append("all")))
+    monkeypatch.setitem(sys.modules, "torch", fake)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    array = Tensor()
+    with fftnd.Plan(comm, (6, 5, 4), stream=2, **FAST) as plan:
+        with pytest.raises(ValueError, match="cannot be exported"):
+            plan.forward(array)
+    assert waited == ["all"] and array.streams == [-1]
+    stream = types.SimpleNamespace(cuda_stream=7)
+    fake.cuda.current_stream = lambda: stream
+    assert _streams.pointer(None, array) == 7
+
+
 def test_how_sides_lie(random):
     """Orders in memory, padding, FFTW's blocks and boxes."""
     shape = (6, 5, 4)
