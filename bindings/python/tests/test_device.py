@@ -153,12 +153,16 @@ class InStream(WithoutStream):
                                                       self.array.__cuda_array_interface__.items() if key != "version"})
 
 
-def test_plans_check_arrays_and_streams(random):
+class Tensor(OnlyDLPack):
+    __module__ = "torch"
+
+
+def test_plans_check_arrays_and_streams(random, monkeypatch):
     """Arrays of the host are refused on all ranks; bound arrays wait for their own stream; a shape goes with an array."""
     full = random.random((7, 6))
     a, b = on_device(split(full, 0)), on_device(np.zeros_like(split(full, 1)))
     first, fast = (InStream(a) if stand_in else a), dict(effort="estimate")
-    with redist.Plan(comm, first, 1, a_shape(b), 0, dtype=float, bind_b="execution", **fast) as plan:
+    with redist.Plan(comm, first, 1, tuple(b.shape), 0, dtype=float, bind_b="execution", **fast) as plan:
         with pytest.raises(ValueError, match="unlike those of the plan" if RANK == 0 else None):
             plan.forward(None, np.zeros(b.shape) if RANK == 0 else b)
         assert plan.info["space"] == "cuda"
@@ -166,16 +170,17 @@ def test_plans_check_arrays_and_streams(random):
         plan.forward(None, b)
         assert (view(b) == split(full, 1)).all() and (not stand_in or len(first.streams) == calls + 1)
     put(b, 0)
-    with redist.Plan(comm, a_shape(a), 1, b, 0, dtype=float, bind_a="execution", stream=None, **fast) as plan:
+    second = b
+    if stand_in:  # whose library's current stream is the plan's
+        stream, second = new_stream(), Tensor(b)
+        monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=types.SimpleNamespace(
+            is_available=lambda: True, current_stream=lambda: types.SimpleNamespace(cuda_stream=stream.ptr))))
+    with redist.Plan(comm, tuple(a.shape), 1, second, 0, dtype=float, bind_a="execution", **fast) as plan:
         plan.forward(a)
-        assert (view(b) == split(full, 1)).all()
-    with redist.Plan(comm, a_shape(a), 1, a_shape(b), 0, dtype=float, bind="execution", **fast) as plan:
+        assert (view(b) == split(full, 1)).all() and (not stand_in or set(second.streams) == {stream.ptr})
+    with redist.Plan(comm, tuple(a.shape), 1, tuple(b.shape), 0, dtype=float, bind="execution", **fast) as plan:
         with pytest.raises(ValueError, match="unlike those of the plan" if RANK == 0 else None):
             plan.forward(a if RANK == 0 else split(full, 0), np.zeros(b.shape))
-
-
-def a_shape(array):
-    return tuple(array.shape)
 
 
 def test_exchange_of_other_libraries(random):

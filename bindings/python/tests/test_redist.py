@@ -166,6 +166,9 @@ def test_arrays_with_a_buffer_besides(random):
                                    (OnDeviceByDLPack(), RuntimeError, "asked with stream 1")):
         with pytest.raises(error, match=sentence):
             redist.exchange(comm, array, 0, b, 1)
+    with redist.Plan(comm, a.shape, 0, b.shape, 1, dtype=float, bind="execution", effort="estimate") as plan:
+        with pytest.raises(ValueError, match="array a is on a device"):
+            plan.forward(OnDevice(a), b)
     with pytest.raises(ValueError, match="cannot be written"):
         redist.exchange(comm, a, 0, ReadOnly(b), 1)
     assert (b == 0).all()
