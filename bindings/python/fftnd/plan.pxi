@@ -75,8 +75,8 @@ cdef class Plan:
         box: this rank's redist.Box, in place of a part of the process grid
 
     The arrays:
-        in_place: input and output are the same memory, which has to be larger than either side needs: best from
-            empty_physical or empty_spectral
+        in_place: input and output are the same memory, which may have to be larger than either side: empty_physical and
+            empty_spectral make it so
         overwrite_input: the input array may be used as work space; the same then holds for both arrays
         mapped_arrays: all arrays are from empty_physical, empty_spectral or redist.empty
         user_workspace: work space comes from set_workspace
