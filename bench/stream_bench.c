@@ -191,7 +191,7 @@ static void capture(struct work *work, void (*forth)(struct work *work),
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
-/* Complex elements, whatever the transform's kind. */
+/* Complex elements, half as many where the arrays are real. */
 static redist_plan *plan_exchange(const struct work *work, const char *method) {
     const struct request *request = work->request;
     int ndims = request->settings.shape.count, rank, size;
@@ -202,7 +202,7 @@ static redist_plan *plan_exchange(const struct work *work, const char *method) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < ndims; i++)
         a[i] = b[i] = request->settings.shape.values[i];
-    if (request->kind == FFTND_R2C)
+    if (request->kind != FFTND_C2C)
         a[ndims - 1] = b[ndims - 1] = a[ndims - 1] / 2;
     must(redist_decompose(a[0], size, rank, &a[0], &start));
     must(redist_decompose(b[1], size, rank, &b[1], &start));

@@ -166,7 +166,7 @@ enum fftnd_fusion {
  * are contiguous (Egger, chapter 4: Realigned); input and output always lie in C order. */
 enum fftnd_local_transpose {
     FFTND_LOCAL_TRANSPOSE_AUTO = 0,  /**< on a device as measured, else not */
-    FFTND_LOCAL_TRANSPOSE_NEVER = 1, /**< all arrays in C order (Default) */
+    FFTND_LOCAL_TRANSPOSE_NEVER = 1, /**< all arrays in C order (Egger's layout "Default") */
     /** not with FFTND_FUSION_ALWAYS, nor where modes are dropped; in place and with
      * overwrite_input it may need a second work array */
     FFTND_LOCAL_TRANSPOSE_ALWAYS = 2
@@ -218,7 +218,8 @@ typedef struct fftnd_options {
      * room for parts of the array besides */
     enum redist_space space;
     /** for REDIST_SPACE_CUDA, a cudaStream_t (NULL = the default stream): transforms begin after
-     * all work that is in it already, and are complete on return; need not agree */
+     * all work that is in it already, and are complete on return unless `asynchronous` is set; need
+     * not agree */
     void *stream;
 
     /* Arrays of the host on a device, see "Arrays larger than a device" above */
@@ -251,7 +252,7 @@ typedef struct fftnd_options {
      * MPI_THREAD_SERIALIZED at least (methods that send tiles as messages leave the tiles to one
      * thread otherwise). Bind each rank to that many cores */
     int threads;
-    /** nonzero: fftnd_forward and fftnd_backward do not check with the other ranks whether all
+    /** nonzero: transforms and operators do not check with the other ranks whether all
      * arrays are valid, which saves one reduction; an error of one rank's arguments is then
      * returned on that rank only, while the others wait for it */
     int skip_agreement;
@@ -324,7 +325,8 @@ typedef struct fftnd_plan fftnd_plan;
  * All arguments must agree. Collective on comm.
  * Errors: ERR_COMM, ERR_ARGUMENT, ERR_SIZE (sizes, retained_modes, padding, bounds, boxes that leave holes), ERR_GRID,
  * ERR_AXIS (halved_axis, order, axes, memory_order, split), ERR_OVERLAP (boxes),
- * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL.
+ * ERR_METHOD, ERR_NULL, ERR_DISAGREE, ERR_LIMIT, ERR_STATE, ERR_MEMORY, ERR_MPI, ERR_SERIAL,
+ * ERR_DEVICE.
  */
 REDIST_API int fftnd_plan_create(MPI_Comm comm, int ndims, const redist_index sizes[],
                                  enum fftnd_kind kind, enum fftnd_precision precision,

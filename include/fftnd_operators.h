@@ -47,7 +47,7 @@ enum fftnd_operator_kind {
     FFTND_SHELL = 11,              /**< keeps the modes with shell[0] <= |k| < shell[1] */
     FFTND_SHIFT = 12,   /**< u(x + shift); the mode K/2 of an even number by its cosine */
     FFTND_SYMBOLS = 13, /**< 1 -> 1: the product of a table for each axis */
-    FFTND_MODES = 14,   /**< `inputs` -> `outputs`: `function` for rows of modes */
+    FFTND_MODES = 14,   /**< `inputs` -> `outputs`: a function of the user, of rows or boxes */
     FFTND_POINTS = 15   /**< the same for rows of points, for fftnd_apply_physical */
 };
 
@@ -101,8 +101,8 @@ typedef struct fftnd_box {
 } fftnd_box;
 
 /**
- * The user's function of boxes, in the precision of the plan, on the host or a device, where it begins work in the stream
- * and does not wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
+ * The user's function of boxes, in the precision of the plan. On a device it begins its work in the stream, and does not
+ * wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
  */
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
@@ -148,8 +148,8 @@ REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size
 typedef struct fftnd_operator fftnd_operator;
 
 /**
- * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and has work space of
- * its own, where the plan has it, options.user_workspace or not.
+ * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates work
+ * space of its own in the plan's memory space, also with options.user_workspace.
  *   plan     outlives the operator; not one of a single axis over several ranks
  *   kind     what it does
  *   options  NULL = defaults; its arrays may go after the call

@@ -246,8 +246,8 @@ typedef struct redist_options {
     enum redist_effort effort; /**< for "auto"; must agree */
     /** nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     int verbose;
-    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are large it takes up
-     * to twice as much, and at least one round of each method */
+    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are large it takes
+     * longer: no round begins after twice as much, but each method has one */
     double tune_seconds;
     /** where rank 0 remembers what "auto" measured; NULL = the environment variable
      * REDIST_WISDOM, or nowhere. A file that is unusable costs a warning on stderr, never the

@@ -128,11 +128,13 @@ static int assign_lean_buffers(struct fftnd__program *program,
     return found;
 }
 
+/* Real lines alone, with the batch's fields side by side, would take a launch for each line. */
 static int prefers_copy(const struct fftnd__transform *transform) {
     const struct fftnd__serial *library = transform->library;
     return library->prefers_copy != NULL &&
-           library->prefers_copy(transform->chain.ndims, transform->chain.points,
-                                 transform->precision);
+           (transform->batch.axis > 0 ||
+            library->prefers_copy(transform->chain.ndims, transform->chain.points,
+                                  transform->precision));
 }
 
 /* Lists the steps, as few split as there is a way for. */

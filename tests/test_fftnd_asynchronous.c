@@ -292,7 +292,7 @@ START_TEST(late_operator) {
     fftnd_operator *op = NULL;
     if (harness_nranks == 1)
         skip_test("one rank waits for nobody");
-    begin_pair(&pair, FFTND_ESTIMATE, 0.05);
+    begin_pair(&pair, FFTND_ESTIMATE, 0.5);
     begin_operator(&pair, &op);
     double *other = stream_device_memory()->allocate(MPI_COMM_WORLD, pair.layout[0].bytes + 16, 0);
     if (harness_rank != 0)

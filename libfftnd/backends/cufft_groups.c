@@ -169,7 +169,7 @@ static double cost_of(const struct fftnd__task *task, const struct fftnd__serial
     return task->rank > 1 && fftnd__task_misaligns(task) ? INFINITY : 1.0;
 }
 
-/* best[i] is the least cost of the first i axes, and last[i] how many of them its last group has. */
+/* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and last[i] how many of them its last group has. */
 int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
                         const struct fftnd__loop axes[], int sizes[]) {
     int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,
@@ -181,7 +181,7 @@ int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_hav
             struct fftnd__task task = fftnd__task_make(problem, n, axes, i - size, i,
                                                        i == n ? -1 : !(is_real && to_real));
             double cost = best[i - size] + cost_of(&task, problem, may_have_panels);
-            if (size == 1 || cost < best[i]) {
+            if (size == 1 || cost <= best[i]) {
                 best[i] = cost;
                 last[i] = size;
             }

@@ -57,7 +57,7 @@ static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels)
     return fits;
 }
 
-/* Returns when the device has them. */
+/* Returns when the device has them: cudaMemcpy may do so before, and the library's streams do not wait for it. */
 static int upload_roots(struct fftnd__line_plan *plan) {
     size_t bytes = fftnd__panels_roots_bytes(&plan->panels);
     void *roots = redist_calloc(1, bytes);
@@ -67,6 +67,8 @@ static int upload_roots(struct fftnd__line_plan *plan) {
     int code = check(cudaMalloc(&plan->roots, bytes), "cudaMalloc");
     if (code == REDIST_OK)
         code = check(cudaMemcpy(plan->roots, roots, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (code == REDIST_OK)
+        code = check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
     redist_release(roots);
     return code;
 }

@@ -31,8 +31,8 @@ int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, vo
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 
 /* How fast lines of n elements are on the current device; measured once for each length, precision and device, in some
- * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES has a
- * choice without measuring, for tests: cufft, or panels with the number of a variant behind it or none. */
+ * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES chooses
+ * whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
 void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
 
 /* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0. */

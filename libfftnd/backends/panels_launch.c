@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "panels.h"
 
+#include <pthread.h>
 #include <stdint.h>
 
 typedef int launch_function(const struct fftnd__panels *panels, const void *in, void *out,
@@ -18,6 +19,9 @@ static int is_aligned(const void *array) {
     return (uintptr_t)array % (4 * sizeof(float)) == 0;
 }
 
+/* A launch sets an attribute that belongs to the kernel: others must not come in between. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
                          const void *roots, void *stream) {
     struct fftnd__panels now = *panels;
@@ -25,5 +29,8 @@ int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, voi
         now.adjacent = 0;
         now.second = now.width;
     }
-    return launches[now.is_double][now.kernel](&now, in, out, roots, stream);
+    pthread_mutex_lock(&lock);
+    int error = launches[now.is_double][now.kernel](&now, in, out, roots, stream);
+    pthread_mutex_unlock(&lock);
+    return error;
 }

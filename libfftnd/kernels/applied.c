@@ -87,15 +87,15 @@ static size_t take(size_t *next, size_t bytes) {
 
 /* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
  * memory all the same. In the caches a transform between two places is faster than one in place, for which FFTW copies
- * lines to a buffer and back; but where an operator changes the number of fields, all of them together would be too much. */
+ * lines to a buffer and back; but several fields in two places would be too much. */
 static void place_blocks(struct fftnd__applied *applied,
                          const struct fftnd__applied_problem *problem) {
     const struct fftnd__side *in = problem->in, *out = problem->out, *middle = applied->middle;
     const struct fftnd__operator *op = applied->op;
-    int alike = op->inputs == op->outputs;
+    int alike = op->inputs == op->outputs, is_single = op->inputs == 1 && alike;
     int in_apart = in->in_array || problem->outside[0];
     int out_apart = out->in_array || problem->outside[1];
-    int apart = in->item != middle[0].item || (alike && !problem->on_device);
+    int apart = in->item != middle[0].item || (is_single && !problem->on_device);
     size_t next = 0, first, second;
     applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);
     first = apart || in_apart ? take(&next, middle[0].bytes) : applied->places.in;

@@ -12,7 +12,7 @@ struct fftnd__row_loops {
 
 extern const struct fftnd__row_loops fftnd__rows_plain, fftnd__rows_avx2, fftnd__rows_avx512;
 
-/* Those with the widest registers that this processor has. */
-const struct fftnd__row_loops *fftnd__find_row_loops(void);
+/* All of them, the widest registers first, then NULL; the last ones run everywhere. */
+extern const struct fftnd__row_loops *const fftnd__row_loops[];
 
 #endif

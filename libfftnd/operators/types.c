@@ -72,5 +72,8 @@ const struct fftnd__operator_type *fftnd__operator_type_of(enum fftnd_operator_k
 }
 
 fftnd__run_row *fftnd__operator_run_of(enum fftnd_operator_kind kind) {
-    return types[kind].of_user ? call : fftnd__find_row_loops()->run[kind];
+    const struct fftnd__row_loops *const *loops = fftnd__row_loops;
+    while (!(*loops)->runs_here())
+        loops++;
+    return types[kind].of_user ? call : (*loops)->run[kind];
 }
