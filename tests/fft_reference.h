@@ -16,7 +16,8 @@ typedef struct fft_reference {
     size_t nelements[2];    /**< elements of one field */
     long double *values[2]; /**< [field][element][component], elements in C order */
     long double *returned;  /**< the backward transform of values[1] over the logical size */
-    long double largest[2]; /**< the largest absolute value, or 1 if all are 0; of modes at least what is typical */
+    /** the largest absolute value, of modes at least what is typical, or 1 if all are 0 */
+    long double largest[2];
     long double largest_returned;
 } fft_reference;
 
