@@ -58,6 +58,8 @@ static fft_case random_case(int i) {
     return given;
 }
 
+enum { ENOUGH = 9 };
+
 /* Exchanges that cannot be joined may be none for a method that takes turns. */
 static int is_refused(const fft_case *given) {
     fftnd_plan *plan = NULL;
@@ -70,7 +72,7 @@ static int is_refused(const fft_case *given) {
 
 START_TEST(random_cases) {
     int n = 0, refused = 0;
-    for (; harness_another(n, 9); n++) {
+    for (; harness_another(n, ENOUGH); n++) {
         fft_case given = random_case(n);
         dictate(random_chance(50) ? 1 << 30 : 100, random_between(2, 9), random_between(2, 6),
                 random_between(0, 1), random_between(0, 1));
@@ -80,7 +82,8 @@ START_TEST(random_cases) {
             fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
-    check_all(refused <= n / 2, "%d of %d cases were refused", refused, n);
+    /* a share of the cases may be all refused */
+    check_all(n < ENOUGH || refused <= n / 2, "%d of %d cases were refused", refused, n);
 }
 END_TEST
 
