@@ -16,14 +16,8 @@ struct fftnd__line_plan {
     void *roots; /* on the device */
 };
 
-/* The user's own checks are not to find an error. */
 static int check(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return REDIST_OK;
-    (void)cudaGetLastError();
-    return redist_fail_in(
-        "libfftnd", error == cudaErrorMemoryAllocation ? REDIST_ERR_MEMORY : REDIST_ERR_DEVICE,
-        "%s: %s", what, cudaGetErrorString(error));
+    return redist_space_at(REDIST_SPACE_CUDA)->check_call((int)error, what);
 }
 
 static size_t most_shared_bytes(void) {
@@ -68,7 +62,7 @@ static int upload_roots(struct fftnd__line_plan *plan) {
     if (code == REDIST_OK)
         code = check(cudaMemcpy(plan->roots, roots, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     if (code == REDIST_OK)
-        code = check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize");
+        code = redist_space_at(REDIST_SPACE_CUDA)->stream_wait(NULL);
     redist_release(roots);
     return code;
 }
