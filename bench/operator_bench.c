@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVERSE_LAPLACIAN, GRADIENT };
+enum { INVERSE_LAPLACIAN, GRADIENT, DERIVATIVE };
 
 struct request {
     bench_settings settings;
-    int operation, threads, overwrite;
+    int operation, axis, threads, overwrite;
 };
 
 static void check(int code) {
@@ -65,7 +65,7 @@ static void multiply(const struct modes *modes, int operation, int axis,
             for (redist_index k = 0; k < modes->count[2]; k++) {
                 const double z = modes->k[2][k], q = base + z * z;
                 const double wave[3] = {x, y, z};
-                if (operation == GRADIENT)
+                if (operation != INVERSE_LAPLACIAN)
                     result[row + k] = I * scale * wave[axis] * spectrum[row + k];
                 else
                     result[row + k] = spectrum[row + k] * (q > 0 ? -scale / q : 0);
@@ -95,6 +95,17 @@ static void fill(double *field, size_t bytes) {
     free(values);
 }
 
+static void open_operator(struct own *own, const struct request *request) {
+    static const enum fftnd_operator_kind kinds[] = {[INVERSE_LAPLACIAN] = FFTND_INVERSE_LAPLACIAN,
+                                                     [GRADIENT] = FFTND_GRADIENT,
+                                                     [DERIVATIVE] = FFTND_DERIVATIVE};
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    int orders[3] = {0};
+    orders[request->axis] = 1;
+    options.orders = orders;
+    check(fftnd_operator_create(own->plan, kinds[request->operation], &options, &own->op));
+}
+
 static void open_own(struct own *own, const struct request *request) {
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     fftnd_layout layouts[4];
@@ -111,9 +122,7 @@ static void open_own(struct own *own, const struct request *request) {
     *own = (struct own){.request = request};
     check(
         fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &own->plan));
-    check(fftnd_operator_create(
-        own->plan, request->operation == GRADIENT ? FFTND_GRADIENT : FFTND_INVERSE_LAPLACIAN, NULL,
-        &own->op));
+    open_operator(own, request);
     check(fftnd_plan_layout(own->plan, FFTND_PHYSICAL, &layouts[0]));
     check(fftnd_plan_layout(own->plan, FFTND_SPECTRAL, &layouts[1]));
     check(fftnd_operator_layout(own->op, 1, &layouts[2]));
@@ -151,8 +160,8 @@ static void run_apart(void *context) {
     int n = own->request->operation == GRADIENT ? 3 : 1;
     check(fftnd_forward(own->plan, own->field, own->spectrum));
     for (int i = 0; i < n; i++) {
-        multiply(&own->modes, own->request->operation, i, own->spectrum,
-                 n > 1 ? own->product : own->spectrum, 1);
+        multiply(&own->modes, own->request->operation, n > 1 ? i : own->request->axis,
+                 own->spectrum, n > 1 ? own->product : own->spectrum, 1);
         check(fftnd_backward(own->plan, n > 1 ? own->product : own->spectrum, own->results[i]));
     }
 }
@@ -204,10 +213,11 @@ static void open_peer(struct peer *peer, const struct request *request) {
 
 static void run_peer(void *context) {
     struct peer *peer = context;
+    int n = peer->request->operation == GRADIENT ? 3 : 1;
     fftw_execute(peer->forward);
-    for (int i = 0; i < (peer->request->operation == GRADIENT ? 3 : 1); i++) {
-        multiply(&peer->modes, peer->request->operation, i, peer->spectrum, peer->product,
-                 peer->scale);
+    for (int i = 0; i < n; i++) {
+        multiply(&peer->modes, peer->request->operation, n > 1 ? i : peer->request->axis,
+                 peer->spectrum, peer->product, peer->scale);
         fftw_execute(peer->backward);
     }
 }
@@ -249,14 +259,16 @@ static void measure(const struct request *request) {
 /* ---------------------------------------------------------------- command line */
 
 static const bench_program *describe(struct request *request) {
-    static const char *const operations[] = {"inverse-laplacian", "gradient", NULL};
-    static bench_option options[7];
+    static const char *const operations[] = {"inverse-laplacian", "gradient", "derivative", NULL};
+    static bench_option options[8];
     bench_settings *settings = &request->settings;
     /* clang-format off */
     const bench_option all[] = {
         BENCH_SHAPE_OPTION(settings),
         {.name = "operator", .kind = BENCH_CHOICE, .value = &request->operation, .words = operations,
          .help = "what to apply (inverse-laplacian)"},
+        {.name = "axis", .kind = BENCH_NUMBER, .value = &request->axis, .argument = "N",
+         .help = "along which a derivative is (0)", .minimum = 0},
         {.name = "overwrite", .kind = BENCH_FLAG, .value = &request->overwrite,
          .help = "plans may overwrite their input"},
         {.name = "space", .kind = BENCH_CHOICE, .value = &settings->space, .words = bench_spaces,
@@ -285,6 +297,8 @@ int main(int argc, char **argv) {
     enum bench_parsed parsed = bench_parse(describe(&request), argc, argv);
     if (parsed == BENCH_RUN && request.settings.shape.count != 3)
         bench_abort("a field has three axes: --shape N,N,N");
+    if (parsed == BENCH_RUN && request.axis > 2)
+        bench_abort("--axis %d: a field has axes 0, 1 and 2", request.axis);
     space = bench_space_at(request.settings.space);
     const char *absent = parsed == BENCH_RUN ? space->begin() : NULL;
     if (absent != NULL)

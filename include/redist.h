@@ -246,12 +246,11 @@ typedef struct redist_options {
     enum redist_effort effort; /**< for "auto"; must agree */
     /** nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     int verbose;
-    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are large it takes
-     * longer: no round begins after twice as much, but each method has one */
+    /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are so large that one round of each
+     * method takes longer, those near the fastest get as much again */
     double tune_seconds;
-    /** where rank 0 remembers what "auto" measured; NULL = the environment variable
-     * REDIST_WISDOM, or nowhere. A file that is unusable costs a warning on stderr, never the
-     * plan */
+    /** where rank 0 remembers what "auto" measured; NULL = the environment variable REDIST_WISDOM, or nowhere. A file
+     * that is unusable costs a warning on stderr, never the plan */
     const char *wisdom_file;
     /** local arrays with more bytes are written past the caches, where a method can; 0 = choose;
      * must agree */
@@ -272,15 +271,13 @@ typedef struct redist_options {
     /* The executions */
     /** only methods that can do this are considered; not REDIST_GET on a device; must agree */
     enum redist_tiles tiles;
-    /** nonzero: several threads put or get tiles at once, if redist_plan_info.concurrent says
-     * that they may */
+    /** nonzero: several threads put or get tiles at once, if redist_plan_info.concurrent says that they may */
     int concurrent;
     /** with REDIST_PUT: array B is completed in this many partitions, one after the other
      * (redist_plan_put_arrived); only methods that can do this are considered; <= 1 = array B is
      * complete at the end; must agree */
     int partitions;
-    /** the axis along which redist_decompose cuts each rank's local array B into these; must
-     * agree */
+    /** the axis along which redist_decompose cuts each rank's local array B into these; must agree */
     int partition_axis;
     /** nonzero: functions *_arrays do not check with the other ranks whether all arrays are
      * valid, which saves one reduction; must agree */

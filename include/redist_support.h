@@ -130,6 +130,30 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
  */
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
+/** A box of array A, and where the array B is that it belongs to: this rank's, or that of a peer as it is mapped here. */
+typedef struct redist_target {
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /**< of array A */
+    char *memory;                                                  /**< of the element at `start` */
+    ptrdiff_t stride[REDIST_MAX_NDIMS]; /**< bytes between neighbours in that array B */
+} redist_target;
+
+/** Stores a tile in its targets, or begins to in a stream of the plan's space. Returns REDIST_OK or an error's code. */
+typedef int redist_store(void *data, int ntargets, const redist_target targets[], void *stream);
+
+/** Nonzero if redist_plan_put_stored works with the plan: one with tiles that are put, without partitions, and a
+ * method that maps the peers' arrays. The same on all ranks. Not collective. */
+REDIST_API int redist_plan_stores(const redist_plan *plan);
+
+/**
+ * As redist_plan_put, of a tile that the caller stores itself: `store` is called once, on targets that are free to be
+ * written, with a stream whose work goes behind what is in the user's stream. It is not called for a tile without
+ * elements, or after a failure. In one execution a rank puts all its tiles in the same way; others may in the other.
+ *   data  for `store`
+ * Not collective. Errors: as redist_plan_put, and what `store` returns.
+ */
+REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
+                                      const redist_index count[], redist_store *store, void *data);
+
 /** Gives what this thread does until redist_range_end a name for profilers; ranges nest. Not collective. */
 REDIST_API void redist_range_begin(const char *name);
 REDIST_API void redist_range_end(void);

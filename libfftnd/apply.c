@@ -3,6 +3,7 @@
 #include "offload.h"
 #include "operators/operator.h"
 #include "plan.h"
+#include "subset.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,11 +12,18 @@
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
 
+/* What one engine does of an operator: all of it, or one derivative of a gradient, which needs one axis transformed. */
+struct part {
+    struct fftnd__operator derivative;
+    struct fftnd__engine engine;
+};
+
 struct fftnd_operator {
     fftnd_plan *plan;
     long long number; /* among those made for the plan, from 1 */
     struct fftnd__operator own;
-    struct fftnd__engine engine;
+    int nparts;
+    struct part *parts;
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
@@ -207,9 +215,31 @@ static int check_batch(const struct fftnd__operator *op, const struct fftnd__bat
                       batch->count, INT_MAX);
 }
 
+/* The axes on whose wavenumbers it depends. A function of the user sees all of them, and one table of a real field's may
+ * not be that of a real operator, unless it is along the halved axis. */
+static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
+                        const fftnd_operator_options *options) {
+    int in_list =
+        op->kind == FFTND_DERIVATIVE || op->kind == FFTND_SHIFT || op->kind == FFTND_SYMBOLS;
+    int halved = transform->chain.halved;
+    for (int a = 0; a < op->naxes; a++)
+        op->depends[op->symbols[a].axis] =
+            !in_list || is_named(op->kind, options, op->symbols[a].user);
+    op->takes_subset = !op->type->of_user && !transform->options.in_place &&
+                       fftnd__subset_suits(transform, op->depends) &&
+                       (op->kind != FFTND_SYMBOLS || halved < 0 || op->depends[halved]);
+    int n = 0;
+    for (int a = 0; a < op->naxes && op->takes_subset; a++)
+        if (op->depends[op->symbols[a].axis])
+            op->symbols[n++] = op->symbols[a];
+    op->naxes = op->takes_subset ? n : op->naxes;
+}
+
 /* A linear operator scales once for both transforms, a function of the user's sees scaled values. */
 static void set_factors(struct fftnd__operator *op, const struct fftnd__engine *plan) {
     long double forward = plan->scales[REDIST_FORWARD], backward = plan->scales[REDIST_BACKWARD];
+    if (op->takes_subset)
+        forward *= fftnd__subset_factor(&plan->transform, op->depends);
     int points = op->kind == FFTND_POINTS;
     op->numbers = points && plan->transform.chain.real[FFTND_PHYSICAL] ? 1 : 2;
     op->factors[0] = !op->type->of_user ? 1 : points ? backward : forward;
@@ -234,28 +264,104 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
     list_axes(op, &plan->transform, options);
     REDIST_TRY(count_fields(op, options));
     REDIST_TRY(check_batch(op, &plan->transform.batch));
+    find_subset(op, &plan->transform, options);
     set_factors(op, plan);
     return fftnd__symbols_create(op, &plan->transform, options);
 }
 
+/* ---------------------------------------------------------------- the parts */
+
+/* A gradient is one derivative after the other, each of which transforms one axis, where an array of the plan may be a
+ * field of a larger one. */
+static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
+    int depends[REDIST_MAX_NDIMS] = {0};
+    for (int a = 0; a < op->naxes; a++)
+        depends[op->symbols[a].axis] = 1;
+    depends[op->symbols[0].axis] = op->naxes == 1;
+    return op->kind == FFTND_GRADIENT && op->naxes > 1 && !transform->options.in_place &&
+           transform->options.batch_position == FFTND_BATCH_FIRST &&
+           fftnd__subset_suits(transform, depends);
+}
+
+static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_options *options) {
+    int orders[REDIST_MAX_NDIMS] = {0};
+    fftnd_operator_options own = *options;
+    struct fftnd__operator *derivative = &op->parts[i].derivative;
+    orders[op->own.symbols[i].user] = 1;
+    own.orders = orders;
+    REDIST_TRY(describe(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
+    derivative->keeps_input = 1;
+    return REDIST_OK;
+}
+
+static const struct fftnd__operator *operator_of(const fftnd_operator *op, int i) {
+    return op->nparts > 1 ? &op->parts[i].derivative : &op->own;
+}
+
+static int describe_parts(fftnd_operator *op, const fftnd_operator_options *options) {
+    int n = is_parted(&op->own, &op->plan->engine.transform) ? op->own.naxes : 1;
+    op->parts = redist_calloc((size_t)n, sizeof *op->parts);
+    if (op->parts == NULL)
+        return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
+    op->nparts = n;
+    for (int i = 0; i < n && n > 1; i++)
+        REDIST_TRY(describe_derivative(op, i, options));
+    return REDIST_OK;
+}
+
+/* Collective. */
+static int create_engines(fftnd_operator *op) {
+    int direction = op->own.kind == FFTND_POINTS ? REDIST_BACKWARD : REDIST_FORWARD;
+    for (int i = 0; i < op->nparts; i++)
+        REDIST_TRY(fftnd__engine_apply(&op->parts[i].engine, &op->plan->engine, operator_of(op, i),
+                                       direction));
+    return REDIST_OK;
+}
+
+static void add_to_plan(fftnd_operator *op) {
+    for (int i = 0; i < op->nparts; i++) {
+        op->parts[i].engine.next = op->plan->applying;
+        op->plan->applying = &op->parts[i].engine;
+    }
+    op->plan->operators++;
+    op->number = ++op->plan->operators_made;
+}
+
+static void remove_from_plan(fftnd_operator *op) {
+    for (int i = 0; i < op->nparts; i++) {
+        struct fftnd__engine **link = &op->plan->applying;
+        while (*link != &op->parts[i].engine)
+            link = &(*link)->next;
+        *link = op->parts[i].engine.next;
+    }
+    op->plan->operators--;
+}
+
+/* ---------------------------------------------------------------- making and freeing it */
+
 static void destroy(fftnd_operator *op) {
     if (op == NULL)
         return;
-    if (op->engine.transform.applied != NULL)
-        fftnd__engine_destroy(&op->engine);
+    for (int i = 0; i < op->nparts; i++) {
+        if (op->parts[i].engine.transform.applied != NULL)
+            fftnd__engine_destroy(&op->parts[i].engine);
+        fftnd__symbols_free(&op->parts[i].derivative);
+    }
     fftnd__symbols_free(&op->own);
+    redist_release(op->parts);
     redist_handle_remove(op);
     redist_release(op);
 }
 
-/* Room for an operator that is described; NULL after a failure, with its code. */
-static int allocate(const struct fftnd__operator *own, fftnd_plan *plan, fftnd_operator **op) {
+/* Room for an operator that is described, and its parts; NULL after a failure, with its code. */
+static int allocate(const struct fftnd__operator *own, const fftnd_operator_options *options,
+                    fftnd_plan *plan, fftnd_operator **op) {
     *op = redist_calloc(1, sizeof **op);
     if (*op == NULL || !redist_handle_add(*op, REDIST_HANDLE_OPERATOR))
         return FAIL(REDIST_ERR_MEMORY, "no memory for an operator");
     (*op)->plan = plan;
     (*op)->own = *own;
-    return REDIST_OK;
+    return describe_parts(*op, options);
 }
 
 int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
@@ -271,19 +377,16 @@ int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
         code = describe(&described, &plan->engine, kind, &own);
     code = agree(&plan->engine, &described, &own, code);
     if (code == REDIST_OK)
-        code = redist_agree(plan->engine.transform.comm, allocate(&described, plan, &op));
+        code = redist_agree(plan->engine.transform.comm, allocate(&described, &own, plan, &op));
     if (code == REDIST_OK)
-        code = fftnd__engine_apply(&op->engine, &plan->engine, &op->own, kind == FFTND_POINTS);
+        code = create_engines(op);
     if (code != REDIST_OK) {
         if (op == NULL || op->own.memory == NULL)
             fftnd__symbols_free(&described);
         destroy(op);
         return code;
     }
-    plan->operators++;
-    op->engine.next = plan->applying;
-    plan->applying = &op->engine;
-    op->number = ++plan->operators_made;
+    add_to_plan(op);
     *result = op;
     return REDIST_OK;
 }
@@ -295,14 +398,6 @@ static int check_operator(const char *function, const fftnd_operator *op) {
         return REDIST_OK;
     return redist_fail_in(function, REDIST_ERR_STATE, "op is %s",
                           op == NULL ? "NULL" : "not an operator, or already freed");
-}
-
-static void remove_from_plan(fftnd_operator *op) {
-    struct fftnd__engine **link = &op->plan->applying;
-    while (*link != &op->engine)
-        link = &(*link)->next;
-    *link = op->engine.next;
-    op->plan->operators--;
 }
 
 int fftnd_operator_free(fftnd_operator **op) {
@@ -318,17 +413,40 @@ int fftnd_operator_free(fftnd_operator **op) {
     return REDIST_OK;
 }
 
-static const struct fftnd__step *array_of(const fftnd_operator *op, int is_output) {
-    return is_output ? fftnd__engine_output(&op->engine, op->engine.applies)
-                     : fftnd__engine_input(&op->engine, op->engine.applies);
+static const struct fftnd__step *array_of(const struct fftnd__engine *engine, int is_output) {
+    return is_output ? fftnd__engine_output(engine, engine->applies)
+                     : fftnd__engine_input(engine, engine->applies);
+}
+
+/* Bytes that a part has of an array, and how many parts have their own one after the other. */
+static size_t part_bytes(const fftnd_operator *op, int is_output) {
+    const struct fftnd__engine *engine = &op->parts[0].engine;
+    return fftnd__engine_array_bytes(engine, array_of(engine, is_output));
+}
+
+static int count_parts(const fftnd_operator *op, int is_output) {
+    return is_output ? op->nparts : 1;
+}
+
+static size_t array_bytes(const fftnd_operator *op, int is_output) {
+    return (size_t)count_parts(op, is_output) * part_bytes(op, is_output);
 }
 
 int fftnd_operator_layout(const fftnd_operator *op, int is_output, fftnd_layout *layout) {
     REDIST_TRY(check_operator(__func__, op));
-    const struct fftnd__step *array = array_of(op, is_output);
+    const struct fftnd__engine *engine = &op->parts[0].engine;
+    const struct fftnd__step *array = array_of(engine, is_output);
+    redist_index fields = (redist_index)array->fields * count_parts(op, is_output);
+    const struct fftnd__engine *plan = &op->plan->engine;
+    if (engine->transform.chain.real[engine->applies] !=
+        plan->transform.chain.real[engine->applies]) { /* pairs of real elements */
+        engine = plan;
+        array = fftnd__engine_input(engine, REDIST_FORWARD);
+    }
     fftnd_layout own =
-        fftnd__layout_of(&op->engine.transform, array, (enum fftnd_side)op->engine.applies,
-                         fftnd__engine_array_bytes(&op->engine, array));
+        fftnd__layout_of(&engine->transform, array, (enum fftnd_side)op->parts[0].engine.applies,
+                         array_bytes(op, is_output));
+    own.batch = fields * engine->transform.batch.count;
     return redist_struct_write(__func__, "layout", &own, sizeof own, layout);
 }
 
@@ -343,14 +461,14 @@ static int check_owner(const char *function, const fftnd_plan *plan, const fftnd
 /* Of this rank alone. */
 static int check_arguments(const char *function, const fftnd_operator *op, int direction,
                            const void *input, const void *output) {
-    if (op->engine.applies != direction)
+    const struct fftnd__engine *engine = &op->parts[0].engine;
+    if (engine->applies != direction)
         return redist_fail_in(function, REDIST_ERR_ARGUMENT, "op is of kind %s, for %s",
                               op->own.type->name,
                               direction == REDIST_FORWARD ? "fftnd_apply_physical" : "fftnd_apply");
-    const struct fftnd__array arrays[2] = {
-        {"input", input, fftnd__engine_array_bytes(&op->engine, array_of(op, 0))},
-        {"output", output, fftnd__engine_array_bytes(&op->engine, array_of(op, 1))}};
-    return fftnd__check_execution(function, &op->engine, arrays);
+    const struct fftnd__array arrays[2] = {{"input", input, array_bytes(op, 0)},
+                                           {"output", output, array_bytes(op, 1)}};
+    return fftnd__check_execution(function, engine, arrays);
 }
 
 /* All ranks pass the same operator, whose exchanges have peers. Collective unless the user skips the agreement. */
@@ -364,13 +482,27 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
     return redist_agree_values_in(function, transform->comm, code, 1, &number);
 }
 
+/* After a failure of a part the others communicate without transforming, and all of them are broken. */
+static int run_parts(fftnd_operator *op, char *input, char *output) {
+    int code = REDIST_OK;
+    for (int i = 0; i < op->nparts; i++) {
+        struct fftnd__engine *engine = &op->parts[i].engine;
+        fftnd__failure_note(&engine->failure, code);
+        code = fftnd__engine_run(engine, engine->applies, input,
+                                 output + (size_t)i * part_bytes(op, 1));
+    }
+    for (int i = 0; i < op->nparts; i++)
+        fftnd__failure_note(&op->parts[i].engine.failure, code);
+    return code;
+}
+
 static int apply(const char *function, fftnd_plan *plan, fftnd_operator *op, int direction,
                  void *input, void *output) {
     REDIST_TRY(fftnd__check_idle(function, plan));
     REDIST_TRY(agree_on_operator(function, plan, op, check_owner(function, plan, op)));
-    REDIST_TRY(
-        fftnd__agree_to_run(&op->engine, check_arguments(function, op, direction, input, output)));
-    return fftnd__engine_run(&op->engine, op->engine.applies, input, output);
+    REDIST_TRY(fftnd__agree_to_run(&op->parts[0].engine,
+                                   check_arguments(function, op, direction, input, output)));
+    return run_parts(op, input, output);
 }
 
 int fftnd_apply(fftnd_plan *plan, fftnd_operator *op, void *input, void *output) {

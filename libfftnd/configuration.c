@@ -28,7 +28,8 @@ static const struct {
               {"before_exchange", FIELD(before_exchange), 1, 0, 1},
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
-              {"partitions", FIELD(partitions), 1, 1, MOST_CUTS}};
+              {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
+              {"stored", FIELD(stored), 1, 0, 1}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 

@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "exchanges.h"
 #include "fusion.h"
+#include "subset.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -32,22 +33,11 @@ static void set_r2r(struct fftnd__transform *transform, const struct fftnd__requ
         }
 }
 
-/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
-static long double logical_extent(const struct fftnd__request *request, int axis) {
-    long double n = (long double)request->shape.points[axis];
-    if (request->shape.axes[axis] == FFTND_AXIS_NONE)
-        return 1;
-    if (request->shape.axes[axis] != FFTND_AXIS_R2R || request->r2r[axis] > FFTND_DST4)
-        return n;
-    return 2 * (request->r2r[axis] == FFTND_DCT1   ? n - 1
-                : request->r2r[axis] == FFTND_DST1 ? n + 1
-                                                   : n);
-}
-
 static long double logical_size(const struct fftnd__request *request) {
     long double product = 1;
     for (int i = 0; i < request->shape.ndims; i++)
-        product *= logical_extent(request, i);
+        product *= fftnd__logical_extent(request->shape.axes[i], request->r2r[i],
+                                         request->shape.points[i]);
     return product;
 }
 
@@ -80,7 +70,7 @@ static void adjust_to_device(const struct fftnd__offload *offload,
     configuration->tiled = configuration->segments = 1;
     configuration->transposed = configuration->before_exchange =
         0; /* transfers move rows, not single elements */
-    configuration->untiled = 0;
+    configuration->untiled = configuration->stored = 0;
     configuration->group_bytes = offload->limit / SHARE_OF_AXES;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;
@@ -452,6 +442,7 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     struct fftnd__transform *transform = &engine->transform;
     *engine = (struct fftnd__engine){.transform = plan->transform, .applies = direction};
     transform->applied = op;
+    transform->options.overwrite_input = transform->options.overwrite_input && !op->keeps_input;
     transform->fields[0] = op->inputs;
     transform->fields[1] = op->outputs;
     if (transform->batch.axis < 0 && (op->inputs > 1 || op->outputs > 1)) {
@@ -459,6 +450,8 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
         transform->batch.axis = is_first ? 0 : transform->chain.ndims;
         transform->batch.shift = is_first;
     }
+    if (op->takes_subset)
+        REDIST_TRY(redist_agree(transform->comm, fftnd__subset_take(transform, op->depends)));
     drop_side(transform, (enum fftnd_side) !direction);
     transform->options.user_workspace = 0;
     transform->options.fusion = plan->is_fused ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;

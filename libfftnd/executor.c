@@ -65,6 +65,8 @@ static struct fftnd__execution execution_of(const struct run *run, const struct 
                                          .ends = 1};
     execution.source.exchange = pulled_before(step);
     execution.sink.exchange = pushed_after(step);
+    execution.stores = step->pass->stores.library != NULL && execution.sink.exchange != NULL &&
+                       redist_plan_stores(execution.sink.exchange);
     if (step->pass->offload == NULL && execution.source.exchange == NULL &&
         execution.sink.exchange == NULL && execution.source.array == execution.sink.array)
         execution.sink.nontemporal = 0;

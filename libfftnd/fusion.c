@@ -42,6 +42,23 @@ static int find_room(struct fftnd__program *program, const struct fftnd__transfo
     return code;
 }
 
+/* Steps whose truncation the serial library does on all ranks. Collective. */
+static int find_truncations(struct fftnd__program *program,
+                            const struct fftnd__transform *transform) {
+    int n = program->nsteps, any = 0;
+    long long inside[FFTND__MOST_STEPS + 1];
+    for (int i = 1; i <= n; i++)
+        any |= program->steps[i].truncates;
+    if (!any || transform->library->truncates == NULL)
+        return REDIST_OK;
+    for (int i = 1; i <= n; i++)
+        inside[i] = fftnd__may_truncate_inside(transform, &program->steps[i]);
+    REDIST_TRY(reduce(transform, n, inside + 1, MPI_MIN));
+    for (int i = 1; i <= n; i++)
+        program->steps[i].truncates_inside = (int)inside[i];
+    return REDIST_OK;
+}
+
 /* Where the user lets the input be overwritten, one work array has to do. */
 static int must_be_lean(const struct fftnd__transform *transform) {
     return transform->options.in_place || transform->options.overwrite_input;
@@ -63,12 +80,30 @@ static int is_pushable(const struct fftnd__transform *transform, const struct ff
            (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
 }
 
-/* Exchanges into mapped arrays that follow a transform can be done by it, segment by segment. */
+/* Whether the transform before an exchange ends with complex lines along the axis that is split, which its library may
+ * store in as many arrays as there are. */
+static int is_storable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    const struct fftnd__step *before = &step[-1];
+    int axis = step->axis_source - transform->batch.shift;
+    if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
+        fftnd__needs_tiles(before) || before->truncates ||
+        transform->configuration.grid[step->grid_dim] > FFTND__MOST_PARTS)
+        return 0;
+    return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
+           !(before[-1].real && axis == transform->chain.halved);
+}
+
+/* Exchanges into mapped arrays that follow a transform can be done by it: segment by segment, or by its last lines. */
 static void push_exchanges(struct fftnd__program *program,
                            const struct fftnd__transform *transform) {
-    for (int i = 2; i < program->nsteps && transform->configuration.segments > 1; i++) {
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    for (int i = 2; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        if (is_exchange(step) && is_pushable(transform, &step[-1]))
+        if (!is_exchange(step) || !is_pushable(transform, &step[-1]))
+            continue;
+        step->stored = configuration->stored && i - 1 != fftnd__last_serial(program) &&
+                       is_storable(transform, step);
+        if (configuration->segments > 1 || step->stored)
             step->fused_with = FFTND__PUSHED;
     }
 }
@@ -95,8 +130,9 @@ static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
-        if (transform->configuration.partitions == 1 || step->fused_with != FFTND__PUSHED ||
-            is_exchange(next) || next->naxes == 0 || fftnd__needs_tiles(next))
+        if (transform->configuration.partitions == 1 || transform->configuration.stored ||
+            step->fused_with != FFTND__PUSHED || is_exchange(next) || next->naxes == 0 ||
+            fftnd__needs_tiles(next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
         step->by_partitions = next->cut >= 0;
@@ -146,8 +182,9 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
             continue;
         REDIST_TRY(redist_agree(
             transform->comm, fftnd__list_steps(program, transform, direction, transposed, split)));
+        REDIST_TRY(find_truncations(program, transform));
         find_last_steps(program);
-        if (transform->configuration.segments > 1)
+        if (transform->configuration.segments > 1 || transform->configuration.stored)
             REDIST_TRY(find_room(program, transform));
         push_exchanges(program, transform);
         REDIST_TRY(receive_by_partitions(program, transform));

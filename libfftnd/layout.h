@@ -69,6 +69,17 @@ static inline redist_index fftnd__spectral_extent(const struct fftnd__chain *cha
     return axis == chain->halved ? modes / 2 + 1 : modes;
 }
 
+/* The factor of a forward and backward transform of an axis without scaling (FFTW's manual, section 4.8). */
+static inline long double fftnd__logical_extent(enum fftnd_axis axis, enum fftnd_r2r r2r,
+                                                redist_index points) {
+    long double n = (long double)points;
+    if (axis == FFTND_AXIS_NONE)
+        return 1;
+    if (axis != FFTND_AXIS_R2R || r2r > FFTND_DST4)
+        return n;
+    return 2 * (r2r == FFTND_DCT1 ? n - 1 : r2r == FFTND_DST1 ? n + 1 : n);
+}
+
 /* Makes an axis whole. */
 static inline void fftnd__set_whole(struct fftnd__alignment *alignment, int axis,
                                     redist_index extent) {

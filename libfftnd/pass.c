@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-enum { ALIGNMENT = 64, DEVICE_ALIGNMENT = 256 };
+enum { ALIGNMENT = 64 };
 
 /* Of the modes of a chunk, at most, where the axes allow. */
 enum { CHUNK_BYTES = 64 << 20 };
@@ -21,10 +21,10 @@ enum { LONG_ROW = 32 << 10 };
 /* ---------------------------------------------------------------- the settings */
 
 enum setting {
-    WHOLE,       /* one piece: the array */
-    SEGMENTS,    /* boxes of the array that are sent as they are done, or begin as they arrive */
-    CHUNKS,      /* boxes of an array of a device that have all modes in memory of their own */
-    TILES,       /* in the caches */
+    WHOLE,    /* one piece: the array */
+    SEGMENTS, /* boxes of the array that are sent as they are done, begin as they arrive, or share scratch memory */
+    CHUNKS,   /* boxes of an array of a device that have all modes in memory of their own */
+    TILES,    /* in the caches */
     DEVICE_TILES /* in the memory of a device */
 };
 
@@ -52,17 +52,22 @@ static int may_be_whole(const struct fftnd__step *step) {
            step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
 }
 
+static int goes_in_segments(const struct fftnd__step *step) {
+    return step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions;
+}
+
 static enum setting setting_of(const struct fftnd__program *program,
                                const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
     const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
-    if ((step->truncates || step->applies) && transform->space->asynchronous)
+    if (transform->space->asynchronous &&
+        (step->applies || (step->truncates && !step->truncates_inside)))
         return CHUNKS;
     if (program->fused)
         return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
-    if (step[1].fused_with == FFTND__PUSHED || step[-1].by_partitions)
+    if (goes_in_segments(step) || (step->truncates_inside && step->naxes > 1))
         return SEGMENTS;
     int tiled = configuration->tiled && !transform->space->asynchronous && step->naxes > 0 &&
                 !is_coarse(program, transform, step);
@@ -87,6 +92,8 @@ static void set_sides(struct fftnd__pass *pass, const struct fftnd__transform *t
     int forward = step->direction == REDIST_FORWARD;
     pass->in.item = fftnd__element_bytes(transform, step[-1].real);
     pass->out.item = fftnd__element_bytes(transform, step->real);
+    if (step->truncates_inside)
+        return;
     if (!forward)
         fftnd__truncation_of(&pass->in.truncation, transform, step);
     if (forward != step->applies)
@@ -153,6 +160,20 @@ static int set_window(struct fftnd__pass *pass, const struct fftnd__transform *t
                : REDIST_OK;
 }
 
+/* Several axes of which some are truncated need scratch memory, for all elements of a segment. */
+static int cut_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step) {
+    size_t before = fftnd__step_bytes(transform, step - 1),
+           after = fftnd__step_bytes(transform, step);
+    if (!goes_in_segments(step)) {
+        fftnd__cut_chunks(&pass->partition, transform, step, before > after ? before : after,
+                          CHUNK_BYTES);
+        return REDIST_OK;
+    }
+    fftnd__cut_segments(&pass->partition, transform, step);
+    return set_window(pass, transform, step);
+}
+
 static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, enum setting setting,
                        void *const scratch[2]) {
@@ -167,13 +188,14 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
     problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
                          !options->in_place && !options->overwrite_input;
     if (setting == SEGMENTS) {
-        fftnd__cut_segments(&pass->partition, transform, step);
-        REDIST_TRY(set_window(pass, transform, step));
+        REDIST_TRY(cut_arrays(pass, transform, step));
     } else {
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
-    return fftnd__kernel_create(&pass->kernel, &problem);
+    return step[1].stored && setting == SEGMENTS
+               ? fftnd__stores_create(&pass->stores, &pass->kernel, &problem, step[1].axis_source)
+               : fftnd__kernel_create(&pass->kernel, &problem);
 }
 
 /* ---------------------------------------------------------------- chunks of an array on a device */
@@ -204,7 +226,7 @@ static int plan_chunks(struct fftnd__pass *pass, const struct fftnd__transform *
     fftnd__find_piece(&pass->partition, 0, &first);
     fftnd__widen(&spectral->truncation, ndims, forward ? first.after : first.before, wide);
     spectral->bytes =
-        fftnd__lay_out(ndims, wide, spectral->item, 0, DEVICE_ALIGNMENT, spectral->stride);
+        fftnd__lay_out(ndims, wide, spectral->item, 0, FFTND__DEVICE_ALIGNMENT, spectral->stride);
     spectral->memory = scratch[0];
     fftnd__byte_strides(transform, forward ? step - 1 : step, physical->stride);
     physical->in_array = 1;
@@ -218,8 +240,8 @@ static void lay_out_chunk(struct fftnd__side *side, const struct fftnd__transfor
     redist_index wide[REDIST_MAX_NDIMS];
     side->in_array = may_lie && side->truncation.n == 0;
     fftnd__widen(&side->truncation, array->local.ndims, box, wide);
-    side->bytes =
-        fftnd__lay_out(array->local.ndims, wide, side->item, 0, DEVICE_ALIGNMENT, side->stride);
+    side->bytes = fftnd__lay_out(array->local.ndims, wide, side->item, 0, FFTND__DEVICE_ALIGNMENT,
+                                 side->stride);
     if (side->in_array)
         fftnd__byte_strides(transform, array, side->stride);
 }
@@ -342,25 +364,15 @@ static int plan_tiles(struct fftnd__pass *pass, const struct fftnd__program *pro
 /* ---------------------------------------------------------------- tiles on a device */
 
 static void free_kernels(struct fftnd__pass *pass) {
+    fftnd__stores_free(&pass->stores);
     if (pass->kernel.library != NULL)
         fftnd__kernel_free(&pass->kernel);
     fftnd__applied_free(pass->applied);
     pass->applied = NULL;
 }
 
-/* Scratch memory of the library. */
-static size_t kernel_area(const struct fftnd__pass *pass) {
-    return pass->applied != NULL ? fftnd__applied_area(pass->applied)
-                                 : fftnd__kernel_area(&pass->kernel);
-}
-
 char *fftnd__pass_shared(const struct fftnd__pass *pass) {
     return fftnd__offload_align(pass->offload->memory) + (size_t)pass->window * pass->share;
-}
-
-int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area) {
-    return pass->applied != NULL ? fftnd__applied_set_area(pass->applied, area)
-                                 : fftnd__kernel_set_area(&pass->kernel, area);
 }
 
 /* Bytes of the smallest tile, all of whose rows are repeated until they are long. */
@@ -463,7 +475,7 @@ static int try_tiles(struct fftnd__pass *pass, const struct fftnd__transform *tr
         return REDIST_OK;
     REDIST_TRY(set_memory(pass, *needed));
     REDIST_TRY(plan_kernels(pass, transform, step));
-    size_t area = kernel_area(pass);
+    size_t area = fftnd__pass_area(pass);
     *needed +=
         (area + FFTND__OFFLOAD_ALIGNMENT - 1) / FFTND__OFFLOAD_ALIGNMENT * FFTND__OFFLOAD_ALIGNMENT;
     return *needed <= offload->limit ? set_memory(pass, *needed) : REDIST_OK;
@@ -547,58 +559,4 @@ void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__tran
             free_pass(program->steps[i].pass, transform->space);
         program->steps[i].pass = NULL;
     }
-}
-
-/* Scratch memory of the library, then that of chunks. */
-static size_t library_area(const struct fftnd__pass *pass) {
-    size_t bytes = kernel_area(pass);
-    return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
-}
-
-static struct fftnd__side *side_in_area(struct fftnd__pass *pass) {
-    return pass->memory != NULL || pass->offload != NULL ? NULL
-           : !pass->in.in_array                          ? &pass->in
-           : !pass->out.in_array                         ? &pass->out
-                                                         : NULL;
-}
-
-static int has_chunks_applied(const struct fftnd__pass *pass) {
-    return pass->applied != NULL && pass->memory == NULL;
-}
-
-static size_t area_of(struct fftnd__pass *pass) {
-    if (has_chunks_applied(pass))
-        return library_area(pass) + pass->applied->places.bytes;
-    const struct fftnd__side *side = side_in_area(pass);
-    return library_area(pass) + (side != NULL ? side->bytes : 0);
-}
-
-static int set_area(struct fftnd__pass *pass, char *area) {
-    struct fftnd__side *side = side_in_area(pass);
-    if (has_chunks_applied(pass)) {
-        pass->in.memory = area + library_area(pass) + pass->applied->places.in;
-        pass->out.memory = area + library_area(pass) + pass->applied->places.out;
-    } else if (side != NULL) {
-        side->memory = area + library_area(pass);
-    }
-    return fftnd__pass_set_area(pass, area);
-}
-
-size_t fftnd__passes_area(const struct fftnd__program *program) {
-    size_t most = 0;
-    for (int i = 1; i <= program->nsteps; i++) {
-        struct fftnd__pass *pass = program->steps[i].pass;
-        size_t bytes = pass != NULL && pass->offload == NULL ? area_of(pass) : 0;
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-int fftnd__set_passes_area(const struct fftnd__program *program, void *area) {
-    for (int i = 1; i <= program->nsteps; i++) {
-        struct fftnd__pass *pass = program->steps[i].pass;
-        if (pass != NULL && pass->offload == NULL)
-            REDIST_TRY(set_area(pass, area));
-    }
-    return REDIST_OK;
 }

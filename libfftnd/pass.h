@@ -9,12 +9,18 @@
 
 #include "cut.h"
 #include "kernels/applied.h"
+#include "kernels/stores.h"
 #include "offload.h"
+
+/* Of what lies in scratch memory of a device. */
+enum { FFTND__DEVICE_ALIGNMENT = 256 };
 
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
+    struct fftnd__stores
+        stores; /* after the kernel, into the arrays of the peers, or else into its own */
     struct fftnd__side in, out;     /* the same memory when the kernel may run in place */
     struct fftnd__pool *pool;       /* threads that share out the pieces, or move each of them */
     struct fftnd__offload *offload; /* where pieces are transformed; NULL = where the arrays are */
@@ -36,10 +42,11 @@ void fftnd__free_passes(struct fftnd__program *program, const struct fftnd__tran
 /* Tiles of a device: what follows them in its memory and is there once, for a step with an operator. */
 char *fftnd__pass_shared(const struct fftnd__pass *pass);
 
-/* Scratch memory of a pass. */
+/* Scratch memory that the library wants for a pass, and one to use. */
+size_t fftnd__pass_area(const struct fftnd__pass *pass);
 int fftnd__pass_set_area(const struct fftnd__pass *pass, void *area);
 
-/* Scratch memory that the library wants for any of the passes over arrays, and one for all of them to share. */
+/* Scratch memory that any of the passes over arrays needs, and one for all of them to share. */
 size_t fftnd__passes_area(const struct fftnd__program *program);
 int fftnd__set_passes_area(const struct fftnd__program *program, void *area);
 

@@ -304,6 +304,42 @@ static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__p
     return fftnd__applied_run(pass->applied, piece, memory, before, after, in, out);
 }
 
+/* What a piece with stores is when they begin: there is no kernel before them if they transform all axes. */
+static struct fftnd__storing storing_of(const struct fftnd__pass *pass,
+                                        const struct fftnd__piece *piece,
+                                        const struct fftnd__block *in,
+                                        const struct fftnd__block *out, const int order[]) {
+    return (struct fftnd__storing){&pass->stores, piece->shorter,
+                                   pass->kernel.nplans > 0 ? out->memory : in->memory, order};
+}
+
+/* Where the exchange does not have its tiles stored, they go into the array before it. */
+static int store_here(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
+                      const struct fftnd__block *in, const struct fftnd__block *out) {
+    int order[REDIST_MAX_NDIMS];
+    redist_target here = {.memory = out->memory};
+    for (int i = 0; i < out->ndims; i++) {
+        order[i] = i;
+        here.count[i] = piece->after[i];
+        here.stride[i] = out->stride[i];
+    }
+    struct fftnd__storing storing = storing_of(pass, piece, in, out, order);
+    return fftnd__store(&storing, 1, &here, out->stream);
+}
+
+/* All pieces are whole along the axis that the exchange splits. */
+static int store_there(const struct fftnd__execution *execution, const struct fftnd__piece *piece,
+                       const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__terminal *sink = &execution->sink;
+    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    struct fftnd__storing storing = storing_of(execution->pass, piece, in, out, sink->order);
+    for (int i = 0; i < out->ndims; i++) {
+        start[i] = piece->start[sink->order[i]];
+        count[i] = piece->after[sink->order[i]];
+    }
+    return redist_plan_put_stored(sink->exchange, start, count, fftnd__store, &storing);
+}
+
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
                       int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__pass *pass = execution->pass;
@@ -312,6 +348,8 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
         return REDIST_OK;
     long long begin = now();
     int code = transform_piece(pass, piece, slot, in, out);
+    if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
+        code = store_here(pass, piece, in, out);
     if (code == REDIST_OK && execution->scale != 1.0)
         code = kernel->library->scale(out->memory,
                                       fftnd__span(out->ndims, out->count, out->stride, out->item),
@@ -334,7 +372,7 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
     REDIST_TRY(wait_for_partition(execution, number));
     REDIST_TRY(load(execution, &piece, slot, &in));
     REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
-    if (pass->events != NULL)
+    if (pass->events != NULL && !execution->stores)
         REDIST_TRY(execution->transform->space->event_record(pass->events[number],
                                                              execution->transform->options.stream));
     if (offload == NULL)
@@ -363,10 +401,16 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
     fftnd__find_piece(&pass->partition, number, &piece);
     if (pass->offload != NULL)
         return bring_back(execution, &piece, slot);
-    if (pass->events != NULL)
+    if (pass->events != NULL && !execution->stores)
         REDIST_TRY(wait_for_event(execution, pass->events[number]));
     const struct fftnd__block block = block_of(execution, &pass->out, piece.start, piece.after,
                                                memory_of(pass, &pass->out, sink, &piece, slot));
+    if (execution->stores) {
+        const struct fftnd__block in =
+            block_of(execution, &pass->in, piece.start, piece.before,
+                     memory_of(pass, &pass->in, &execution->source, &piece, slot));
+        return store_there(execution, &piece, &in, &block);
+    }
     return move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box);
 }
 
@@ -376,7 +420,7 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
 static int take_pieces(void *data, int thread) {
     struct fftnd__execution *execution = data;
     const struct fftnd__pass *pass = execution->pass;
-    long long n = pass->partition.n, behind = pass->window - 1, number;
+    long long n = pass->partition.n, behind = execution->stores ? 0 : pass->window - 1, number;
     int code = REDIST_OK;
     while (code == REDIST_OK && (number = atomic_fetch_add(&execution->next, 1)) < n + behind) {
         long long last = number - behind;

@@ -24,6 +24,7 @@ struct fftnd__execution {
     struct fftnd__terminal source, sink;
     long double scale;     /* of each piece */
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
+    int stores;            /* into the peers' arrays, by the last transform */
     redist_plan *arriving; /* pieces begin as these partitions arrive; NULL = all is there */
 
     int arrived;

@@ -498,3 +498,35 @@ void fftnd__describe_serial(const struct fftnd__transform *transform,
     if (numbers == 2)
         problem->loops[problem->nloops++] = (struct fftnd__loop){2, 1, 1};
 }
+
+/* ---------------------------------------------------------------- truncation in the serial library */
+
+/* Whether an array's lines along the halved axis are contiguous and aligned to complex elements. */
+static int has_aligned_lines(const struct fftnd__transform *transform,
+                             const struct fftnd__step *step) {
+    int ndims = transform->chain.ndims, halved = transform->chain.halved;
+    const struct fftnd__batch *batch = &transform->batch;
+    return step->memory[ndims - 1] == halved && batch->axis != ndims &&
+           !(step->real && step->local.extent[halved + batch->shift] % 2 != 0);
+}
+
+int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
+                               const struct fftnd__step *step) {
+    const struct fftnd__serial *library = transform->library;
+    const struct fftnd__chain *chain = &transform->chain;
+    if (library->truncates == NULL || transform->offload != NULL || transform->applied != NULL ||
+        step->twiddles)
+        return 0;
+    for (int i = 0; i < step->naxes; i++) {
+        int axis = step->axes[i], is_halved = axis == chain->halved;
+        int is_kept = chain->modes[axis] == chain->points[axis];
+        int lie_well = !is_halved || (has_aligned_lines(transform, step - 1) &&
+                                      has_aligned_lines(transform, step));
+        if (fftnd__is_r2r(transform, axis))
+            return 0;
+        if (!is_kept &&
+            !(lie_well && library->truncates(chain->points[axis], is_halved, transform->precision)))
+            return 0;
+    }
+    return step->truncates;
+}

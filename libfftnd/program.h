@@ -52,17 +52,19 @@ struct fftnd__step {
     int grid_dim;                      /* subgroup; -1 = all ranks at once */
     int axis_source, axis_destination; /* array axes that are whole before, after */
     enum fftnd__fused_with fused_with;
+    int stored; /* pushed: along the axis that is split, the transform stores where the exchange would */
     int by_partitions; /* pushed: the transform after it begins with each partition that arrives */
     redist_plan *exchange;
 
     /* A serial transform. */
     int naxes; /* 0 = copy */
     int axes[REDIST_MAX_NDIMS];
-    int ruins_source; /* the library cannot keep the source as it is */
-    int truncates;    /* of some axes fewer modes are retained than there are points */
-    int twiddles;     /* of one long axis, of which this transforms the first half */
-    int applies;      /* and an operator after the transform, and the transform back after that */
-    int cut;          /* after an exchange by partitions: the array axis that these cut */
+    int ruins_source;     /* the library cannot keep the source as it is */
+    int truncates;        /* of some axes fewer modes are retained than there are points */
+    int truncates_inside; /* the serial library does that: pieces have the modes of their arrays */
+    int twiddles;         /* of one long axis, of which this transforms the first half */
+    int applies; /* and an operator after the transform, and the transform back after that */
+    int cut;     /* after an exchange by partitions: the array axis that these cut */
     struct fftnd__pass *pass; /* NULL before it is planned, or if this rank has nothing to do */
 };
 
@@ -134,8 +136,12 @@ int fftnd__is_transformed(const struct fftnd__step *step, int axis);
 
 /* Whether a serial step changes its piece besides transforming it, which happens in tiles. */
 static inline int fftnd__needs_tiles(const struct fftnd__step *step) {
-    return step->truncates || step->twiddles || step->applies;
+    return (step->truncates && !step->truncates_inside) || step->twiddles || step->applies;
 }
+
+/* Whether the serial library can do the truncation of a step itself, on this rank. */
+int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
+                               const struct fftnd__step *step);
 
 /* The last serial step: the one that scales. 0 = there is none. */
 int fftnd__last_serial(const struct fftnd__program *program);

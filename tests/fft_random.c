@@ -225,7 +225,7 @@ static void mix_axes(fft_case *given) {
 
 fft_case fft_random_device_case(int nranks) {
     int sizes[REDIST_MAX_NDIMS], left = 2000;
-    const int ndims = random_between(nranks == 1 ? 1 : 2, 4);
+    const int ndims = random_between(nranks == 1 ? 1 : 2, 5);
     for (int axis = 0; axis < ndims; axis++) {
         sizes[axis] = choose_extent(left < 14 ? left : 14);
         left /= sizes[axis];
@@ -258,11 +258,11 @@ fft_case fft_random_device_case(int nranks) {
     return given;
 }
 
-void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions) {
+void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions, int stored) {
     char text[160];
     snprintf(text, sizeof(text),
              " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 partitions=%d",
-             SIZE_MAX, segments, before_exchange, transposed, partitions);
+             "transposed=%d untiled=0 partitions=%d stored=%d",
+             SIZE_MAX, segments, before_exchange, transposed, partitions, stored);
     setenv("FFTND_CONFIGURATION", text, 1);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../libfftnd/backends/r2r.h"
+#include "../libfftnd/kernels/truncation.h"
 #include "../libfftnd/operators/symbol.h"
 #include "redist_support.h"
 #include "stand_in_space.h"
@@ -15,18 +16,83 @@ enum { AREA_BYTES = 256 };
 struct plan {
     void *inner, *stream;
     char *area;
+    struct fftnd__serial_problem problem; /* of one truncated axis, and its lines */
+    struct fftnd__truncation truncation;
+    char *line[2];
 };
 
 struct transform {
-    void *plan, *in, *out;
+    const struct plan *plan;
+    void *in, *out;
     char *area;
 };
+
+/* Bytes of an element of a side, and how many a line of it has. */
+static size_t item_of(const struct plan *plan, int side) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    const int is_real = problem->kind == FFTND_R2C && side == problem->direction;
+    return fftnd__item_bytes(problem->precision, is_real);
+}
+
+/* Between an array and a line that has all modes, or all points. */
+static void copy_line(const struct plan *plan, int side, char *array) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    const struct fftnd__retained *retained = &problem->retained[0];
+    const int is_spectral = side != problem->direction;
+    const redist_index gap = retained->modes - retained->high - retained->low;
+    const redist_index n = is_spectral ? retained->low + retained->high : problem->axes[0].n;
+    const ptrdiff_t stride = side ? problem->axes[0].out : problem->axes[0].in;
+    const size_t item = item_of(plan, side);
+    for (redist_index i = 0; i < n; i++) {
+        const redist_index at = is_spectral && i >= retained->low ? i + gap : i;
+        char *one = array + (ptrdiff_t)i * stride * (ptrdiff_t)item;
+        char *other = plan->line[side] + (size_t)at * item;
+        memcpy(side ? one : other, side ? other : one, item);
+    }
+}
+
+static void run_line(const struct plan *plan, char *in, char *out) {
+    const struct fftnd__serial_problem *problem = &plan->problem;
+    const int spectral = problem->direction == REDIST_FORWARD;
+    const ptrdiff_t stride[] = {(ptrdiff_t)item_of(plan, spectral)};
+    const struct fftnd__block modes = {.precision = problem->precision,
+                                       .ndims = 1,
+                                       .count = {problem->retained[0].modes},
+                                       .stride = stride,
+                                       .item = item_of(plan, spectral),
+                                       .memory = plan->line[spectral]};
+    copy_line(plan, 0, in);
+    if (!spectral) {
+        fftnd__pad_modes(&plan->truncation, &modes);
+    }
+    (void)fftnd__serial_fftw.execute(plan->inner, plan->line[0], plan->line[1]);
+    if (spectral && problem->retained[0].nyquist != FFTND__NYQUIST_NONE) {
+        fftnd__add_half_way(&plan->truncation, problem->retained[0].nyquist, &modes);
+    }
+    copy_line(plan, 1, out);
+}
+
+static void run_lines(const struct plan *plan, int loop, char *in, char *out) {
+    const struct fftnd__loop *at = &plan->problem.loops[loop];
+    if (loop == plan->problem.nloops) {
+        run_line(plan, in, out);
+        return;
+    }
+    for (redist_index i = 0; i < at->n; i++) {
+        run_lines(plan, loop + 1, in + (ptrdiff_t)i * at->in * (ptrdiff_t)item_of(plan, 0),
+                  out + (ptrdiff_t)i * at->out * (ptrdiff_t)item_of(plan, 1));
+    }
+}
 
 /* What else is in its scratch memory is lost, as with cuFFT. */
 static void run_transform(void *data) {
     const struct transform *given = data;
     memset(given->area, 0xff, AREA_BYTES);
-    (void)fftnd__serial_fftw.execute(given->plan, given->in, given->out);
+    if (given->plan->truncation.n > 0) {
+        run_lines(given->plan, 0, given->in, given->out);
+    } else {
+        (void)fftnd__serial_fftw.execute(given->plan->inner, given->in, given->out);
+    }
     memset(given->area, 0xff, AREA_BYTES);
 }
 
@@ -43,14 +109,44 @@ static void run_scale(void *data) {
                                    NULL);
 }
 
-/* FFTW estimates on addresses that are no arrays. */
+/* Lines of some lengths only. */
+static int truncates(redist_index n, int is_halved, enum fftnd_precision precision) {
+    (void)precision;
+    return n % 7 != 0 && !(is_halved && n % 2 != 0);
+}
+
+/* One line after the other, which has all modes. */
+static int create_line(struct plan *plan, const struct fftnd__serial_problem *problem) {
+    const struct fftnd__retained *retained = &problem->retained[0];
+    const size_t bytes =
+        fftnd__item_bytes(problem->precision, 0) * (size_t)(problem->axes[0].n + 2);
+    struct fftnd__serial_problem own = *problem;
+    plan->problem = *problem;
+    plan->truncation = (struct fftnd__truncation){1, {*retained}};
+    plan->truncation.axes[0].axis = 0;
+    own.nloops = 0;
+    own.axes[0].in = own.axes[0].out = 1;
+    own.effort = FFTND_ESTIMATE;
+    for (int side = 0; side < 2; side++) {
+        plan->line[side] = calloc(1, bytes);
+    }
+    return fftnd__serial_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
+}
+
+/* FFTW estimates on addresses that are no arrays. As with cuFFT there are lengths whose real-to-real transforms are done
+ * by rows. */
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     static _Alignas(64) char nowhere[2][64];
+    if (problem->kind == FFTND_R2R && problem->naxes > 0 && problem->axes[0].n % 3 == 0)
+        return REDIST_OK;
     struct plan *plan = *result = calloc(1, sizeof(*plan));
     struct fftnd__serial_problem own = *problem;
     own.effort = FFTND_ESTIMATE;
     own.stream = own.pool = NULL;
     plan->stream = problem->stream;
+    if (problem->retained[0].modes > 0) {
+        return create_line(plan, &own);
+    }
     return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[in != out], &plan->inner);
 }
 
@@ -68,7 +164,7 @@ static int set_area(void *data, void *area) {
 /* cuFFT fails without its scratch memory, and with data there. */
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
-    const struct transform given = {plan->inner, in, out, plan->area};
+    const struct transform given = {plan, in, out, plan->area};
     if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
                               (void *)plan->area);
@@ -122,8 +218,98 @@ static void destroy(void *data) {
     redist_space_at(REDIST_SPACE_CUDA)->drain();
     if (plan->inner != NULL)
         fftnd__serial_fftw.destroy(plan->inner);
+    free(plan->line[0]);
+    free(plan->line[1]);
     free(plan);
 }
+
+/* ---------------------------------------------------------------- results in parts */
+
+struct stores {
+    struct fftnd__serial_problem problem;
+    void *inner;
+};
+
+struct storing {
+    const struct stores *stores;
+    void *in;
+    int nparts;
+    struct fftnd__serial_part parts[FFTND__MOST_PARTS];
+};
+
+/* Without some loops, so that not all ranks can do it. */
+static int create_stores(const struct fftnd__serial_problem *problem, void **result) {
+    static _Alignas(64) char nowhere[2][64];
+    struct fftnd__serial_problem own = *problem;
+    redist_index elements = own.axes[0].n;
+    *result = NULL;
+    if (own.nloops > 0 && own.loops[0].n % 5 == 3)
+        return REDIST_OK;
+    struct stores *stores = *result = calloc(1, sizeof(*stores));
+    own.axes[0].out = 1;
+    for (int i = own.nloops - 1; i >= 0; i--) {
+        own.loops[i].out = elements;
+        elements *= own.loops[i].n;
+    }
+    own.effort = FFTND_ESTIMATE;
+    own.keep_input = 1;
+    own.stream = own.pool = NULL;
+    stores->problem = own;
+    return fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &stores->inner);
+}
+
+/* The lines of a loop and of those in it. */
+static void store_lines(const struct storing *given, int loop, const char *line,
+                        const ptrdiff_t offsets[]) {
+    const struct fftnd__serial_problem *problem = &given->stores->problem;
+    const ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
+    ptrdiff_t next[FFTND__MOST_PARTS];
+    for (redist_index i = 0; loop < problem->nloops && i < problem->loops[loop].n; i++) {
+        for (int part = 0; part < given->nparts; part++)
+            next[part] = offsets[part] + i * given->parts[part].loops[loop];
+        store_lines(given, loop + 1, line + i * problem->loops[loop].out * item, next);
+    }
+    redist_index i = 0, begin = 0;
+    for (int part = 0; loop == problem->nloops && part < given->nparts; part++, begin = i)
+        for (; i < given->parts[part].end; i++)
+            memcpy(given->parts[part].memory +
+                       (offsets[part] + (i - begin) * given->parts[part].axis) * item,
+                   line + i * item, (size_t)item);
+}
+
+static void run_stores(void *data) {
+    const struct storing *given = data;
+    const struct fftnd__serial_problem *problem = &given->stores->problem;
+    size_t bytes = fftnd__item_bytes(problem->precision, 0) * (size_t)problem->axes[0].n;
+    const ptrdiff_t offsets[FFTND__MOST_PARTS] = {0};
+    for (int i = 0; i < problem->nloops; i++)
+        bytes *= (size_t)problem->loops[i].n;
+    char *lines = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    (void)fftnd__serial_fftw.execute(given->stores->inner, given->in, lines);
+    store_lines(given, 0, lines, offsets);
+    free(lines);
+}
+
+static int execute_stores(void *data, const void *in, int nparts,
+                          const struct fftnd__serial_part parts[], void *stream) {
+    struct storing given = {data, (void *)(size_t)in, nparts, {{0}}};
+    memcpy(given.parts, parts, (size_t)nparts * sizeof(*parts));
+    stand_in_give(stream, run_stores, &given, sizeof(given));
+    return REDIST_OK;
+}
+
+static void destroy_stores(void *data) {
+    struct stores *stores = data;
+    redist_space_at(REDIST_SPACE_CUDA)->drain();
+    if (stores->inner != NULL)
+        fftnd__serial_fftw.destroy(stores->inner);
+    free(stores);
+}
+
+static const struct fftnd__serial_stores stores_in_parts = {
+    .create = create_stores, .execute = execute_stores, .destroy = destroy_stores};
+
+/* ---------------------------------------------------------------- the library */
 
 /* One way or the other. */
 static int prefers_copy(int naxes, const redist_index lengths[], enum fftnd_precision precision) {
@@ -134,6 +320,7 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .name = "stand-in",
     .space = REDIST_SPACE_CUDA,
     .prefers_copy = prefers_copy,
+    .truncates = truncates,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,
@@ -143,4 +330,5 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .change = change,
     .operate = operate,
     .r2r = r2r,
+    .stores = &stores_in_parts,
 };

@@ -23,7 +23,7 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(int segments, int partitions, int transposed) {
-    fft_use_chunks(segments, partitions == 1, transposed, partitions);
+    fft_use_chunks(segments, partitions == 1, transposed, partitions, random_chance(40));
 }
 
 static fft_case asynchronous(fft_case given) {
@@ -43,6 +43,21 @@ START_TEST(slabs_and_pencils) {
                 configure(cuts[i][0], cuts[i][1], 0);
                 fft_check_once(MPI_COMM_WORLD, &given);
             }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* The last transform before an exchange stores into the peers' arrays, asynchronously or not, of whole arrays and of
+ * segments; some ranks cannot. */
+START_TEST(stored) {
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; harness_another(i, 12); i++) {
+        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
+        given.options.asynchronous = random_chance(60);
+        fft_use_chunks(random_chance(50) ? 1 : random_between(2, 4), random_between(0, 1),
+                       random_chance(20), random_between(1, 3), 1);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -83,6 +98,23 @@ START_TEST(retained_modes) {
             configure(2, 2, 0);
             fft_check_once(MPI_COMM_WORLD, &given);
         }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* By the serial library, and in scratch memory where it cannot. */
+START_TEST(random_retained_modes) {
+    NEEDS_FFT_STREAMS();
+    for (int i = 0; i < harness_cases(12); i++) {
+        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
+        given.options.asynchronous = random_chance(50);
+        if (given.kind == FFTND_R2R) {
+            given.kind = random_chance(50) ? FFTND_C2C : FFTND_R2C;
+        }
+        fft_random_kept(&given);
+        configure(random_between(1, 5), random_between(1, 5), 0);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -347,8 +379,19 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {slabs_and_pencils, real_to_real,     retained_modes, random_cases,
-                                  enqueued,          replayed,         operators,      late,
-                                  late_operator,     measured_in_vain, refusals,       NULL};
+    const TTest *const tests[] = {slabs_and_pencils,
+                                  stored,
+                                  real_to_real,
+                                  retained_modes,
+                                  random_retained_modes,
+                                  random_cases,
+                                  enqueued,
+                                  replayed,
+                                  operators,
+                                  late,
+                                  late_operator,
+                                  measured_in_vain,
+                                  refusals,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_asynchronous", tests);
 }

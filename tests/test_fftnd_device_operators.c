@@ -22,7 +22,7 @@
 
 static void configure(void) {
     fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(0, 1),
-                   random_between(1, 4));
+                   random_between(1, 4), random_between(0, 1));
 }
 
 START_TEST(random_cases) {

@@ -4,6 +4,7 @@
  *     test_fftnd_faults [WORD]    only plans with this word in their names ("fused, p2p")
  * Arrays and devices are named as those of the host, which gives them the serial library that can fail.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "counters.h"
 #include "fault_run.h"
 #include "fft_run.h"
+#include "fftnd_operators.h"
 
 /* How a plan works */
 struct form {
@@ -189,18 +191,113 @@ static void try_forms(const struct form forms[], double share, try_subject *run)
     fault_end();
 }
 
+/* ---------------------------------------------------------------- operators in parts */
+
+/* A gradient is one derivative after the other, some of which exchange and some not. */
+struct gradient {
+    struct job job;
+    fftnd_operator *op;
+    double *output, *expected;
+    size_t bytes;
+};
+
+static int plan_gradient(void *data) {
+    struct gradient *gradient = data;
+    int code = plan(&gradient->job);
+    if (code != REDIST_OK)
+        return code;
+    code = fftnd_operator_create(gradient->job.run.plan, FFTND_GRADIENT, NULL, &gradient->op);
+    if (code != REDIST_OK)
+        (void)fftnd_plan_free(&gradient->job.run.plan);
+    return code;
+}
+
+static int release_gradient(void *data) {
+    struct gradient *gradient = data;
+    int code = fftnd_operator_free(&gradient->op);
+    int last = release(&gradient->job);
+    return code != REDIST_OK ? code : last;
+}
+
+static int execute_gradient(void *data, int execution, char wrong[FAULT_TEXT_BYTES]) {
+    struct gradient *gradient = data;
+    double error = 0;
+    (void)execution;
+    wrong[0] = '\0';
+    memset(gradient->output, 0xff, gradient->bytes);
+    fft_run_load(&gradient->job.run, FFTND_PHYSICAL, 1);
+    const int code =
+        fftnd_apply(gradient->job.run.plan, gradient->op,
+                    fft_run_data(&gradient->job.run, FFTND_PHYSICAL), gradient->output);
+    for (size_t i = 0; i < gradient->bytes / sizeof(double) && code == REDIST_OK; i++) {
+        const double off = fabs(gradient->output[i] - gradient->expected[i]);
+        error = off <= error ? error : off;
+    }
+    if (!(error <= 1e-9))
+        snprintf(wrong, FAULT_TEXT_BYTES, "a gradient that is off by %g", error);
+    return code;
+}
+
+static void try_gradient(const fft_case *given, const char *name, try_subject *run) {
+    struct gradient gradient = {.job = {.given = *given}};
+    const fault_subject subject = {
+        &gradient, 1, plan_gradient, execute_gradient, release_gradient, MPI_COMM_NULL};
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fft_run *fft = &gradient.job.run;
+    void *output = NULL;
+    harness_case("%s", name);
+    fft_run_create(MPI_COMM_WORLD, &gradient.job.given, fft);
+    check_ok(fftnd_operator_create(fft->plan, FFTND_GRADIENT, NULL, &gradient.op));
+    check_ok(fftnd_operator_layout(gradient.op, 1, &layout));
+    gradient.bytes = layout.bytes;
+    check_ok(redist_alloc(MPI_COMM_WORLD, layout.bytes, &output));
+    gradient.output = output;
+    gradient.expected = calloc(layout.bytes + 1, 1);
+    fft_run_load(fft, FFTND_PHYSICAL, 1);
+    check_ok(fftnd_apply(fft->plan, gradient.op, fft_run_data(fft, FFTND_PHYSICAL), output));
+    memcpy(gradient.expected, output, layout.bytes);
+    check_ok(release_gradient(&gradient));
+    run(&subject, name);
+    free(gradient.expected);
+    check_ok(redist_free(&output));
+    fft_run_free(fft);
+}
+
+static void try_gradients(double share, try_subject *run) {
+    fault_begin(share);
+    for (int i = 0; i < 4 && !fault_time_is_up(); i++) {
+        const struct form *form = i % 2 ? &whole_forms[0] : &fused_forms[0];
+        fft_case given = make_case(form, i % 2 ? "p2p" : "direct", 1 + i / 2);
+        char name[64];
+        given.options.fusion = FFTND_FUSION_AUTO;
+        given.options.in_place = 0;
+        snprintf(name, sizeof name, "gradient, %s, grid of %d", given.options.method, 1 + i / 2);
+        setenv("FFTND_CONFIGURATION", form->choice, 1);
+        if (strstr(name, only_word) != NULL)
+            try_gradient(&given, name, run);
+        unsetenv("FFTND_CONFIGURATION");
+    }
+    fault_end();
+}
+
+START_TEST(operators) {
+    try_gradients(0.08, fault_try_executions);
+    try_gradients(0.06, fault_try_planning);
+}
+END_TEST
+
 START_TEST(stepwise) {
     try_forms(whole_forms, 0.2, fault_try_executions);
 }
 END_TEST
 
 START_TEST(fused) {
-    try_forms(fused_forms, 0.3, fault_try_executions);
+    try_forms(fused_forms, 0.26, fault_try_executions);
 }
 END_TEST
 
 START_TEST(chunks) {
-    try_forms(chunk_forms, 0.2, fault_try_executions);
+    try_forms(chunk_forms, 0.1, fault_try_executions);
 }
 END_TEST
 
@@ -216,7 +313,7 @@ START_TEST(planning) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {stepwise, fused, chunks, device, planning, NULL};
+    const TTest *const tests[] = {stepwise, fused, chunks, device, operators, planning, NULL};
     int provided;
     if (argc > 1)
         only_word = argv[1];

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libfftnd/backends/panels.h"
+#define FFTND__PANEL_INLINE static inline
+#include "../libfftnd/backends/panels_parts.h"
+#include "../libfftnd/backends/r2r_lines.h"
 #include "../libfftnd/backends/rates.h"
 #include "harness.h"
 #include "random.h"
@@ -165,9 +167,19 @@ static double error_of(const double complex *line, const double complex *result,
     return worst;
 }
 
+static void transform_points(const struct fftnd__panels *panels, const double complex *roots,
+                             double complex *points) {
+    static double complex now[SHARED_BYTES / 16], next[SHARED_BYTES / 16];
+    memcpy(now, points, panels->n * sizeof *points);
+    for (unsigned pass = 0; pass < panels->npasses; pass++) {
+        do_pass(panels, pass, roots, now, next);
+        memcpy(now, next, sizeof now);
+    }
+    memcpy(points, now, panels->n * sizeof *points);
+}
+
 START_TEST(passes_transform) {
-    static double complex line[MOST], result[SHARED_BYTES / 16], next[SHARED_BYTES / 16],
-        roots[MOST];
+    static double complex line[MOST], result[MOST], roots[MOST];
     for (int i = 0; i < harness_cases(60); i++) {
         struct fftnd__panels panels;
         const int n = random_between(FFTND__PANEL_SHORTEST, MOST);
@@ -178,13 +190,167 @@ START_TEST(passes_transform) {
         for (int j = 0; j < n; j++)
             line[j] = result[j] =
                 (double)random_between(-99, 99) + I * (double)random_between(-99, 99);
-        for (unsigned pass = 0; pass < panels.npasses; pass++) {
-            do_pass(&panels, pass, roots, result, next);
-            memcpy(result, next, sizeof result);
-        }
+        transform_points(&panels, roots, result);
         const double error = error_of(line, result, roots, (unsigned)n);
         check_all(error < 1e-12 * 100 * n, "%d is off by %g", n, error);
     }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- real to real */
+
+static const double pi = 3.14159265358979323846;
+
+/* What number j of a line counts in result k (the manual of FFTW 3, "What FFTW really computes"). */
+static double weight(int r2r, int n, int j, int k) {
+    const double full = 2 * pi * j * k / n;
+    switch (r2r) {
+    case FFTND__DCT1:
+        return j == 0 || j == n - 1 ? cos(pi * j * k / (n - 1)) : 2 * cos(pi * j * k / (n - 1));
+    case FFTND__DCT2:
+        return 2 * cos(pi * (j + 0.5) * k / n);
+    case FFTND__DCT3:
+        return j == 0 ? 1 : 2 * cos(pi * j * (k + 0.5) / n);
+    case FFTND__DCT4:
+        return 2 * cos(pi * (j + 0.5) * (k + 0.5) / n);
+    case FFTND__DST1:
+        return 2 * sin(pi * (j + 1) * (k + 1) / (n + 1));
+    case FFTND__DST2:
+        return 2 * sin(pi * (j + 0.5) * (k + 1) / n);
+    case FFTND__DST3:
+        return (j == n - 1 ? 1 : 2) * sin(pi * (j + 1) * (k + 0.5) / n);
+    case FFTND__DST4:
+        return 2 * sin(pi * (j + 0.5) * (k + 0.5) / n);
+    case FFTND__R2HC:
+        return 2 * k <= n ? cos(full) : sin(full);
+    case FFTND__HC2R:
+        return j == 0 || 2 * j == n ? cos(full) : 2 * j < n ? 2 * cos(full) : 2 * sin(full);
+    default:
+        return cos(full) + sin(full);
+    }
+}
+
+/* Two points, and what is done with them at one end of the transform. */
+static void change(const struct fftnd__panel_r2r *r2r, int step, const double complex *factors,
+                   unsigned i, unsigned j, double complex *points) {
+    const int is_before = step == FFTND__BEFORE, combines = r2r->combines & step;
+    const double complex x = points[i], y = points[j],
+                         partner[2] = {conj(factors[is_before ? j : i]),
+                                       conj(factors[is_before ? i : j])};
+    if (!(r2r->changes & step))
+        return;
+    points[i] = factors[i] * x + (combines ? partner[0] * y : 0);
+    points[j] = factors[j] * y + (combines ? partner[1] * x : 0);
+}
+
+static void change_all(const struct fftnd__panels *panels, const struct fftnd__panel_map *map,
+                       int step, const double complex *factors, double complex *points) {
+    for (unsigned i = 0; 2 * i <= map->sum; i++)
+        change(&panels->r2r, step, factors, i, fftnd__r2r_partner(map, panels->n, i), points);
+}
+
+/* What the kernel reads of two lines, or of the one line that folds. */
+static void read_lines(const struct fftnd__panels *panels, double lines[2][2 * MOST],
+                       double complex *points) {
+    const struct fftnd__panel_r2r *r2r = &panels->r2r;
+    for (unsigned i = 0; 2 * i <= r2r->in.sum; i++)
+        for (int second = 0; second < 2; second++) {
+            const unsigned j = fftnd__r2r_partner(&r2r->in, panels->n, i),
+                           found = fftnd__r2r_element(&r2r->in, i, second && i != j),
+                           element = found < r2r->n ? found : r2r->n - 1;
+            const double other = r2r->folds ? lines[0][r2r->n - 1 - element] : lines[1][element];
+            points[second ? j : i] =
+                (lines[0][element] + I * other) * (r2r->in.negates && second && i != j ? -1 : 1);
+        }
+}
+
+/* Returns how many numbers of a line are written. */
+static unsigned write_lines(const struct fftnd__panels *panels, const double complex *points,
+                            double lines[2][2 * MOST]) {
+    const struct fftnd__panel_r2r *r2r = &panels->r2r;
+    unsigned count = 0;
+    for (unsigned i = 0; 2 * i <= r2r->out.sum; i++)
+        for (int second = 0; second < 2; second++) {
+            const unsigned j = fftnd__r2r_partner(&r2r->out, panels->n, i),
+                           element = fftnd__r2r_element(&r2r->out, i, second);
+            const double sign = r2r->out.negates && second ? -1 : 1;
+            if (element >= r2r->n || (second && i == j))
+                continue;
+            lines[0][element] = sign * creal(points[second ? j : i]);
+            *(r2r->folds ? &lines[0][r2r->n - 1 - element] : &lines[1][element]) =
+                (r2r->conjugates ? -sign : sign) * cimag(points[second ? j : i]);
+            count += r2r->folds ? 2 : 1;
+        }
+    return count;
+}
+
+static double r2r_error(int r2r, int n, double in[2][2 * MOST], double out[2][2 * MOST],
+                        int nlines) {
+    double worst = 0;
+    for (int line = 0; line < nlines; line++)
+        for (int k = 0; k < n; k += n / 12 + 1) {
+            double sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += in[line][j] * weight(r2r, n, j, k);
+            worst = fmax(worst, fabs(sum - out[line][k]));
+        }
+    return worst;
+}
+
+static void check_r2r(int r2r, int n, int variant) {
+    static double in[2][2 * MOST], out[2][2 * MOST];
+    static double complex points[2 * MOST], roots[4 * MOST];
+    struct fftnd__panels panels;
+    if (!fftnd__panels_shape_r2r(&panels, variant, r2r, n, 1, random_between(0, 1),
+                                 (size_t)SHARED_BYTES))
+        return;
+    check_all(fftnd__panels_roots_bytes(&panels) == 2 * panels.n * sizeof *roots, "bytes");
+    fftnd__panels_roots(&panels, roots);
+    for (int i = 0; i < 2 * n; i++)
+        in[i / n][i % n] = random_between(-99, 99);
+    read_lines(&panels, in, points);
+    change_all(&panels, &panels.r2r.in, FFTND__BEFORE, roots + panels.n, points);
+    transform_points(&panels, roots, points);
+    change_all(&panels, &panels.r2r.out, FFTND__AFTER, roots + panels.n, points);
+    check_all(write_lines(&panels, points, out) == panels.r2r.n, "kind %d writes not all of %d",
+              r2r, n);
+    const double error = r2r_error(r2r, n, in, out, panels.r2r.folds ? 1 : 2);
+    check_all(error < 1e-12 * 100 * n, "kind %d of %d is off by %g", r2r, n, error);
+}
+
+START_TEST(r2r_of_all_kinds) {
+    for (int i = 0; i < harness_cases(30); i++)
+        for (int r2r = FFTND__DCT1; r2r <= FFTND__DHT; r2r++)
+            check_r2r(r2r, random_between(r2r == FFTND__DCT1 ? 2 : 1, 300),
+                      random_between(-1, FFTND__PANEL_VARIANTS - 1));
+}
+END_TEST
+
+/* The lines of a thread are read at once where they are neighbours, and aligned. */
+START_TEST(r2r_lines_at_once) {
+    struct fftnd__panels panels;
+    const struct fftnd__panel_loop side = {64, 1, 1}, by_4 = {60, 64, 64}, by_2 = {60, 66, 66},
+                                   odd = {60, 65, 65};
+    for (int is_double = 0; is_double < 2; is_double++) {
+        check_all(fftnd__panels_shape_r2r(&panels, FFTND__PANEL_GUESS, FFTND__DCT2, 60, is_double,
+                                          FFTND__STRIDED, (size_t)SHARED_BYTES),
+                  "60");
+        check_all(panels.each == (is_double ? 2 : 4) && panels.lines == panels.each * panels.width,
+                  "%u lines of a thread", panels.each);
+        check_all(fftnd__panels_repeat(&panels, &by_4, &side, 0, NULL) && panels.adjacent, "64");
+        check_all(fftnd__panels_repeat(&panels, &by_2, &side, 0, NULL) &&
+                      panels.adjacent == is_double,
+                  "66");
+        check_all(fftnd__panels_repeat(&panels, &odd, &side, 0, NULL) && !panels.adjacent, "65");
+    }
+    check_all(fftnd__panels_shape_r2r(&panels, FFTND__PANEL_GUESS, FFTND__DCT4, 60, 0,
+                                      FFTND__STRIDED, (size_t)SHARED_BYTES) &&
+                  fftnd__panels_repeat(&panels, &by_4, &side, 0, NULL) && !panels.adjacent &&
+                  panels.each == 2,
+              "lines that fold");
+    check_all(!fftnd__panels_shape_r2r(&panels, FFTND__PANEL_GUESS, FFTND__DCT4, 61, 0,
+                                       FFTND__STRIDED, (size_t)SHARED_BYTES),
+              "an odd line that folds");
 }
 END_TEST
 
@@ -217,6 +383,131 @@ START_TEST(pairs) {
     check_all(fftnd__panels_repeat(&panels, &odd, &side, 0, NULL) && !panels.adjacent, "odd");
     check_all(fftnd__panels_repeat(&panels, &even, &side, 1, &outer) && !panels.adjacent, "outer");
     check_all(panels.npanels == 3, "%u panels", panels.npanels);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- parts */
+
+/* Lines of `n` elements in an array: their axes in any order, with gaps. Returns the elements of the array. */
+static unsigned lay_out(unsigned n, const unsigned counts[4], struct fftnd__panel_part *part) {
+    long long *strides[] = {&part->axis, &part->side, &part->outer[0], &part->outer[1],
+                            &part->outer[2]};
+    const unsigned extents[] = {n, counts[0], counts[1], counts[2], counts[3]};
+    unsigned bytes = 1, first = (unsigned)random_between(0, 4);
+    for (unsigned i = 0; i < 5; i++) {
+        *strides[(first + i) % 5] = bytes;
+        bytes *= extents[(first + i) % 5] + (unsigned)random_between(0, 2);
+    }
+    return bytes;
+}
+
+/* Cuts `n` elements at random; some parts are nowhere. */
+static void cut(unsigned n, const unsigned counts[4], char *memory,
+                struct fftnd__panel_part parts[FFTND__PANEL_PARTS]) {
+    unsigned begin = 0, elements = 0;
+    for (int i = 0; begin < n; i++) {
+        int is_last = i + 1 == FFTND__PANEL_PARTS;
+        struct fftnd__panel_part *part = &parts[i];
+        part->begin = begin;
+        part->end = is_last ? n : (unsigned)random_between((int)begin, (int)n);
+        const unsigned used = lay_out(part->end - begin, counts, part);
+        part->base = random_between(0, 3) > 0 ? memory + elements : NULL;
+        elements += used;
+        begin = part->end;
+    }
+}
+
+/* Every element has a place of its own; where it is, is said again here. */
+static void check_line(const struct fftnd__panel_part *part, const struct fftnd__panel_line *line,
+                       unsigned n, char *memory) {
+    for (unsigned i = 0; i < n; i++) {
+        char *found = fftnd__panel_find(part, line, i, 1);
+        while (part->end <= i)
+            part++;
+        const long long at = (i - part->begin) * part->axis + line->side * part->side +
+                             line->outer[0] * part->outer[0] + line->outer[1] * part->outer[1] +
+                             line->outer[2] * part->outer[2];
+        check_all(found == (part->base != NULL ? (char *)part->base + at : NULL), "element %u", i);
+        if (found != NULL)
+            check_all(found >= memory && (*found)++ == 0, "element %u is where another one is", i);
+    }
+}
+
+START_TEST(parts_of_lines) {
+    static char memory[1 << 22];
+    for (int i = 0; i < harness_cases(40); i++) {
+        struct fftnd__panel_part parts[FFTND__PANEL_PARTS] = {{0}};
+        const unsigned n = (unsigned)random_between(1, 60);
+        unsigned counts[4], lines = 1;
+        for (int j = 0; j < 4; j++)
+            lines *= counts[j] = (unsigned)random_between(1, 4);
+        memset(memory, 0, sizeof memory);
+        cut(n, counts, memory, parts);
+        for (unsigned j = 0; j < lines; j++) {
+            const struct fftnd__panel_line line = {j % counts[0],
+                                                   {j / counts[0] % counts[1],
+                                                    j / counts[0] / counts[1] % counts[2],
+                                                    j / counts[0] / counts[1] / counts[2]}};
+            check_line(parts, &line, n, memory);
+        }
+    }
+}
+END_TEST
+
+/* What parts are made from is where the loops say. */
+START_TEST(whole_part) {
+    const struct fftnd__panel_loop axis = {60, 10, 22}, side = {9, 1, 3},
+                                   outer[] = {{3, 600, 700}, {2, 5000, 9000}};
+    for (int i = 0; i < 8; i++) {
+        struct fftnd__panels panels;
+        char array[1];
+        const int is_output = i % 2, backward = i / 2 % 2;
+        check_all(
+            fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 1, i / 4, (size_t)SHARED_BYTES) &&
+                fftnd__panels_repeat(&panels, &axis, &side, 2, outer),
+            "60");
+        panels.backward = backward;
+        const struct fftnd__panel_part part = fftnd__panels_whole(&panels, is_output, array);
+        check_all(part.begin == 0 && part.end == 60 && part.base == array, "elements up to %u",
+                  part.end);
+        check_all(part.axis == (is_output ? 22 : 10) && part.side == (is_output ? 3 : 1) &&
+                      part.outer[0] == (is_output ? 700 : 600) &&
+                      part.outer[1] == (is_output ? 9000 : 5000) && part.outer[2] == 0,
+                  "strides");
+    }
+}
+END_TEST
+
+/* Of all parts that are somewhere; none are those behind the last element. */
+START_TEST(pairs_in_parts) {
+    struct fftnd__panels panels;
+    _Alignas(16) char array[32];
+    const struct fftnd__panel_loop axis = {60, 10, 10}, side = {9, 1, 1};
+    check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 0, 0, (size_t)SHARED_BYTES) &&
+                  fftnd__panels_repeat(&panels, &axis, &side, 0, NULL),
+              "60");
+    const struct fftnd__panel_part in = fftnd__panels_whole(&panels, 0, array),
+                                   out = fftnd__panels_whole(&panels, 1, array);
+    struct fftnd__panel_parts parts = {{in}, {out, out, out}}, odd;
+    parts.out[0].end = parts.out[1].begin = 20;
+    check_all(fftnd__panels_are_adjacent(&panels, &parts), "two parts");
+    odd = parts;
+    odd.out[1].base = array + 8;
+    check_all(!fftnd__panels_are_adjacent(&panels, &odd), "8 bytes off");
+    odd.out[1].base = NULL;
+    odd.out[1].axis = 9;
+    check_all(fftnd__panels_are_adjacent(&panels, &odd), "nowhere");
+    odd = parts;
+    odd.out[1].outer[2] = 1;
+    check_all(!fftnd__panels_are_adjacent(&panels, &odd), "an odd loop");
+    odd = parts;
+    odd.in[0].side = 2;
+    check_all(!fftnd__panels_are_adjacent(&panels, &odd), "not side by side");
+    odd = parts;
+    odd.out[2].side = 2;
+    check_all(fftnd__panels_are_adjacent(&panels, &odd), "behind the last");
+    panels.is_double = 1;
+    check_all(!fftnd__panels_are_adjacent(&panels, &parts), "doubles have no pairs");
 }
 END_TEST
 
@@ -292,8 +583,20 @@ START_TEST(groups) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        shapes, what_does_not_fit, divisors, passes_transform, roots, pairs, text, kept, groups,
-        NULL};
+    const TTest *const tests[] = {shapes,
+                                  what_does_not_fit,
+                                  divisors,
+                                  passes_transform,
+                                  r2r_of_all_kinds,
+                                  r2r_lines_at_once,
+                                  roots,
+                                  pairs,
+                                  parts_of_lines,
+                                  whole_part,
+                                  pairs_in_parts,
+                                  text,
+                                  kept,
+                                  groups,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_lines", tests);
 }

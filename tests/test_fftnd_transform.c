@@ -89,20 +89,37 @@ START_TEST(primes) {
 }
 END_TEST
 
+/* Three shapes, over whole arrays and in tiles, in these precisions in turn. */
+static void check_side_by_side(fft_case given[3], size_t turn, size_t precisions) {
+    static const size_t tiles[] = {0, 1, 20000};
+    for (size_t shape = 0; shape < 3; shape++) {
+        given[shape].precision = (enum fftnd_precision)((shape + turn) % precisions);
+        given[shape].options.tile_bytes = tiles[turn];
+        given[shape].options.in_place = shape == turn;
+        fft_check(MPI_COMM_WORLD, &given[shape]);
+    }
+}
+
 /* Axes of these lengths are transformed by themselves where their lines lie side by side (primes.c): over whole arrays
  * and in tiles, also shorter ones, with lines that fill no block of rows. */
 START_TEST(primes_that_are_convolutions) {
-    static const size_t tiles[] = {0, 1, 20000};
-    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
+    for (size_t i = 0; i < 6; i++) {
         enum fftnd_kind kind = kinds[i % 2];
         fft_case given[] = {FFT_CASE(kind, 17, 31, 6), FFT_CASE(kind, 3, 19, 29, 9),
                             FFT_CASE(kind, 2, 257, 33)};
-        for (size_t shape = 0; shape < sizeof given / sizeof *given; shape++) {
-            given[shape].precision = (enum fftnd_precision)((shape + i / 2) % 3);
-            given[shape].options.tile_bytes = tiles[i / 2];
-            given[shape].options.in_place = shape == i / 2;
-            fft_check(MPI_COMM_WORLD, &given[shape]);
-        }
+        check_side_by_side(given, i / 2, 3);
+    }
+}
+END_TEST
+
+/* Short lines that lie side by side (columns.c): several axes of a tile by themselves, fewer columns than a group has, whole
+ * arrays and tiles. */
+START_TEST(columns) {
+    for (size_t i = 0; i < 6; i++) {
+        enum fftnd_kind kind = kinds[i % 2];
+        fft_case given[] = {FFT_CASE(kind, 24, 30, 14), FFT_CASE(kind, 5, 18, 20, 9),
+                            FFT_CASE(kind, 48, 21, 3)};
+        check_side_by_side(given, i / 2, 2);
     }
 }
 END_TEST
@@ -306,6 +323,7 @@ int main(int argc, char **argv) {
                                   extents_of_one_and_fewer_rows_than_ranks,
                                   primes,
                                   primes_that_are_convolutions,
+                                  columns,
                                   shapes_of_the_paper,
                                   long_lines,
                                   every_halved_axis_odd_and_even,

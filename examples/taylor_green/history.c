@@ -19,6 +19,24 @@ void history_append(struct history *history, struct record record) {
     history->records[history->count++] = record;
 }
 
+static int compare_seconds(const void *a, const void *b) {
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+double history_median_seconds(const struct history *history) {
+    size_t steps = history->count > 0 ? history->count - 1 : 0;
+    double *seconds = malloc((steps + 1) * sizeof(*seconds));
+    if (seconds == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < steps; i++)
+        seconds[i] = history->records[i + 1].seconds;
+    qsort(seconds, steps, sizeof(*seconds), compare_seconds);
+    double median = steps > 0 ? seconds[steps / 2] : 0;
+    free(seconds);
+    return median;
+}
+
 void history_free(struct history *history) {
     free(history->records);
 }

@@ -10,6 +10,7 @@ struct record {
     double energy;
     double dissipation; /* 2 * viscosity * enstrophy */
     double tail_share;  /* of the enstrophy, in the last shells: see spectrum_tail_share */
+    double seconds;     /* that the step took; 0 at the start */
     int sampled;        /* nonzero at the ends of the printing intervals */
 };
 
@@ -21,6 +22,9 @@ struct history {
 
 void history_append(struct history *history, struct record record);
 void history_free(struct history *history);
+
+/* Half of the steps took longer; 0 before the first step. */
+double history_median_seconds(const struct history *history);
 
 /* Prints the head of the table, and later those sampled records that are new. The rate of energy
  * loss needs neighbours, so the newest two wait unless `finished`. */

@@ -76,14 +76,14 @@ static void print_start(const struct run *run) {
 }
 
 /* Measures the flow and keeps what the table, the pictures and the final check need. */
-static void record(struct run *run, int sampled) {
+static void record(struct run *run, double seconds, int sampled) {
     spectrum_measure(&run->spectrum, &run->flow);
     if (my_rank() != 0)
         return;
     double dissipation = 2 * run->flow.viscosity * run->spectrum.total_enstrophy;
     double tail_share = spectrum_tail_share(&run->spectrum, run->options.size);
     history_append(&run->history, (struct record){run->time, run->spectrum.total_energy,
-                                                  dissipation, tail_share, sampled});
+                                                  dissipation, tail_share, seconds, sampled});
     progress_hide(&run->progress);
     history_print(&run->history, 0);
     if (run->time > 0)
@@ -111,16 +111,17 @@ static void advance(struct run *run, double end) {
     double start = run->time;
     int steps = (int)ceil((end - start) / longest_step);
     for (int s = 1; s <= steps; s++) {
+        double begin = MPI_Wtime();
         runge_kutta_step(&run->method, &run->flow, (end - start) / steps);
         run->time = s < steps ? start + s * (end - start) / steps : end;
-        record(run, s == steps);
+        record(run, MPI_Wtime() - begin, s == steps);
     }
 }
 
 static void follow(struct run *run) {
     if (my_rank() == 0)
         print_start(run);
-    record(run, 1);
+    record(run, 0, 1);
     record_pictures(run, 0);
     /* The energy can only fall: more than at the start (1/8) means that the run has blown up. */
     for (int sample = 1; sample <= run->nsamples && run->spectrum.total_energy < 1; sample++) {
@@ -173,6 +174,8 @@ static int judge(const struct run *run) {
                worst.imbalance <= imbalance_tolerance;
     int nranks;
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    printf("%zu steps, median %.3g ms\n", run->history.count - 1,
+           1e3 * history_median_seconds(&run->history));
     printf(
         "%sTaylor-Green vortex, Re %.0f, %d^3 points to t = %g in %.0f s on %d %s: energy within "
         "%.2g %% and dissipation within %.2g %% of the 512^3 reference up to t = %g, as far as "

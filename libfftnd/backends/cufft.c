@@ -8,6 +8,8 @@
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
 #include "cufft_lines.h"
+#include "cufft_retained.h"
+#include "cufft_stores.h"
 #include "cufft_trial.h"
 #include "redist_support.h"
 #include "serial.h"
@@ -36,7 +38,8 @@ struct pass {
 
 struct plan {
     struct fftnd__serial_problem problem;
-    int may_have_panels, npanels; /* passes that have them */
+    int may_have_panels, npanels;          /* passes that have them */
+    struct fftnd__retained_plan *retained; /* instead of passes, for a truncated axis */
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
     int nstreams; /* 0 before a pass wants them; the first is the user's */
@@ -298,18 +301,51 @@ static void destroy(void *data) {
         fftnd__lines_destroy(plan->passes[i].panels);
     }
     destroy_streams(plan);
+    fftnd__retained_destroy(plan->retained);
     redist_release(plan);
 }
 
-static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
-                     struct plan **result) {
-    struct plan *plan = redist_calloc(1, sizeof *plan);
+static int make_retained(struct plan *plan) {
+    REDIST_TRY(fftnd__retained_create(&plan->problem, &plan->retained));
+    plan->area_bytes = fftnd__retained_area(plan->retained);
+    return REDIST_OK;
+}
+
+static int make_empty_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+                           struct plan **result) {
+    struct plan *plan = *result = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
     plan->may_have_panels = may_have_panels;
-    int code = problem->naxes > 0 ? make_passes(plan) : REDIST_OK;
+    return REDIST_OK;
+}
+
+static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+                     struct plan **result) {
+    struct plan *plan = NULL;
+    REDIST_TRY(make_empty_plan(problem, may_have_panels, &plan));
+    int code = problem->retained[0].modes > 0 ? make_retained(plan)
+               : problem->naxes > 0           ? make_passes(plan)
+                                              : REDIST_OK;
     if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+/* One pass, or NULL where panels cannot. */
+static int make_r2r_plan(const struct fftnd__serial_problem *problem, struct plan **result) {
+    struct fftnd__lines lines;
+    struct plan *plan = NULL;
+    if (!fftnd__groups_have_r2r(problem, &lines))
+        return REDIST_OK;
+    REDIST_TRY(make_empty_plan(problem, 1, &plan));
+    struct pass *pass = &plan->passes[plan->npasses++];
+    pass->to_output = 1;
+    int code = fftnd__lines_create(&lines, &pass->panels);
+    if (code == REDIST_OK && pass->panels != NULL)
         *result = plan;
     else
         destroy(plan);
@@ -319,7 +355,9 @@ static int make_plan(const struct fftnd__serial_problem *problem, int may_have_p
 /* Panels where they are faster, of all of a problem too if that can be told by a trial. */
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
-    int known = fftnd__trial_find(problem);
+    if (problem->kind == FFTND_R2R && problem->naxes > 0)
+        return make_r2r_plan(problem, (struct plan **)result);
+    int known = problem->retained[0].modes > 0 ? 0 : fftnd__trial_find(problem);
     struct plan *plans[2] = {NULL, NULL};
     REDIST_TRY(make_plan(problem, known != 1, &plans[0]));
     *result = plans[0];
@@ -412,6 +450,8 @@ static int settle(int code) {
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     int code = REDIST_OK;
+    if (plan->retained != NULL)
+        return settle(fftnd__retained_execute(plan->retained, in, out, plan->area));
     if (plan->npasses == 0 && in != out)
         code = copy_array(plan, in, out);
     for (int i = 0; i < plan->npasses && code == REDIST_OK; i++) {
@@ -447,6 +487,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .check = check,
     .learn = fftnd__lines_learn,
     .prefers_copy = fftnd__lines_prefer_copy,
+    .truncates = fftnd__lines_truncate,
     .create = create,
     .area_bytes = area_bytes,
     .set_area = set_area,
@@ -456,4 +497,5 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .change = change,
     .operate = operate,
     .r2r = r2r,
+    .stores = &fftnd__cufft_stores,
 };

@@ -50,23 +50,34 @@ unsigned blocks_for(long long lines, unsigned lanes) {
     return static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
 }
 
+/* Few lines are shared by the threads of several blocks, also in powers of two. */
+const long long busy_threads = 1 << 17;
+
+unsigned lanes_for(long long n, long long lines) {
+    unsigned lanes = lanes_for(n);
+    while (lanes < n && lines * lanes < busy_threads)
+        lanes *= 2;
+    return lanes;
+}
+
 /* Lines along the last axis. */
 template <class number>
 __global__ void __launch_bounds__(threads)
     change_modes(const __grid_constant__ fftnd__modes modes, long long lines, unsigned lanes) {
-    long long first = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;
-    long long step = static_cast<long long>(gridDim.x) * (threads / lanes);
+    long long thread = static_cast<long long>(blockIdx.x) * threads + threadIdx.x;
+    long long step = static_cast<long long>(gridDim.x) * threads / lanes;
     int last = modes.ndims - 1;
-    for (long long line = first; line < lines; line += step) {
-        char *begin = modes.memory;
+    for (long long line = thread / lanes; line < lines; line += step) {
+        char *begin = modes.memory, *partner = modes.memory + modes.partner;
         long long rest = line;
-        for (int axis = last - 1; axis >= 0; rest /= modes.count[axis--])
+        for (int axis = last - 1; axis >= 0; rest /= modes.count[axis--]) {
             begin += rest % modes.count[axis] * modes.stride[axis];
-        for (long long i = threadIdx.x % lanes; i < modes.count[last]; i += lanes) {
-            char *at = begin + i * modes.stride[last];
-            change_element(modes.change, reinterpret_cast<number *>(at),
-                           reinterpret_cast<number *>(at + modes.partner), modes.numbers);
+            partner += rest % modes.count[axis] * modes.partner_stride[axis];
         }
+        for (long long i = thread % lanes; i < modes.count[last]; i += lanes)
+            change_element(modes.change, reinterpret_cast<number *>(begin + i * modes.stride[last]),
+                           reinterpret_cast<number *>(partner + i * modes.partner_stride[last]),
+                           modes.numbers);
     }
 }
 
@@ -192,7 +203,9 @@ cudaError_t fftnd__cuda_change(const struct fftnd__modes *modes, cudaStream_t st
         lines *= modes->count[axis];
     if (lines == 0 || n == 0)
         return cudaSuccess;
-    unsigned lanes = lanes_for(n), blocks = blocks_for(lines, lanes);
+    unsigned lanes = lanes_for(n, lines);
+    unsigned blocks = lanes > threads ? static_cast<unsigned>(lines) * (lanes / threads)
+                                      : blocks_for(lines, lanes);
     if (modes->number_bytes == sizeof(double))
         change_modes<double><<<blocks, threads, 0, stream>>>(*modes, lines, lanes);
     else

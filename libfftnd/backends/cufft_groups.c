@@ -159,6 +159,21 @@ int fftnd__groups_prefer_panels(const struct fftnd__task *task,
     return times.panels < worthwhile * times.cufft;
 }
 
+/* They are always faster than rows for cuFFT, which pass through device memory three times. */
+int fftnd__groups_have_r2r(const struct fftnd__serial_problem *problem,
+                           struct fftnd__lines *lines) {
+    struct fftnd__task task = fftnd__task_make(problem, 1, problem->axes, 0, 1, -1);
+    struct fftnd__rates rates = {.n = fftnd__r2r_points((int)problem->r2r[0], problem->axes[0].n),
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    if (!fftnd__task_r2r_lines(&task, lines))
+        return 0;
+    fftnd__lines_rates(&rates, 0, problem->stream);
+    lines->r2r = (int)problem->r2r[0];
+    lines->is_double = rates.is_double;
+    lines->variant = rates.variant[lines->layout];
+    return rates.panels[lines->layout] > 0.0;
+}
+
 /* ---------------------------------------------------------------- groups */
 
 /* What a group adds: its time, or, where cuFFT does them all, itself. */

@@ -16,4 +16,7 @@ int fftnd__groups_prefer_panels(const struct fftnd__task *task,
                                 const struct fftnd__serial_problem *problem,
                                 struct fftnd__lines *lines);
 
+/* Whether panels do a real-to-real transform along one axis. Sets `lines` if so. */
+int fftnd__groups_have_r2r(const struct fftnd__serial_problem *problem, struct fftnd__lines *lines);
+
 #endif

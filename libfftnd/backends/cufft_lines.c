@@ -34,18 +34,25 @@ static int narrow(const struct fftnd__loop *loop, struct fftnd__panel_loop *resu
     return loop->n <= INT_MAX;
 }
 
+static int shape_variant(const struct fftnd__lines *lines, int variant,
+                         struct fftnd__panels *panels) {
+    const redist_index n = lines->axis.n;
+    const size_t most = most_shared_bytes();
+    return lines->is_r2r
+               ? fftnd__panels_shape_r2r(panels, variant, lines->r2r, n, lines->is_double,
+                                         lines->layout, most)
+               : fftnd__panels_shape(panels, variant, n, lines->is_double, lines->layout, most);
+}
+
 /* Nonzero if panels can do it: if not in the variant, then in another one. */
 static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels) {
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
-    size_t most = most_shared_bytes();
-    redist_index n = lines->axis.n;
     int fits = narrow(&lines->axis, &axis) && narrow(&lines->side, &side);
     for (int i = 0; i < lines->nouter && fits; i++)
         fits = narrow(&lines->outer[i], &outer[i]);
     fits = fits &&
-           (fftnd__panels_shape(panels, lines->variant, n, lines->is_double, lines->layout, most) ||
-            fftnd__panels_shape(panels, FFTND__PANEL_GUESS, n, lines->is_double, lines->layout,
-                                most)) &&
+           (shape_variant(lines, lines->variant, panels) ||
+            shape_variant(lines, FFTND__PANEL_GUESS, panels)) &&
            fftnd__panels_repeat(panels, &axis, &side, lines->nouter, outer);
     panels->backward = lines->direction == REDIST_BACKWARD;
     return fits;
@@ -84,18 +91,47 @@ int fftnd__lines_create(const struct fftnd__lines *lines, struct fftnd__line_pla
     return code;
 }
 
-/* Whether pairs of real numbers can be read and written at once. */
+/* Whether pairs of real numbers can be read and written at once, where they have to be. */
 static int is_aligned(const struct fftnd__panels *panels, const void *array) {
-    return (uintptr_t)array % (panels->is_double ? 16 : 8) == 0;
+    return panels->r2r.n > 0 || (uintptr_t)array % (panels->is_double ? 16 : 8) == 0;
+}
+
+static int check_alignment(const struct fftnd__line_plan *plan, const void *in, const void *out) {
+    return is_aligned(&plan->panels, in) && is_aligned(&plan->panels, out)
+               ? REDIST_OK
+               : redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
+                                "lines at %p and %p are not aligned to complex elements", in, out);
 }
 
 int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, void *out,
                          void *stream) {
-    if (!is_aligned(&plan->panels, in) || !is_aligned(&plan->panels, out))
-        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
-                              "lines at %p and %p are not aligned to complex elements", in, out);
+    REDIST_TRY(check_alignment(plan, in, out));
     int error = fftnd__panels_launch(&plan->panels, in, out, plan->roots, stream);
     return check((cudaError_t)error, "a kernel that transforms lines");
+}
+
+int fftnd__lines_execute_retained(const struct fftnd__line_plan *plan,
+                                  const struct fftnd__panel_gap *gap, const void *in, void *out,
+                                  void *stream) {
+    REDIST_TRY(check_alignment(plan, in, out));
+    int error = fftnd__panels_launch_retained(&plan->panels, gap, in, out, plan->roots, stream);
+    return check((cudaError_t)error, "a kernel that transforms lines with a gap");
+}
+
+struct fftnd__panel_part fftnd__lines_whole(const struct fftnd__line_plan *plan, int is_output,
+                                            const void *array) {
+    return fftnd__panels_whole(&plan->panels, is_output, array);
+}
+
+int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan,
+                               const struct fftnd__panel_parts *parts, void *stream) {
+    for (const struct fftnd__panel_part *part = parts->out;; part++) {
+        REDIST_TRY(check_alignment(plan, parts->in[0].base, part->base));
+        if (part->end >= plan->panels.n)
+            break;
+    }
+    int error = fftnd__panels_launch_parts(&plan->panels, parts, plan->roots, stream);
+    return check((cudaError_t)error, "a kernel that transforms lines in parts");
 }
 
 void fftnd__lines_destroy(struct fftnd__line_plan *plan) {
@@ -335,6 +371,12 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
     measure_group(&sample, rate);
     end_sample(&sample);
     fftnd__rates_keep_group(device, rate);
+}
+
+int fftnd__lines_truncate(redist_index n, int is_halved, enum fftnd_precision precision) {
+    struct fftnd__panels panels;
+    return fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, n, precision == FFTND_DOUBLE,
+                               is_halved ? FFTND__REAL : FFTND__STRIDED, most_shared_bytes());
 }
 
 /* With the shared memory of a usual device, for all ranks alike. */

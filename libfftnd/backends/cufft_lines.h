@@ -10,6 +10,7 @@
 struct fftnd__lines {
     int layout, is_double, direction;
     int variant;             /* of panels */
+    int is_r2r, r2r;         /* real-to-real (r2r_lines.h): of real numbers, with any strides */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
     struct fftnd__loop
         side; /* neighbours on both sides, unless lines are contiguous; of real lines in pairs of numbers */
@@ -27,6 +28,17 @@ int fftnd__lines_create(const struct fftnd__lines *lines, struct fftnd__line_pla
 int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, void *out,
                          void *stream);
 
+/* The same where one of the arrays has a gap (panels.h). */
+int fftnd__lines_execute_retained(const struct fftnd__line_plan *plan,
+                                  const struct fftnd__panel_gap *gap, const void *in, void *out,
+                                  void *stream);
+
+/* The same from parts into parts (panels.h), which begin as the part that has all elements. */
+struct fftnd__panel_part fftnd__lines_whole(const struct fftnd__line_plan *plan, int is_output,
+                                            const void *array);
+int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan,
+                               const struct fftnd__panel_parts *parts, void *stream);
+
 /* Nothing of the plan may be under way. NULL is allowed. */
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 
@@ -41,6 +53,9 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
 /* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays of
  * few bytes, which take as long as launches do. */
 enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
+
+/* Of a serial library: whether panels can transform lines of n elements, however they lie. */
+int fftnd__lines_truncate(redist_index n, int is_halved, enum fftnd_precision precision);
 
 /* Of a serial library: copies are cheap where arrays fit the caches; else panels make axes by themselves fast. */
 int fftnd__lines_prefer_copy(int naxes, const redist_index lengths[],

@@ -106,22 +106,41 @@ static struct fftnd__loop in_pairs(struct fftnd__loop loop, const int is_real[2]
                                 loop.out / (is_real[1] ? 2 : 1)};
 }
 
-int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
+void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
     struct fftnd__loop axis = task->axes[0], side = {1, 1, 1};
     int last = task->nloops - 1, is_real = task->is_real[0] || task->is_real[1];
-    int is_contiguous = axis.in == 1 && axis.out == 1;
-    if (last >= 0)
-        side = task->loops[last];
-    int are_neighbours =
-        side.in == 1 && side.out == 1 && axis.in >= side.n && axis.out >= side.n && !is_real;
-    if (task->rank != 1 || !(is_contiguous || are_neighbours) || count_misaligning(task) > 0)
-        return 0;
-    *lines = (struct fftnd__lines){.layout = is_real         ? FFTND__REAL
-                                             : is_contiguous ? FFTND__CONTIGUOUS
-                                                             : FFTND__STRIDED,
+    *lines = (struct fftnd__lines){.layout = is_real                         ? FFTND__REAL
+                                             : axis.in == 1 && axis.out == 1 ? FFTND__CONTIGUOUS
+                                                                             : FFTND__STRIDED,
                                    .axis = axis,
-                                   .side = last >= 0 ? in_pairs(side, task->is_real) : side};
+                                   .side = last >= 0 ? in_pairs(task->loops[last], task->is_real)
+                                                     : side};
     for (int i = last - 1; i >= 0 && lines->nouter < FFTND__PANEL_LOOPS; i--)
         lines->outer[lines->nouter++] = in_pairs(task->loops[i], task->is_real);
+}
+
+int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
+    const struct fftnd__loop *axis = &task->axes[0], *side = &lines->side;
+    fftnd__task_all_lines(task, lines);
+    int are_neighbours = side->in == 1 && side->out == 1 && axis->in >= side->n &&
+                         axis->out >= side->n && lines->layout == FFTND__STRIDED;
+    return task->rank == 1 && count_misaligning(task) == 0 &&
+           ((axis->in == 1 && axis->out == 1) || are_neighbours);
+}
+
+int fftnd__task_r2r_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
+    struct fftnd__loop axis = task->axes[0], side = {1, 1, 1};
+    int last = task->nloops - 1;
+    if (last > FFTND__PANEL_LOOPS)
+        return 0;
+    if (last >= 0)
+        side = task->loops[last];
+    int is_contiguous = last < 0 || (axis.in <= side.in && axis.out <= side.out);
+    *lines = (struct fftnd__lines){.is_r2r = 1,
+                                   .layout = is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED,
+                                   .axis = axis,
+                                   .side = side};
+    for (int i = last - 1; i >= 0; i--)
+        lines->outer[lines->nouter++] = task->loops[i];
     return 1;
 }

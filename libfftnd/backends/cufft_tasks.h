@@ -34,8 +34,14 @@ int fftnd__task_batch(const struct fftnd__task *task);
 /* Whether more than one loop leads to real numbers that are not aligned as complex ones are: cuFFT refuses. */
 int fftnd__task_misaligns(const struct fftnd__task *task);
 
-/* Contiguous lines, or complex lines side by side, which panels may do: sets all but precision, direction and variant.
- * The fastest loop is that of the lines. Zero if they are none. */
+/* The lines of one axis, however they lie: sets all but precision, direction and variant. The fastest loop is that of the
+ * lines. */
+void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
+
+/* Contiguous lines, or complex lines side by side, which panels may do faster than cuFFT. Zero if they are none. */
 int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
+
+/* Real lines of a real-to-real transform; the same. Zero if one launch cannot take all loops. */
+int fftnd__task_r2r_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 
 #endif

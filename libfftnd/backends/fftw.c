@@ -266,6 +266,7 @@ static int scale(void *array, size_t bytes, enum fftnd_precision precision, long
 
 const struct fftnd__serial fftnd__serial_fftw = {.name = "fftw",
                                                  .space = REDIST_SPACE_HOST,
+                                                 .shares_columns = 1,
                                                  .create = create,
                                                  .execute = execute,
                                                  .scale = scale,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "modes.h"
 
-/* Changes `n` elements, `stride` bytes apart. */
-typedef void change_line(const struct fftnd__modes *modes, char *at, ptrdiff_t stride,
+/* Changes `n` elements along an axis. */
+typedef void change_line(const struct fftnd__modes *modes, int axis, char *at, char *partner,
                          redist_index n);
 
 #define LINES(name, T)                                                                             \
     FFTND__CHANGE_ELEMENT(change_##name, T)                                                        \
-    static void change_line_##name(const struct fftnd__modes *modes, char *at, ptrdiff_t stride,   \
-                                   redist_index n) {                                               \
-        for (redist_index i = 0; i < n; i++, at += stride)                                         \
-            change_##name(modes->change, (T *)(void *)at, (T *)(void *)(at + modes->partner),      \
-                          modes->numbers);                                                         \
+    static void change_line_##name(const struct fftnd__modes *modes, int axis, char *at,           \
+                                   char *partner, redist_index n) {                                \
+        for (redist_index i = 0; i < n; i++) {                                                     \
+            change_##name(modes->change, (T *)(void *)at, (T *)(void *)partner, modes->numbers);   \
+            at += modes->stride[axis];                                                             \
+            partner += modes->partner_stride[axis];                                                \
+        }                                                                                          \
     }
 LINES(double, double)
 LINES(float, float)
@@ -24,15 +26,17 @@ static change_line *line_of(size_t number_bytes) {
 }
 
 /* Every line along the last axis that has any length. */
-static void change_lines(const struct fftnd__modes *modes, int axis, int ndims, char *at) {
+static void change_lines(const struct fftnd__modes *modes, int axis, int ndims, char *at,
+                         char *partner) {
     while (ndims - axis > 1 && modes->count[ndims - 1] == 1)
         ndims--;
     if (ndims - axis == 1)
-        line_of(modes->number_bytes)(modes, at, modes->stride[axis], modes->count[axis]);
+        line_of(modes->number_bytes)(modes, axis, at, partner, modes->count[axis]);
     for (redist_index i = 0; ndims - axis > 1 && i < modes->count[axis]; i++)
-        change_lines(modes, axis + 1, ndims, at + (ptrdiff_t)i * modes->stride[axis]);
+        change_lines(modes, axis + 1, ndims, at + (ptrdiff_t)i * modes->stride[axis],
+                     partner + (ptrdiff_t)i * modes->partner_stride[axis]);
 }
 
 void fftnd__change_modes(const struct fftnd__modes *modes) {
-    change_lines(modes, 0, modes->ndims, modes->memory);
+    change_lines(modes, 0, modes->ndims, modes->memory, modes->memory + modes->partner);
 }

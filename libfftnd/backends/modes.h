@@ -4,21 +4,32 @@
 #ifndef FFTND__MODES_H
 #define FFTND__MODES_H
 
+#include "on_device.h"
 #include "redist_base.h"
 
 #include <stddef.h>
-
-#ifdef __CUDACC__
-#define FFTND__ON_DEVICE __host__ __device__
-#else
-#define FFTND__ON_DEVICE
-#endif
 
 enum fftnd__change {
     FFTND__CLEAR,         /* it becomes zero */
     FFTND__ADD,           /* its partner is added */
     FFTND__ADD_CONJUGATE, /* its conjugate is */
-    FFTND__SHARE          /* half of it goes to its partner; with itself as partner it is halved */
+    FFTND__SHARE,         /* half of it goes to its partner; with itself as partner it is halved */
+    FFTND__HALVE          /* its partner becomes half of it */
+};
+
+/* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
+enum fftnd__nyquist {
+    FFTND__NYQUIST_NONE,   /* there is none */
+    FFTND__NYQUIST_PAIR,   /* both are in the piece */
+    FFTND__NYQUIST_MIRROR, /* the halved axis: one is, the other is its mirror image */
+    FFTND__NYQUIST_ALONE   /* R2HC: one is, whose cosine both have alike */
+};
+
+/* Of an axis with `modes` modes in a piece, the array retains the first `low` and the last `high`. */
+struct fftnd__retained {
+    int axis; /* of the array */
+    redist_index modes, low, high;
+    enum fftnd__nyquist nyquist;
 };
 
 /* Defines the function of one type for an element of `numbers` numbers. */
@@ -32,11 +43,13 @@ enum fftnd__change {
                 mode[i] += partner[i];                                                             \
             else if (change == FFTND__ADD_CONJUGATE)                                               \
                 mode[i] = i == 0 ? 2 * mode[i] : 0;                                                \
+            else if (change == FFTND__HALVE)                                                       \
+                partner[i] = mode[i] / 2;                                                          \
             else                                                                                   \
                 partner[i] = mode[i] /= 2;                                                         \
     }
 
-/* A box of modes that change, some of which have a partner at `partner` bytes from them. */
+/* A box of modes that change, some of which have a partner: that of the first one is at `partner` bytes from it. */
 struct fftnd__modes {
     enum fftnd__change change;
     size_t number_bytes;
@@ -46,6 +59,7 @@ struct fftnd__modes {
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     char *memory;
     ptrdiff_t partner;
+    ptrdiff_t partner_stride[REDIST_MAX_NDIMS]; /* bytes */
 };
 
 /* Changes them in memory of the host. */

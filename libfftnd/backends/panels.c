@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Threads of a block: of two blocks one computes while the other one reads. Panels of strided lines are wide enough
@@ -134,7 +135,8 @@ static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
                                     : choose_width(best.rows, MOST_STRIDED, LEAST_WIDTH);
     while (width == 0 && panels->width > 1 && panels->width * panels->rows > most)
         panels->width /= 2;
-    panels->lines = panels->width * (panels->is_double ? 1 : 2);
+    panels->each = panels->is_double ? 1 : 2;
+    panels->lines = panels->width * panels->each;
     return panels->width * panels->rows <= most && set_memory(panels, shared_bytes);
 }
 
@@ -162,14 +164,29 @@ int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, 
     return set_kernel(panels, variant / FFTND__PANEL_WIDTHS, width, shared_bytes);
 }
 
-/* Pairs of floats are neighbours where both are read at once; else all first ones are, and all second ones. */
+int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
+                            int is_double, int layout, size_t shared_bytes) {
+    if (n > USHRT_MAX || !fftnd__panels_shape(panels, variant, fftnd__r2r_points(r2r, n), is_double,
+                                              layout, shared_bytes))
+        return 0;
+    panels->r2r = fftnd__r2r_describe(r2r, (unsigned)n);
+    panels->each *= panels->r2r.folds ? 1 : 2;
+    panels->lines = panels->width * panels->each;
+    return 1;
+}
+
+static int are_whole(const struct fftnd__panel_loop *loop, int each) {
+    return loop->in % each == 0 && loop->out % each == 0;
+}
+
+/* The lines of a thread are neighbours where they are read at once; else all first ones are, and all second ones. */
 static void set_pairs(struct fftnd__panels *panels) {
-    int is_even = panels->side.in == 1 && panels->side.out == 1 && panels->axis.in % 2 == 0 &&
-                  panels->axis.out % 2 == 0;
+    int each = (int)panels->each, is_one = each == 1 || panels->r2r.folds,
+        fits = panels->side.in == 1 && panels->side.out == 1 && are_whole(&panels->axis, each);
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
-        is_even = is_even && panels->outer[i].in % 2 == 0 && panels->outer[i].out % 2 == 0;
-    panels->adjacent = !panels->is_double && is_even;
-    panels->second = panels->is_double ? 0 : is_even ? 1 : panels->width;
+        fits = fits && are_whole(&panels->outer[i], each);
+    panels->adjacent = !is_one && fits;
+    panels->second = each == 1 ? 0 : panels->adjacent ? 1 : panels->width;
 }
 
 int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel_loop *axis,
@@ -191,6 +208,39 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
     return npanels <= INT_MAX;
 }
 
+/* ---------------------------------------------------------------- parts */
+
+struct fftnd__panel_part fftnd__panels_whole(const struct fftnd__panels *panels, int is_output,
+                                             const void *array) {
+    struct fftnd__panel_part part = {.end = panels->n,
+                                     .base = (void *)(uintptr_t)array,
+                                     .axis = is_output ? panels->axis.out : panels->axis.in,
+                                     .side = is_output ? panels->side.out : panels->side.in};
+    for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
+        part.outer[i] = is_output ? panels->outer[i].out : panels->outer[i].in;
+    return part;
+}
+
+/* Addresses of floats may be between those that two complex numbers can be read from. */
+static int is_part_adjacent(const struct fftnd__panel_part *part) {
+    int is_even = part->side == 1 && part->axis % 2 == 0 && (uintptr_t)part->base % ELEMENT == 0;
+    for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
+        is_even = is_even && part->outer[i] % 2 == 0;
+    return part->base == NULL || is_even;
+}
+
+int fftnd__panels_are_adjacent(const struct fftnd__panels *panels,
+                               const struct fftnd__panel_parts *parts) {
+    int are_adjacent = !panels->is_double;
+    for (int side = 0; side < 2; side++) {
+        const struct fftnd__panel_part *part = side ? parts->out : parts->in;
+        for (; are_adjacent && part->end < panels->n; part++)
+            are_adjacent = is_part_adjacent(part);
+        are_adjacent = are_adjacent && is_part_adjacent(part);
+    }
+    return are_adjacent;
+}
+
 /* ---------------------------------------------------------------- roots */
 
 static unsigned count_roots(const struct fftnd__panels *panels) {
@@ -198,18 +248,31 @@ static unsigned count_roots(const struct fftnd__panels *panels) {
 }
 
 size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels) {
-    return 2 * count_roots(panels) * (panels->is_double ? sizeof(double) : sizeof(float));
+    size_t count = count_roots(panels) + (panels->r2r.n > 0 ? panels->n : 0);
+    return 2 * count * (panels->is_double ? sizeof(double) : sizeof(float));
+}
+
+static void set_root(const struct fftnd__panels *panels, void *roots, unsigned at,
+                     const double root[2]) {
+    for (unsigned part = 0; part < 2; part++)
+        if (panels->is_double)
+            ((double *)roots)[2 * at + part] = root[part];
+        else
+            ((float *)roots)[2 * at + part] = (float)root[part];
 }
 
 void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots) {
     const double circle = 6.283185307179586476925;
     unsigned n = count_roots(panels);
+    double root[2];
     for (unsigned i = 0; i < n; i++) {
-        double angle = circle * i / n, root[2] = {cos(angle), -sin(angle)};
-        for (int part = 0; part < 2; part++)
-            if (panels->is_double)
-                ((double *)roots)[2 * i + (unsigned)part] = root[part];
-            else
-                ((float *)roots)[2 * i + (unsigned)part] = (float)root[part];
+        double angle = circle * i / n;
+        root[0] = cos(angle);
+        root[1] = -sin(angle);
+        set_root(panels, roots, i, root);
+    }
+    for (unsigned i = 0; panels->r2r.n > 0 && i < panels->n; i++) {
+        fftnd__r2r_factor(&panels->r2r, i, root);
+        set_root(panels, roots, n + i, root);
     }
 }

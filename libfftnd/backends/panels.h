@@ -8,6 +8,8 @@
 #ifndef FFTND__PANELS_H
 #define FFTND__PANELS_H
 
+#include "panels_r2r.h"
+
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -70,17 +72,19 @@ struct fftnd__panels {
         unsigned group, apart; /* between groups of `done` elements, between those of a butterfly */
     } passes[FFTND__PANEL_PASSES + 1];
     unsigned rows;  /* threads of a line */
-    unsigned width; /* lines of a panel that have threads of their own: pairs of lines of floats */
+    unsigned width; /* threads of a panel that work on different lines */
+    unsigned each;  /* lines of a thread: pairs of lines of floats, and of real lines */
     unsigned lines; /* of a panel */
     unsigned pitch; /* between elements in shared memory, in elements of 16 bytes */
     unsigned next;  /* line */
     size_t shared_bytes;
     struct fftnd__panel_divisor threads; /* those that are neighbours: rows or lines */
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
-    int adjacent; /* the two lines of a pair of floats are neighbours, and aligned to be read at once */
-    long long second; /* from the first line of a pair to the second, in lines */
+    int adjacent;     /* the lines of a thread are neighbours, and aligned to be read at once */
+    long long second; /* from the first line of a thread to the second, in lines */
     struct fftnd__panel_divisor panels, counts[FFTND__PANEL_LOOPS]; /* along the side; of `outer` */
     unsigned npanels;
+    struct fftnd__panel_r2r r2r;
 };
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
@@ -90,14 +94,68 @@ enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);
 
-/* Sets the loops: `side` are the lines that panels are made of. Real numbers are counted in pairs. Returns 0 if there are too many panels for a launch. */
+/* The same for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS. */
+int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
+                            int is_double, int layout, size_t shared_bytes);
+
+/* Sets the loops: `side` are the lines that panels are made of. Real numbers are counted in pairs, but for real-to-real
+ * transforms. Returns 0 if there are too many panels for a launch. */
 int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel_loop *axis,
                          const struct fftnd__panel_loop *side, int nouter,
                          const struct fftnd__panel_loop outer[]);
 
-/* Writes the roots of one, which all passes share, as many as a line has elements: complex doubles or floats. */
+/* Writes the roots of one, which all passes share, as many as a line has elements, and the factors of a real-to-real
+ * transform: complex doubles or floats. */
 void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots);
 size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels);
+
+/* Lines of which the array has some elements only on one side, that of the modes. Those from `low` to `high` - 1 are in the
+ * gap: zeros are read, and nothing is written. Those from `high` on are `shift` complex elements nearer. The elements
+ * half[] (n and more: none) are in an array of their own, one for each line, both in the same place. */
+struct fftnd__panel_gap {
+    unsigned low, high, half[2];
+    long long shift;
+    void *half_way;
+    long long side, outer[FFTND__PANEL_LOOPS]; /* its strides, in complex elements */
+};
+
+/* Enqueues the transforms from arrays of which one has a gap. They may be the same one if its lines begin at the same
+ * places on both sides. */
+int fftnd__panels_launch_retained(const struct fftnd__panels *panels,
+                                  const struct fftnd__panel_gap *gap, const void *in, void *out,
+                                  const void *roots, void *stream);
+
+/*
+ * Complex lines in parts: some of the transformed axis' elements lie elsewhere, as in the array of another device, or
+ * nowhere.
+ */
+enum { FFTND__PANEL_PARTS = 8 };
+
+/* Elements `begin` to `end` - 1 of all lines on one side. Strides are those of the part, in complex elements. */
+struct fftnd__panel_part {
+    unsigned begin, end;
+    void *
+        base; /* where element `begin` of the first line is; NULL = zeros are read, and nothing is written */
+    long long axis, side, outer[FFTND__PANEL_LOOPS];
+};
+
+/* In their order, up to the last element; more follow only if that has not come. */
+struct fftnd__panel_parts {
+    struct fftnd__panel_part in[FFTND__PANEL_PARTS], out[FFTND__PANEL_PARTS];
+};
+
+/* The part that has all elements of a side, where the loops say: parts differ from it in what the caller changes. */
+struct fftnd__panel_part fftnd__panels_whole(const struct fftnd__panels *panels, int is_output,
+                                             const void *array);
+
+/* Enqueues the transforms from parts into parts. `parts` may go when this returns. */
+int fftnd__panels_launch_parts(const struct fftnd__panels *panels,
+                               const struct fftnd__panel_parts *parts, const void *roots,
+                               void *stream);
+
+/* Whether pairs of floats in parts can be read and written at once, as the loops say it of whole lines. */
+int fftnd__panels_are_adjacent(const struct fftnd__panels *panels,
+                               const struct fftnd__panel_parts *parts);
 
 /* Enqueues the transforms, from arrays that may be the same one, without scaling; `roots` is in the device's memory.
  * Returns a cudaError_t. */

@@ -89,27 +89,11 @@ int fftnd__prime_gains(redist_index n, size_t item) {
     return rest == 1;
 }
 
-/* The loop over lines that are neighbours in both arrays; -1 = they are not. */
-static int find_neighbours(const struct fftnd__serial_problem *problem) {
-    for (int i = 0; i < problem->nloops; i++)
-        if (problem->loops[i].in == 1 && problem->loops[i].out == 1)
-            return problem->loops[i].n >= FEWEST_LINES ? i : -1;
-    return -1;
-}
-
-static int lies_alike(const struct fftnd__serial_problem *problem) {
-    for (int i = 0; i < problem->nloops; i++)
-        if (problem->loops[i].n > 1 && problem->loops[i].in != problem->loops[i].out)
-            return 0;
-    return problem->axes[0].in == problem->axes[0].out;
-}
-
 int fftnd__primes_suit(const struct fftnd__serial_problem *problem, const void *in,
                        const void *out) {
-    return problem->kind == FFTND_C2C && problem->naxes == 1 && problem->pool == NULL &&
-           problem->library->space == REDIST_SPACE_HOST &&
-           fftnd__prime_gains(problem->axes[0].n, fftnd__item_bytes(problem->precision, 0)) &&
-           find_neighbours(problem) >= 0 && (in != out || lies_alike(problem));
+    return problem->pool == NULL && problem->library->space == REDIST_SPACE_HOST &&
+           fftnd__has_neighbours(problem, FEWEST_LINES, in == out) &&
+           fftnd__prime_gains(problem->axes[0].n, fftnd__item_bytes(problem->precision, 0));
 }
 
 /* ---------------------------------------------------------------- plans */
@@ -152,7 +136,7 @@ static redist_index row_from(const struct plan *plan, redist_index k) {
 
 static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
     ptrdiff_t item = (ptrdiff_t)plan->item;
-    int neighbours = find_neighbours(problem);
+    int neighbours = fftnd__find_neighbours(problem);
     redist_index most = most_lines(plan->n, plan->item), aligned = ALIGNMENT / item;
     plan->lines = problem->loops[neighbours].n;
     redist_index blocks = (plan->lines + most - 1) / most;

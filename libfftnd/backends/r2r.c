@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One axis after the other: lines are copied to rows, which the other library transforms in place, and from there to
- * the output (r2r_lines.h). Rows are scratch memory; lines that these have no room for follow in further turns.
+ * One axis after the other: by the other library where it has a plan for the lines, else these are copied to rows, which
+ * it transforms in place, and from there to the output (r2r_lines.h). Rows are scratch memory; lines that these have no
+ * room for follow in further turns.
  */
 #include "r2r.h"
 #include "redist_support.h"
@@ -15,6 +16,7 @@ enum { ROWS_BYTES = 64 << 20, ALIGNMENT = 256 };
 struct axis {
     struct fftnd__r2r_lines before, after;
     redist_index nlines;
+    int is_whole;    /* the first plan is of the lines themselves */
     void *serial[2]; /* for as many rows as there is room for, and for the rest */
 };
 
@@ -86,11 +88,35 @@ static int create_rows(struct axis *axis, const struct fftnd__serial *library,
     return library->create(&own, memory, memory, serial);
 }
 
+/* After the first axis in the output. */
+static struct fftnd__loop place(const struct fftnd__loop *loop, int which) {
+    return which > 0 ? (struct fftnd__loop){loop->n, loop->out, loop->out} : *loop;
+}
+
+static int create_whole(struct axis *axis, const struct fftnd__serial_problem *problem, int which,
+                        void *in, void *out) {
+    struct fftnd__serial_problem own = *problem;
+    own.naxes = 1;
+    own.axes[0] = place(&problem->axes[which], which);
+    own.r2r[0] = problem->r2r[which];
+    for (int i = 0; i < own.nloops; i++)
+        own.loops[i] = place(&problem->loops[i], which);
+    for (int i = 0; i < problem->naxes; i++)
+        if (i != which)
+            own.loops[own.nloops++] = place(&problem->axes[i], which);
+    int code = problem->library->create(&own, which > 0 ? out : in, out, &axis->serial[0]);
+    axis->is_whole = axis->serial[0] != NULL;
+    return code;
+}
+
 static int create_axis(struct plan *plan, const struct fftnd__serial_problem *problem, int which,
-                       void *memory) {
+                       void *in, void *memory) {
     struct axis *axis = &plan->axes[which];
     describe(axis, problem, which);
     if (axis->nlines == 0)
+        return REDIST_OK;
+    REDIST_TRY(create_whole(axis, problem, which, in, memory));
+    if (axis->is_whole)
         return REDIST_OK;
     size_t bytes = (size_t)axis->before.row * fftnd__item_bytes(problem->precision, 0);
     redist_index most = bytes < ROWS_BYTES ? (redist_index)(ROWS_BYTES / bytes) : 1;
@@ -117,14 +143,13 @@ static void destroy(void *data) {
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     int code = REDIST_OK;
-    (void)in;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->library = problem->library;
     plan->stream = problem->stream;
     plan->naxes = problem->naxes;
     for (int i = 0; i < problem->naxes && code == REDIST_OK; i++)
-        code = create_axis(plan, problem, i, out);
+        code = create_axis(plan, problem, i, in, out);
     if (code == REDIST_OK)
         *result = plan;
     else
@@ -173,14 +198,21 @@ static int run_rows(const struct plan *plan, const struct axis *axis, redist_ind
     return code == REDIST_OK ? plan->library->r2r(&after, 1, plan->stream) : code;
 }
 
+static int run_axis(const struct plan *plan, const struct axis *axis, void *in, void *out) {
+    int code = REDIST_OK;
+    if (axis->is_whole)
+        return plan->library->execute(axis->serial[0], in, out);
+    for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
+         first += axis->before.count)
+        code = run_rows(plan, axis, first, in, out);
+    return code;
+}
+
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     int code = REDIST_OK;
-    for (int i = 0; i < plan->naxes; i++) {
-        const struct axis *axis = &plan->axes[i];
-        for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
-             first += axis->before.count)
-            code = run_rows(plan, axis, first, i == 0 ? in : out, out);
+    for (int i = 0; i < plan->naxes && code == REDIST_OK; i++) {
+        code = run_axis(plan, &plan->axes[i], i == 0 ? in : out, out);
     }
     return code;
 }

@@ -31,15 +31,41 @@ struct fftnd__serial_problem {
     int naxes; /* 0 = copy */
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     enum fftnd_r2r r2r[REDIST_MAX_NDIMS]; /* FFTND_R2R: of each axis, in this direction */
+    struct fftnd__retained
+        retained[REDIST_MAX_NDIMS]; /* of each axis the modes that the array has; .modes 0 = all */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
     void *stream;                        /* of the user, where work runs in streams */
     const struct fftnd__serial *library; /* of the space, where another one gives it work (r2r.c) */
 };
 
+enum { FFTND__MOST_PARTS = 8 };
+
+/* Elements of the transformed axis, from the end of the part before to `end` - 1, and where they go: strides in complex
+ * elements, of the axis and of the problem's loops. */
+struct fftnd__serial_part {
+    redist_index end;
+    char *memory; /* of the first of them in the first line */
+    ptrdiff_t axis, loops[REDIST_MAX_NDIMS];
+};
+
+/* Transforms along one axis whose results are stored in parts, such as the arrays of peers: two functions more. */
+struct fftnd__serial_stores {
+    /* Plans a complex problem of one axis; strides of its output are not used. *plan is NULL where it cannot be done. Not
+     * collective. As `create` of struct fftnd__serial. */
+    int (*create)(const struct fftnd__serial_problem *problem, void **plan);
+
+    /* Begins to transform in a stream, into at most FFTND__MOST_PARTS. `in` may be one of the parts if they lie as it does. As its `execute`. */
+    int (*execute)(void *plan, const void *in, int nparts, const struct fftnd__serial_part parts[],
+                   void *stream);
+
+    void (*destroy)(void *plan);
+};
+
 struct fftnd__serial {
     const char *name;
     enum redist_space space; /* of the arrays */
+    int shares_columns; /* short lines side by side may be left to fftnd__serial_columns (columns.h) */
 
     /* REDIST_OK if an array lies where the library can use it; `bytes` of an element. Without this function
      * all arrays do. */
@@ -53,6 +79,11 @@ struct fftnd__serial {
     /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes before
      * that of the halved one; the same on all ranks. NULL = it does not. */
     int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);
+
+    /* Whether it does the truncation along an axis of n points, and only that axis, itself: the array has some modes on the
+     * spectral side, and others are neither written nor read. Halved axes are contiguous on both sides then, and real lines
+     * aligned to complex elements. NULL = no axis. */
+    int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are
      * aligned to 64 bytes. For a device they are no addresses to use, and differ or not all the same.
@@ -81,9 +112,11 @@ struct fftnd__serial {
      * host. */
     int (*operate)(const struct fftnd__operation *operation, void *stream);
 
-    /* Begins to make rows of lines, or lines `after` the transform of rows, in a stream (r2r_lines.h). NULL = the library
-     * has real-to-real transforms itself. */
+    /* Begins to make rows of lines, or lines `after` the transform of rows, in a stream (r2r_lines.h): for real-to-real
+     * transforms along one axis of which `create` makes no plan. NULL = the library has them all itself. */
     int (*r2r)(const struct fftnd__r2r_lines *lines, int after, void *stream);
+
+    const struct fftnd__serial_stores *stores; /* NULL = none */
 };
 
 /* Bytes of a real or complex element. */
@@ -93,6 +126,13 @@ static inline size_t fftnd__item_bytes(enum fftnd_precision precision, int real)
                                    [FFTND_LONG_DOUBLE] = sizeof(long double)};
     return bytes[precision] * (real ? 1 : 2);
 }
+
+/* The loop over lines that are neighbours in both arrays; -1 = there is none. */
+int fftnd__find_neighbours(const struct fftnd__serial_problem *problem);
+
+/* Whether complex lines of one axis lie side by side, at least `fewest`, and alike in both arrays if these are one. */
+int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_index fewest,
+                          int in_place);
 
 /* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);

@@ -21,6 +21,7 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     const struct fftnd__chain *chain = &transform->chain;
     struct fftnd__step middle = *outside;
     int forward = step->direction == REDIST_FORWARD;
+    middle.truncates_inside = 0; /* that was the step before; a block has all modes */
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i];
         redist_index modes = fftnd__spectral_extent(chain, axis, chain->modes[axis]);

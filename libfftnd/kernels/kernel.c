@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
+#include "../backends/columns.h"
 #include "../backends/primes.h"
 #include "../backends/r2r.h"
+#include "../backends/retained.h"
 
 /* A part of the transform: from which side to which, over which axes. */
 struct part {
@@ -32,12 +34,16 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
     serial.library = kernel->library;
+    if (part->step.truncates_inside)
+        fftnd__retain(problem->transform, &serial, &part->step);
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
     const struct fftnd__serial *library =
-        fftnd__primes_suit(&serial, part->in->memory, part->out->memory)
-            ? &fftnd__serial_primes
+        part->step.truncates_inside                                        ? &fftnd__serial_retained
+        : fftnd__primes_suit(&serial, part->in->memory, part->out->memory) ? &fftnd__serial_primes
+        : fftnd__columns_suit(&serial, part->in->memory, part->out->memory)
+            ? &fftnd__serial_columns
             : fftnd__serial_for_problem(kernel->library, &serial);
     int last = kernel->nplans - 1;
     kernel->plans[last].library[is_shorter] = library;
@@ -81,9 +87,21 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
     part->step.naxes = n;
 }
 
-/* An axis of prime length whose lines lie side by side, which is faster by itself (primes.h): its place among those of the
- * part, -1 = none. Backward it is first, and changes the block before. */
-static int find_prime(const struct fftnd__kernel_problem *problem, const struct part *part) {
+/* Whether lines that lie side by side are faster by themselves. */
+static int gains_apart(const struct fftnd__kernel_problem *problem, redist_index n) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__serial_problem lines = {.precision = transform->precision,
+                                                .direction = problem->direction,
+                                                .effort = transform->options.effort,
+                                                .pool = problem->pool,
+                                                .library = problem->library};
+    return fftnd__prime_gains(n, fftnd__item_bytes(transform->precision, 0)) ||
+           fftnd__columns_gain(&lines, n);
+}
+
+/* An axis whose lines lie side by side and are faster by themselves: its place among those of the part, -1 = none.
+ * Backward it is first, and changes the block before. */
+static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
     const struct fftnd__chain *chain = &problem->transform->chain;
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
@@ -95,24 +113,24 @@ static int find_prime(const struct fftnd__kernel_problem *problem, const struct 
         int axis = part->step.axes[i], at = axis + problem->transform->batch.shift;
         const struct fftnd__side *side = ruins ? part->in : part->out;
         if (!(changes && axis == chain->halved) && side->stride[at] > (ptrdiff_t)side->item &&
-            fftnd__prime_gains(chain->points[axis], side->item))
+            gains_apart(problem, chain->points[axis]))
             return i;
     }
     return -1;
 }
 
-/* Fourier axes, all at once but those of prime length. */
+/* Fourier axes, all at once but those that are faster by themselves. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part) {
     struct part others = *part, alone = *part;
-    int prime = find_prime(problem, part);
-    if (prime < 0)
+    int at = find_apart(problem, part);
+    if (at < 0)
         return create_both(kernel, problem, part);
     others.step.naxes--;
-    for (int i = prime; i < others.step.naxes; i++)
+    for (int i = at; i < others.step.naxes; i++)
         others.step.axes[i] = part->step.axes[i + 1];
     alone.step.naxes = 1;
-    alone.step.axes[0] = part->step.axes[prime];
+    alone.step.axes[0] = part->step.axes[at];
     if (kernel->is_forward || part->before.real == part->step.real) {
         alone.in = part->out;
         alone.before.real = part->step.real;
@@ -134,6 +152,8 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     struct part fourier = *all, r2r = *all;
     select_axes(problem->transform, 0, &fourier);
     select_axes(problem->transform, 1, &r2r);
+    if (all->step.truncates_inside)
+        return create_both(kernel, problem, all);
     int apart = all->before.real != all->step.real && fourier.step.naxes > 1 &&
                 chain->modes[chain->halved] < chain->points[chain->halved];
     if (fourier.step.naxes > 0 || r2r.step.naxes == 0)

@@ -52,6 +52,14 @@ void fftnd__truncation_of(struct fftnd__truncation *truncation,
             truncation->axes[truncation->n++] = retained_of(transform, step->axes[i]);
 }
 
+void fftnd__retain(const struct fftnd__transform *transform, struct fftnd__serial_problem *problem,
+                   const struct fftnd__step *step) {
+    const struct fftnd__chain *chain = &transform->chain;
+    for (int i = 0; i < step->naxes; i++)
+        if (chain->modes[step->axes[i]] < chain->points[step->axes[i]])
+            problem->retained[i] = retained_of(transform, step->axes[i]);
+}
+
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,
                   const redist_index extent[], redist_index wide[]) {
     memmove(wide, extent, (size_t)ndims * sizeof *wide);
@@ -91,6 +99,7 @@ static int change_range(const struct fftnd__block *block, int axis, redist_index
                                  .partner = partner};
     memcpy(modes.count, block->count, (size_t)block->ndims * sizeof *modes.count);
     memcpy(modes.stride, block->stride, (size_t)block->ndims * sizeof *modes.stride);
+    memcpy(modes.partner_stride, block->stride, (size_t)block->ndims * sizeof *modes.stride);
     modes.count[axis] = end - begin;
     if (block->library != NULL && block->library->change != NULL)
         return block->library->change(&modes, block->stream);

@@ -3,22 +3,8 @@
 #ifndef FFTND__TRUNCATION_H
 #define FFTND__TRUNCATION_H
 
+#include "../backends/modes.h"
 #include "../program.h"
-
-/* What happens to the mode half-way, which stands for two frequencies of the longer transform. */
-enum fftnd__nyquist {
-    FFTND__NYQUIST_NONE,   /* there is none */
-    FFTND__NYQUIST_PAIR,   /* both are in the piece */
-    FFTND__NYQUIST_MIRROR, /* the halved axis: one is, the other is its mirror image */
-    FFTND__NYQUIST_ALONE   /* R2HC: one is, whose cosine both have alike */
-};
-
-/* Of an axis with `modes` modes in a piece, the array retains the first `low` and the last `high`. */
-struct fftnd__retained {
-    int axis; /* of the array */
-    redist_index modes, low, high;
-    enum fftnd__nyquist nyquist;
-};
 
 /* All axes along which a piece has more modes than the array. */
 struct fftnd__truncation {
@@ -48,6 +34,10 @@ struct fftnd__part {
 /* The truncation of a step; none if it retains all modes. */
 void fftnd__truncation_of(struct fftnd__truncation *truncation,
                           const struct fftnd__transform *transform, const struct fftnd__step *step);
+
+/* Has a problem of the step's axes do its truncation: the serial library knows which modes the array retains. */
+void fftnd__retain(const struct fftnd__transform *transform, struct fftnd__serial_problem *problem,
+                   const struct fftnd__step *step);
 
 /* Extents of a piece whose array has `extent`. */
 void fftnd__widen(const struct fftnd__truncation *truncation, int ndims,

@@ -49,9 +49,11 @@ struct fftnd__operator {
     int naxes, user_ndims;                           /* axes that take part; all of the user's */
     struct fftnd__symbols symbols[REDIST_MAX_NDIMS]; /* in the order of components */
     int user_axis[REDIST_MAX_NDIMS];                 /* the user's number of each axis */
-    int numbers;                                     /* of an element of a row */
-    double before, after;                            /* factors for what it reads and writes */
-    long double factors[2];                          /* the same */
+    int takes_subset, depends[REDIST_MAX_NDIMS]; /* only axes on which it depends are transformed */
+    int keeps_input;                             /* whatever the plan may do with it */
+    int numbers;                                 /* of an element of a row */
+    double before, after;                        /* factors for what it reads and writes */
+    long double factors[2];                      /* the same */
     struct fftnd__constants constants;
     fftnd_row_function *function;
     fftnd_box_function *box_function;

@@ -7,6 +7,9 @@
 
 enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8 };
 
+/* Larger arrays are faster in segments, since copy engines work beside transforms. */
+static const size_t most_stored_bytes = (size_t)512 << 20;
+
 static int is_on_device(const struct fftnd__request *request) {
     return request->options.space != REDIST_SPACE_HOST;
 }
@@ -194,7 +197,22 @@ static int vary_transposed(struct fftnd__candidates *candidates, int i,
            candidates->request->options.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
-/* First as many of both, since what one gains is often lost without the other. 0 = as it is. */
+/* Where arrays are small, whole ones are often best, one step after the other, or stored by the transforms. Pieces are as few
+ * as there can be then. */
+static int vary_stored(struct fftnd__candidates *candidates, int i,
+                       struct fftnd__configuration *candidate) {
+    const struct fftnd__request *request = candidates->request;
+    if (i > 1 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
+        share_bytes(request) > most_stored_bytes ||
+        fftnd__serial_for(request->options.space)->stores == NULL)
+        return 0;
+    candidate->segments = candidate->partitions = 1;
+    candidate->stored = i;
+    return 1;
+}
+
+/* First as many of both, since what one gains is often lost without the other. 0 = as it is. Segments that are stored
+ * gain nothing. */
 static int vary_segments(struct fftnd__candidates *candidates, int i,
                          struct fftnd__configuration *candidate) {
     static const struct {
@@ -205,6 +223,9 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
+    if (candidate->stored && (values[i].segments == 0 || values[i].partitions == 0))
+        return 1;
+    candidate->stored = 0;
     if (values[i].segments != 0)
         candidate->segments = values[i].segments;
     if (values[i].partitions != 0)
@@ -217,8 +238,9 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
-    static vary *const on_device[] = {vary_grid,       vary_order,    vary_before_exchange,
-                                      vary_transposed, vary_segments, NULL};
+    static vary *const on_device[] = {
+        vary_stored,     vary_grid,     vary_order, vary_before_exchange,
+        vary_transposed, vary_segments, NULL};
     vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
     for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
         *candidate = *best;

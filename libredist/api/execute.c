@@ -280,6 +280,26 @@ int redist_plan_get(redist_plan *plan, const redist_index start[], const redist_
     return move(plan, plan->transport.candidate.method->get, &get);
 }
 
+int redist_plan_stores(const redist_plan *plan) {
+    return plan->problem.tiles == REDIST_PUT && plan->problem.partitions <= 1 &&
+           plan->transport.candidate.method->store != NULL;
+}
+
+int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
+                           const redist_index count[], redist_store *store, void *data) {
+    static const ptrdiff_t nowhere[REDIST_MAX_NDIMS];
+    struct redist__tile put;
+    REDIST_TRY(read_tile(__func__, plan, REDIST_PUT, start, count, nowhere, NULL, &put));
+    if (!redist_plan_stores(plan))
+        return redist_fail(REDIST_ERR_STATE, "method %s cannot have tiles stored",
+                           plan->method_name);
+    plan->polls = 0;
+    redist__timer_begin(plan->problem.timer, 0);
+    plan->transport.candidate.method->store(plan->transport.state, &put, store, data);
+    redist__timer_end(plan->problem.timer);
+    return redist__failure_report(&plan->failure);
+}
+
 /* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */
 static int poll_tiles(redist_plan *plan, int *partitions) {
     const struct redist__method *method = plan->transport.candidate.method;

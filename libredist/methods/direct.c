@@ -154,7 +154,10 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->events = redist_calloc(size + 1, sizeof *state->events);
     state->copies = redist_calloc(size, sizeof *state->copies);
     state->remotes = redist_calloc(size, sizeof *state->remotes);
-    if (state->events == NULL || state->copies == NULL || state->remotes == NULL)
+    int puts = problem->tiles == REDIST_PUT;
+    state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
+    if (state->events == NULL || state->copies == NULL || state->remotes == NULL ||
+        (puts && state->targets == NULL))
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the copies to %zu ranks", size);
     for (size_t i = 0; i <= size; i++)
         REDIST_TRY(problem->space->event_create(&state->events[i]));
@@ -289,6 +292,7 @@ static void destroy(void *data) {
     redist_release(state->events);
     redist_release(state->copies);
     redist_release(state->remotes);
+    redist_release(state->targets);
     redist_release(state);
 }
 
@@ -304,6 +308,7 @@ const struct redist__method redist__method_direct = {
     .wait = wait,
     .open = redist__direct_open,
     .put = redist__direct_tile,
+    .store = redist__direct_store,
     .get = redist__direct_tile,
     .progress = redist__direct_progress,
     .arrived = redist__direct_arrived,

@@ -62,6 +62,8 @@ struct redist__direct {
     struct redist__puts puts;      /* of an execution in tiles that wait */
     size_t elements;               /* that were put */
     enum redist__progress own;     /* the own parts of all tiles */
+    redist_target *targets;        /* room for one of each rank, where tiles are put */
+    int stores_in_user;            /* a tile was stored in the user's stream */
     int direction;                 /* of the execution under way */
     const char *source;
     char *destination;

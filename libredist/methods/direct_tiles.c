@@ -380,6 +380,7 @@ void redist__direct_open(void *data, void *array) {
     if (problem->concurrent)
         wait_for_arrays(state);
     state->elements = 0;
+    state->stores_in_user = 0;
     state->own = REDIST__WAITS;
     if (is_queued(state))
         open_puts(state);
@@ -428,6 +429,71 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
         note_copied(state, tile);
 }
 
+/* Meanwhile other executions go on. */
+static int await_peer(struct redist__direct *state, int peer) {
+    const struct redist__context *context = state->problem->context;
+    for (unsigned poll = 0; !redist__flags_is_ready(&state->flags, peer); poll++) {
+        redist__direct_advance_all(state);
+        REDIST_TRY(redist__pause(context, poll));
+    }
+    return REDIST_OK;
+}
+
+static int list_targets(struct redist__direct *state, const struct redist__tile *tile, int *n) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    struct redist__tile far;
+    *n = 0;
+    for (int peer = 0; peer < transfer->nranks; peer++) {
+        if (redist__tile_elements(transfer, tile, 0, peer) == 0)
+            continue;
+        if (peer != transfer->rank)
+            REDIST_TRY(await_peer(state, peer));
+        REDIST_TRY(find_far(state, peer, 0, state->problem->partitions, &far));
+        *n += redist__tile_target(transfer, tile, &far, &state->targets[*n]);
+    }
+    return REDIST_OK;
+}
+
+/* The stream in which the tile is stored: the user's for a whole array, else one that goes on from where that is. */
+static int choose_stream(struct redist__direct *state, int is_whole, void **stream) {
+    const struct redist__space *space = state->problem->space;
+    void *event = state->events[state->problem->context->size];
+    *stream = is_whole ? state->problem->stream : space->stream(0);
+    state->stores_in_user |= is_whole;
+    if (is_whole)
+        return REDIST_OK;
+    REDIST_TRY(space->event_record(event, state->problem->stream));
+    return space->stream_follow(*stream, event);
+}
+
+/* Partitions are published when the last tile is noted: it is there by then. */
+static int store_tile(struct redist__direct *state, const struct redist__tile *tile,
+                      redist_store *store, void *given) {
+    const struct redist__problem *problem = state->problem;
+    size_t all = problem->transfer->side[0].elements, n = 0;
+    int ntargets;
+    void *stream;
+    for (int peer = 0; peer < problem->transfer->nranks; peer++)
+        n += redist__tile_elements(problem->transfer, tile, 0, peer);
+    if (n == 0)
+        return REDIST_OK;
+    REDIST_TRY(list_targets(state, tile, &ntargets));
+    REDIST_TRY(choose_stream(state, n == all && problem->partitions == 1, &stream));
+    REDIST_TRY(store(given, ntargets, state->targets, stream));
+    return problem->partitions > 1 ? problem->space->stream_wait(stream) : REDIST_OK;
+}
+
+void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
+                          void *given) {
+    struct redist__direct *state = data;
+    if (redist__has_failed(state->problem))
+        return;
+    redist__enter(state->problem->timer, REDIST__COMMUNICATE);
+    redist__attempt(state->problem, store_tile(state, tile, store, given));
+    if (!redist__has_failed(state->problem))
+        note_copied(state, tile);
+}
+
 void redist__direct_progress(void *data) {
     const struct redist__direct *state = data;
     if (is_queued(state))
@@ -439,6 +505,8 @@ static void finish_streams(const struct redist__direct *state) {
     const struct redist__problem *problem = state->problem;
     for (int i = 0; i < (is_queued(state) ? 1 : problem->context->size); i++)
         redist__finish(problem, state->events[i], problem->space->stream(i));
+    if (state->stores_in_user)
+        redist__finish(problem, state->events[0], problem->stream);
 }
 
 /* A rank that has failed leaves the rest of its tiles out, and publishes at once that it has delivered all

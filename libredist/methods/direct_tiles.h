@@ -7,6 +7,8 @@
 
 void redist__direct_open(void *data, void *array);
 void redist__direct_tile(void *data, const struct redist__tile *tile);
+void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
+                          void *given);
 void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);

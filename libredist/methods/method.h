@@ -120,6 +120,7 @@ struct redist__method {
     int concurrent;
     void (*open)(void *state, void *array);
     void (*put)(void *state, const struct redist__tile *tile);
+    void (*store)(void *state, const struct redist__tile *tile, redist_store *store, void *data);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */

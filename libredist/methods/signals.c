@@ -87,9 +87,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
     if (holds && state->held == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
+    int puts = problem->tiles == REDIST_PUT;
+    state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
     state->remotes = redist_calloc(size, sizeof *state->remotes);
-    if (!create_path(&state->paths[0], size) || !create_path(&state->paths[1], size) ||
-        state->remotes == NULL)
+    if ((puts && state->targets == NULL) || !create_path(&state->paths[0], size) ||
+        !create_path(&state->paths[1], size) || state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     void *status;
     REDIST_TRY(problem->space->allocate_pinned(sizeof *state->status, &status));
@@ -443,6 +445,7 @@ static void destroy(void *data) {
     space->release_pinned((void *)(size_t)state->status);
     redist_release(state->remotes);
     redist_release(state->held);
+    redist_release(state->targets);
     redist_release(state);
 }
 
@@ -461,6 +464,7 @@ const struct redist__method redist__method_signals = {
     .query = redist__signals_query,
     .open = redist__signals_open,
     .put = redist__signals_put,
+    .store = redist__signals_store,
     .await = redist__signals_await,
     .close = redist__signals_close,
     .workspace = workspace,

@@ -33,6 +33,9 @@ struct redist__signalled {
     /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then */
     struct redist__tile *held;
     int nheld;
+    redist_target *targets; /* room for one of each rank, where tiles are put */
+    int has_forked;         /* the execution under way uses the streams beside the user's */
+    int tells_last;         /* what it has put is told when it is closed */
 };
 
 /* Whether there is a path: the peers' arrays were known when the plan was made. */
@@ -54,6 +57,8 @@ void redist__signals_fail(const struct redist__signalled *state);
 /* An execution in tiles (signals_tiles.c). */
 void redist__signals_open(void *state, void *array);
 void redist__signals_put(void *state, const struct redist__tile *tile);
+void redist__signals_store(void *state, const struct redist__tile *tile, redist_store *store,
+                           void *data);
 int redist__signals_await(void *state, int partitions);
 void redist__signals_close(void *state);
 

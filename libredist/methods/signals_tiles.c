@@ -4,7 +4,8 @@
  * beside the user's later work: to the peers in one stream, what stays on this rank in another. The first half of the
  * array goes as it comes, since the link has nothing else to do. Of the tiles in the second half only the first half of
  * the partitions does; what is left goes with the last tile, partition by partition. The peers are told of each, so
- * that their next work begins with the first of them while the others are on their way.
+ * that their next work begins with the first of them while the others are on their way. A tile that the caller stores
+ * goes to all peers at once; if it is the whole array, in the user's stream, where nothing has to be joined.
  */
 #include "signals.h"
 
@@ -13,17 +14,34 @@ static int all_put(const struct redist__signalled *state) {
     return state->elements == state->problem->transfer->side[0].elements;
 }
 
+/* Counts the elements of a tile; 0 = it has none. */
+static int note_tile(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    size_t before = state->elements;
+    for (int peer = 0; peer < transfer->nranks; peer++)
+        state->elements += redist__tile_elements(transfer, tile, 0, peer);
+    return state->elements != before;
+}
+
+/* What is sent to a peer, in its array as far as it lies in the partitions `first` to `last` - 1. */
+static struct redist__tile find_far(const struct redist__signalled *state, int peer, int first,
+                                    int last) {
+    const struct redist__remote *remote = &state->remotes[peer].of[1];
+    char *base = state->paths[REDIST_FORWARD].destinations[peer] - remote->offset;
+    return redist__tile_of_remote(state->problem, 0, peer, remote, base, first, last);
+}
+
 /* Copies what a tile and the partitions `first` to `last` - 1 of a peer's array have in common. */
 static int copy_part(const struct redist__signalled *state, const struct redist__tile *tile,
                      int peer, int first, int last, void *stream) {
     const struct redist__problem *problem = state->problem;
-    const struct redist__remote *remote = &state->remotes[peer].of[1];
     int by_kernel = state->by_kernel || peer == problem->transfer->rank;
-    char *base = state->paths[REDIST_FORWARD].destinations[peer] - remote->offset;
-    struct redist__tile far = redist__tile_of_remote(problem, 0, peer, remote, base, first, last);
     struct redist__copy copy;
     const char *from;
     char *to;
+    if (redist__tile_elements(problem->transfer, tile, 0, peer) == 0)
+        return REDIST_OK;
+    struct redist__tile far = find_far(state, peer, first, last);
     if (!redist__tile_copy(problem->transfer, tile, &far, &copy, &from, &to))
         return REDIST_OK;
     return problem->space->copy(&copy, from, to, by_kernel ? REDIST__KERNEL : REDIST__ENGINES,
@@ -86,25 +104,63 @@ static int send(struct redist__signalled *state, const struct redist__tile *tile
 }
 
 /* Both streams go on from where the user's is. */
-static int fork_streams(const struct redist__signalled *state) {
+static int fork_streams(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
+    state->has_forked = 1;
     REDIST_TRY(space->event_record(state->forked, state->problem->stream));
     REDIST_TRY(space->stream_follow(state->copy_stream, state->forked));
     return space->stream_follow(state->own_stream, state->forked);
 }
 
 static int put(struct redist__signalled *state, const struct redist__tile *tile) {
-    const struct redist__transfer *transfer = state->problem->transfer;
-    size_t before = state->elements;
-    for (int peer = 0; peer < transfer->nranks; peer++)
-        state->elements += redist__tile_elements(transfer, tile, 0, peer);
-    if (state->elements == before)
+    if (!note_tile(state, tile))
         return REDIST_OK;
     REDIST_TRY(fork_streams(state));
-    REDIST_TRY(
-        copy_part(state, tile, transfer->rank, 0, state->problem->partitions, state->own_stream));
+    REDIST_TRY(copy_part(state, tile, state->problem->transfer->rank, 0, state->problem->partitions,
+                         state->own_stream));
     return (all_put(state) ? send_last : send)(state, tile);
 }
+
+/* ---------------------------------------------------------------- tiles that the caller stores */
+
+static int list_targets(const struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__problem *problem = state->problem;
+    int n = 0;
+    for (int peer = 0; peer < problem->transfer->nranks; peer++)
+        if (redist__tile_elements(problem->transfer, tile, 0, peer) != 0) {
+            struct redist__tile far = find_far(state, peer, 0, problem->partitions);
+            n += redist__tile_target(problem->transfer, tile, &far, &state->targets[n]);
+        }
+    return n;
+}
+
+/* Nothing else is sent: the streams beside the user's have nothing to do. */
+static int store_whole(struct redist__signalled *state, int ntargets, redist_store *by,
+                       void *data) {
+    REDIST_TRY(by(data, ntargets, state->targets, state->problem->stream));
+    state->tells_last = 1;
+    return REDIST_OK;
+}
+
+static int store_part(struct redist__signalled *state, int ntargets, redist_store *by, void *data) {
+    REDIST_TRY(fork_streams(state));
+    REDIST_TRY(by(data, ntargets, state->targets, state->copy_stream));
+    if (!all_put(state))
+        return REDIST_OK;
+    REDIST_TRY(tell_partitions(state, 1));
+    return end_steps(state);
+}
+
+static int store(struct redist__signalled *state, const struct redist__tile *tile, redist_store *by,
+                 void *data) {
+    int is_first = state->elements == 0;
+    if (!note_tile(state, tile))
+        return REDIST_OK;
+    int is_whole = is_first && all_put(state);
+    return (is_whole ? store_whole : store_part)(state, list_targets(state, tile), by, data);
+}
+
+/* ---------------------------------------------------------------- an execution */
 
 /* The user's stream goes on when one of the others is through. */
 static int join(const struct redist__signalled *state, void *event, void *stream) {
@@ -113,13 +169,15 @@ static int join(const struct redist__signalled *state, void *event, void *stream
     return space->stream_follow(state->problem->stream, event);
 }
 
-static int open(struct redist__signalled *state) {
-    const struct redist__gate tell = {.actions = REDIST__TELL_READY, .direction = REDIST_FORWARD},
-                              await = {.actions = REDIST__AWAIT_READY, .direction = REDIST_FORWARD};
-    REDIST_TRY(redist__signals_gate(state, state->problem->stream, &tell));
-    REDIST_TRY(fork_streams(state));
-    REDIST_TRY(redist__signals_gate(state, state->copy_stream, &await));
-    return all_put(state) ? end_steps(state) : REDIST_OK;
+/* One gate is less than two, also where the first transform begins a little later for it. */
+static int open(const struct redist__signalled *state) {
+    int ends_steps = all_put(state) ? REDIST__TELL_STEPS : 0;
+    const struct redist__gate first = {.actions =
+                                           REDIST__TELL_READY | REDIST__AWAIT_READY | ends_steps,
+                                       .direction = REDIST_FORWARD,
+                                       .steps = REDIST__MOST_COUNT,
+                                       .steps_to = -1};
+    return redist__signals_gate(state, state->problem->stream, &first);
 }
 
 void redist__signals_open(void *data, void *array) {
@@ -128,6 +186,7 @@ void redist__signals_open(void *data, void *array) {
     state->elements = 0;
     state->steps = 0;
     state->nheld = 0;
+    state->has_forked = state->tells_last = 0;
     redist__signals_query(state);
     redist__attempt(state->problem, open(state));
 }
@@ -137,11 +196,18 @@ void redist__signals_put(void *data, const struct redist__tile *tile) {
     redist__attempt(state->problem, put(state, tile));
 }
 
+void redist__signals_store(void *data, const struct redist__tile *tile, redist_store *by,
+                           void *given) {
+    struct redist__signalled *state = data;
+    redist__attempt(state->problem, store(state, tile, by, given));
+}
+
 static int await(const struct redist__signalled *state, int partitions) {
     const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
                                       .direction = REDIST_FORWARD,
                                       .partitions = (uint32_t)partitions};
-    REDIST_TRY(join(state, state->owned, state->own_stream));
+    if (state->has_forked)
+        REDIST_TRY(join(state, state->owned, state->own_stream));
     return redist__signals_gate(state, state->problem->stream, &gate);
 }
 
@@ -155,9 +221,12 @@ int redist__signals_await(void *data, int partitions) {
 }
 
 static int close_tiles(const struct redist__signalled *state) {
-    const struct redist__gate last = {.actions = REDIST__AWAIT_ARRIVED | REDIST__END,
+    int tells = state->tells_last ? REDIST__TELL_ARRIVED | REDIST__TELL_STEPS : 0;
+    const struct redist__gate last = {.actions = tells | REDIST__AWAIT_ARRIVED | REDIST__END,
                                       .direction = REDIST_FORWARD,
-                                      .partitions = (uint32_t)state->problem->partitions};
+                                      .partitions = (uint32_t)state->problem->partitions,
+                                      .steps = REDIST__MOST_COUNT,
+                                      .steps_to = -1};
     if (!all_put(state))
         return redist__fail(REDIST_ERR_STATE, "tiles of array A were left out");
     return redist__signals_gate(state, state->problem->stream, &last);
@@ -166,8 +235,9 @@ static int close_tiles(const struct redist__signalled *state) {
 /* The user's stream waits for the others also after a failure. */
 void redist__signals_close(void *data) {
     struct redist__signalled *state = data;
-    int copied = join(state, state->copied, state->copy_stream);
-    int owned = join(state, state->owned, state->own_stream);
+    int forked = state->has_forked;
+    int copied = forked ? join(state, state->copied, state->copy_stream) : REDIST_OK;
+    int owned = forked ? join(state, state->owned, state->own_stream) : REDIST_OK;
     redist__note(state->problem, copied != REDIST_OK ? copied : owned);
     redist__attempt(state->problem, close_tiles(state));
     if (redist__has_failed(state->problem))

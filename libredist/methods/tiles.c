@@ -84,6 +84,19 @@ int redist__tile_copy(const struct redist__transfer *transfer, const struct redi
     return 1;
 }
 
+int redist__tile_target(const struct redist__transfer *transfer, const struct redist__tile *tile,
+                        const struct redist__tile *far, redist_target *target) {
+    if (redist__intersect(transfer->ndims, tile->start, tile->count, far->start, far->count,
+                          target->start, target->count) == 0)
+        return 0;
+    target->memory = far->data;
+    for (int i = 0; i < transfer->ndims; i++) {
+        target->stride[i] = far->stride[i];
+        target->memory += (target->start[i] - far->start[i]) * far->stride[i];
+    }
+    return 1;
+}
+
 size_t redist__tile_elements(const struct redist__transfer *transfer,
                              const struct redist__tile *tile, int side, int peer) {
     const struct redist__part *part = &transfer->side[side].parts[peer];

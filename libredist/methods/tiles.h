@@ -46,6 +46,10 @@ int redist__tile_copy(const struct redist__transfer *transfer, const struct redi
                       const struct redist__tile *destination, struct redist__copy *copy,
                       const char **from, char **to);
 
+/* What two tiles of array A have in common, as a target in the second one; 0 = nothing. */
+int redist__tile_target(const struct redist__transfer *transfer, const struct redist__tile *tile,
+                        const struct redist__tile *far, redist_target *target);
+
 /* The elements of a tile of a side's array that are exchanged with a peer. */
 size_t redist__tile_elements(const struct redist__transfer *transfer,
                              const struct redist__tile *tile, int side, int peer);

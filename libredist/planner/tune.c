@@ -271,8 +271,8 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     redist__transport_destroy(&transport);
 }
 
-static int out_of_time(const struct contest *contest, double begin, int budgets) {
-    int out = MPI_Wtime() - begin > budgets * find_budget(contest);
+static int out_of_time(const struct contest *contest, double begin) {
+    int out = MPI_Wtime() - begin > find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -280,10 +280,10 @@ static int out_of_time(const struct contest *contest, double begin, int budgets)
 /* A first round for all, then more for those that still have a chance, while time is left. Where arrays are so large that the
  * first round takes it all, those near the leader get as much again: one round each would leave the choice to noise. */
 static void compete(struct contest *contest) {
-    double begin = MPI_Wtime();
+    double begin = MPI_Wtime(), later = begin;
     for (int pass = 0; pass < PASSES; pass++) {
-        int late = pass > 0 && out_of_time(contest, begin, 1);
-        if (late && (pass >= LEAST_PASSES || out_of_time(contest, begin, 2)))
+        int late = pass > 0 && out_of_time(contest, begin);
+        if (late && (pass >= LEAST_PASSES || out_of_time(contest, later)))
             break;
         double leader = least_seconds(contest);
         double limit = leader * (pass < FIRST_PASSES && !late ? hopeless : hopeless_later);
@@ -293,6 +293,7 @@ static void compete(struct contest *contest) {
             if (candidate->failed == NULL && (pass == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }
+        later = pass == 0 ? MPI_Wtime() : later;
     }
 }
 

@@ -125,7 +125,7 @@ static fft_case choose_case(int nranks) {
 static void choose_chunks(void) {
     if (random_chance(60)) {
         fft_use_chunks(random_between(1, 9), random_between(0, 1), random_between(0, 1),
-                       random_between(1, 6));
+                       random_between(1, 6), random_between(0, 1));
     } else {
         unsetenv("FFTND_CONFIGURATION");
     }
@@ -197,6 +197,53 @@ START_TEST(random_lengths) {
     NEEDS_FFT_DEVICE();
     for (int i = 0; i < harness_cases(60); i++) {
         const fft_case given = choose_lengths(harness_nranks);
+        choose_chunks();
+        choose_lines(random_between(0, 1));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+    choose_lines(0);
+}
+END_TEST
+
+/* Lengths whose extensions by symmetry have small factors too; beside complex axes, and a halved one. */
+static fft_case choose_r2r_lengths(int nranks) {
+    fft_case given = choose_lengths(nranks);
+    given.kind = random_chance(50) ? FFTND_R2R : FFTND_MIXED;
+    for (int axis = 0; axis < given.ndims; axis++) {
+        given.r2r[axis] = (enum fftnd_r2r)random_between(0, 10);
+        given.axes[axis] = random_chance(60) ? FFTND_AXIS_R2R : FFTND_AXIS_COMPLEX;
+        if (given.r2r[axis] == FFTND_DCT1)
+            given.sizes[axis]++;
+        else if (given.r2r[axis] == FFTND_DST1 && given.sizes[axis] > 1)
+            given.sizes[axis]--;
+    }
+    given.axes[0] = FFTND_AXIS_R2R;
+    if (given.ndims > 1 && random_chance(40))
+        given.axes[given.ndims - 1] = FFTND_AXIS_HALVED;
+    return given;
+}
+
+START_TEST(random_r2r_lengths) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < harness_cases(60); i++) {
+        const fft_case given = choose_r2r_lengths(harness_nranks);
+        choose_chunks();
+        choose_lines(random_chance(80) ? 1 : random_between(0, 2));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+    choose_lines(0);
+}
+END_TEST
+
+/* Odd, even, most and few modes of each axis. */
+START_TEST(random_retained_modes) {
+    NEEDS_FFT_DEVICE();
+    for (int i = 0; i < harness_cases(80); i++) {
+        fft_case given = i % 2 ? choose_lengths(harness_nranks) : choose_case(harness_nranks);
+        fft_random_kept(&given);
+        given.options.tile_bytes = random_chance(50) ? (size_t)random_between(1000, 100000) : 0;
         choose_chunks();
         choose_lines(random_between(0, 1));
         fft_check_once(MPI_COMM_WORLD, &given);
@@ -414,6 +461,8 @@ int main(int argc, char **argv) {
                                   other_kinds,
                                   strided_lengths,
                                   random_lengths,
+                                  random_r2r_lengths,
+                                  random_retained_modes,
                                   random_cases,
                                   random_cases_on_one_rank_each,
                                   methods,

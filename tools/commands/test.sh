@@ -100,7 +100,7 @@ build_for() { # passes
 
 # The tests that fit an expression, with few repetitions, random and named cases, and with one thread level.
 run_some() { # pass, expression
-    REDIST_TEST_SHARE=0.3 REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 \
+    REDIST_TEST_SHARE=${share:-0.3} REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.05 \
         run_tests "$1" "build-test/$(folder_of "$1")" "$2" '^test_fftnd_threads(-serialized)?-'
 }
 
@@ -112,9 +112,9 @@ pass_quick() {
 # All tests, examples and short benchmarks on all their numbers of ranks; on many ranks a part of the named
 # cases.
 pass_gcc() {
-    export REDIST_TEST_SECONDS=0.15 REDIST_TEST_SCALE=0.2
+    export REDIST_TEST_SECONDS=0.1 REDIST_TEST_SCALE=0.15
     run_tests gcc build-test/gcc . "$many_ranks"
-    REDIST_TEST_SHARE=0.3 run_tests gcc build-test/gcc "$many_ranks"
+    REDIST_TEST_SHARE=0.2 run_tests gcc build-test/gcc "$many_ranks"
     unset REDIST_TEST_SECONDS REDIST_TEST_SCALE
     check "two nodes over TCP, in network namespaces" bash tools/test/netns.sh build-test/gcc
 }
@@ -165,7 +165,7 @@ pass_valgrind() {
         --errors-for-leak-kinds=definite --show-leak-kinds=definite
         --suppressions=/usr/share/openmpi/openmpi-valgrind.supp
         --suppressions="$PWD/tests/suppressions/valgrind.txt")
-    HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
+    share=0.15 HWLOC_COMPONENTS=-x86 REDIST_TEST_WRAPPER="${memcheck[*]}" REDIST_TEST_LIMIT=300 \
         run_some valgrind "$slowed_more-2$|^test_(errors|redist_states)-1$"
 }
 

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The passes of transforms along columns, for the files of the kinds of registers, which define
+ *
+ *     NAME(name)            the name of a function of this kind and type
+ *     TARGET                the attribute of functions that use the registers
+ *     VALUE, REGISTER_BYTES the type of numbers; a register
+ *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
+ *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
+ *
+ * and may include it once for each type. Each register holds elements of several columns, so that a transform is the same
+ * sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer
+ * Conference 28, 1966, page 229) needs no permutation: pass by pass goes from one scratch array to the other, the first one
+ * out of the array, the last one into it, which may be the same array. Backward is forward with real and imaginary parts
+ * exchanged at both ends.
+ */
+#include "columns.h"
+
+#ifndef FFTND__COLUMN_PASSES
+#define FFTND__COLUMN_PASSES
+#define INLINE static inline __attribute__((always_inline))
+
+enum { MOST_RADIX = 16 };
+
+/* Where a pass is among the others. */
+enum { BETWEEN, FIRST, LAST };
+#endif
+
+typedef VALUE NAME(vector) __attribute__((vector_size(REGISTER_BYTES)));
+typedef struct {
+    NAME(vector) re, im;
+} NAME(pair);
+
+#define V    NAME(vector)
+#define PAIR NAME(pair)
+
+/* ---------------------------------------------------------------- DFTs of few elements */
+
+TARGET INLINE void NAME(add_subtract)(PAIR *a, PAIR *b) {
+    PAIR sum = {a->re + b->re, a->im + b->im}, difference = {a->re - b->re, a->im - b->im};
+    *a = sum;
+    *b = difference;
+}
+
+TARGET INLINE void NAME(exchange)(PAIR *a) {
+    V re = a->re;
+    a->re = a->im;
+    a->im = re;
+}
+
+/* Times -i. */
+TARGET INLINE PAIR NAME(turn)(PAIR a) {
+    return (PAIR){a.im, -a.re};
+}
+
+/* Times exp(-i pi / 4). */
+TARGET INLINE PAIR NAME(half_turn)(PAIR a) {
+    const VALUE h = (VALUE)0.70710678118654752440084436210485L;
+    return (PAIR){h * (a.re + a.im), h * (a.im - a.re)};
+}
+
+/* Times c - i s. */
+TARGET INLINE PAIR NAME(times)(PAIR a, VALUE c, VALUE s) {
+    return (PAIR){c * a.re + s * a.im, c * a.im - s * a.re};
+}
+
+/* *a = p - i q, *b = p + i q */
+TARGET INLINE void NAME(mirror)(PAIR p, PAIR q, PAIR *a, PAIR *b) {
+    *a = (PAIR){p.re + q.im, p.im - q.re};
+    *b = (PAIR){p.re - q.im, p.im + q.re};
+}
+
+TARGET INLINE void NAME(dft_3)(PAIR x[]) {
+    const VALUE h = (VALUE)0.86602540378443864676372317075294L;
+    PAIR a = x[1], b = x[2];
+    NAME(add_subtract)(&a, &b);
+    PAIR p = {x[0].re - (VALUE)0.5 * a.re, x[0].im - (VALUE)0.5 * a.im};
+    x[0].re += a.re;
+    x[0].im += a.im;
+    NAME(mirror)(p, (PAIR){h * b.re, h * b.im}, &x[1], &x[2]);
+}
+
+TARGET INLINE void NAME(dft_4)(PAIR x[]) {
+    PAIR even = x[2], odd = x[3];
+    NAME(add_subtract)(&x[0], &even);
+    NAME(add_subtract)(&x[1], &odd);
+    x[2] = x[1];
+    NAME(add_subtract)(&x[0], &x[2]);
+    NAME(mirror)(even, odd, &x[1], &x[3]);
+}
+
+/* 5 and 7 elements: sums and differences of those that are mirror images, whose cosines and sines are the same. */
+TARGET INLINE void NAME(dft_odd)(const int n, const VALUE c[], const VALUE s[], PAIR x[]) {
+    PAIR sum[3], difference[3], first = x[0];
+    for (int i = 0; i < n / 2; i++) {
+        sum[i] = x[i + 1];
+        difference[i] = x[n - 1 - i];
+        NAME(add_subtract)(&sum[i], &difference[i]);
+        x[0].re += sum[i].re;
+        x[0].im += sum[i].im;
+    }
+    for (int k = 1; k <= n / 2; k++) {
+        PAIR p = first, q = {{0}, {0}};
+        for (int j = 1; j <= n / 2; j++) {
+            int at = k * j % n, mirrored = 2 * at > n;
+            VALUE cosine = c[(mirrored ? n - at : at) - 1];
+            VALUE sine = mirrored ? -s[n - at - 1] : s[at - 1];
+            p.re += cosine * sum[j - 1].re;
+            p.im += cosine * sum[j - 1].im;
+            q.re += sine * difference[j - 1].re;
+            q.im += sine * difference[j - 1].im;
+        }
+        NAME(mirror)(p, q, &x[k], &x[n - k]);
+    }
+}
+
+TARGET INLINE void NAME(dft_5)(PAIR x[]) {
+    static const VALUE c[] = {(VALUE)0.30901699437494742410229341718282L,
+                              (VALUE)-0.80901699437494742410229341718282L},
+                       s[] = {(VALUE)0.95105651629515357211643933337938L,
+                              (VALUE)0.58778525229247312916870595463907L};
+    NAME(dft_odd)(5, c, s, x);
+}
+
+TARGET INLINE void NAME(dft_7)(PAIR x[]) {
+    static const VALUE c[] = {(VALUE)0.62348980185873353052500488400424L,
+                              (VALUE)-0.22252093395631440428890256449679L,
+                              (VALUE)-0.90096886790241912623610231950745L},
+                       s[] = {(VALUE)0.78183148246802980870844452667406L,
+                              (VALUE)0.97492791218182360701813168299393L,
+                              (VALUE)0.43388373911755812047576833284836L};
+    NAME(dft_odd)(7, c, s, x);
+}
+
+/* 2 and 3 have no common factor: by the Chinese remainder theorem there are no factors between them. */
+TARGET INLINE void NAME(dft_6)(PAIR x[]) {
+    PAIR a[3] = {x[0], x[2], x[4]}, b[3] = {x[3], x[5], x[1]};
+    NAME(dft_3)(a);
+    NAME(dft_3)(b);
+    for (int i = 0; i < 3; i++) {
+        NAME(add_subtract)(&a[i], &b[i]);
+        x[4 * i % 6] = a[i];
+        x[(4 * i + 3) % 6] = b[i];
+    }
+}
+
+TARGET INLINE void NAME(dft_8)(PAIR x[]) {
+    PAIR even[4] = {x[0], x[2], x[4], x[6]}, odd[4] = {x[1], x[3], x[5], x[7]};
+    NAME(dft_4)(even);
+    NAME(dft_4)(odd);
+    odd[1] = NAME(half_turn)(odd[1]);
+    odd[2] = NAME(turn)(odd[2]);
+    odd[3] = NAME(half_turn)(NAME(turn)(odd[3]));
+    for (int i = 0; i < 4; i++) {
+        NAME(add_subtract)(&even[i], &odd[i]);
+        x[i] = even[i];
+        x[i + 4] = odd[i];
+    }
+}
+
+TARGET INLINE void NAME(dft_16)(PAIR x[]) {
+    const VALUE c = (VALUE)0.92387953251128675612818318939679L,
+                s = (VALUE)0.38268343236508977172845998403040L;
+    PAIR even[8], odd[8];
+    for (int i = 0; i < 8; i++) {
+        even[i] = x[2 * i];
+        odd[i] = x[2 * i + 1];
+    }
+    NAME(dft_8)(even);
+    NAME(dft_8)(odd);
+    odd[1] = NAME(times)(odd[1], c, s);
+    odd[2] = NAME(half_turn)(odd[2]);
+    odd[3] = NAME(times)(odd[3], s, c);
+    odd[4] = NAME(turn)(odd[4]);
+    odd[5] = NAME(times)(odd[5], -s, c);
+    odd[6] = NAME(half_turn)(NAME(turn)(odd[6]));
+    odd[7] = NAME(times)(odd[7], -c, s);
+    for (int i = 0; i < 8; i++) {
+        NAME(add_subtract)(&even[i], &odd[i]);
+        x[i] = even[i];
+        x[i + 8] = odd[i];
+    }
+}
+
+TARGET INLINE void NAME(dft_2)(PAIR x[]) {
+    NAME(add_subtract)(&x[0], &x[1]);
+}
+
+/* ---------------------------------------------------------------- a pass */
+
+TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int element, PAIR *x) {
+    const char *from = columns->in + element * columns->in_stride;
+    SPLIT(from, x->re, x->im);
+    if (columns->backward)
+        NAME(exchange)(x);
+}
+
+TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, int element, PAIR x) {
+    char *to = columns->out + element * columns->out_stride;
+    if (columns->backward)
+        NAME(exchange)(&x);
+    JOIN(to, x.re, x.im);
+}
+
+/* The radix and the place are known to the compiler. */
+TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR x[]),
+                              const struct fftnd__column_pass *pass,
+                              const struct fftnd__columns *columns, const PAIR from[], PAIR to[]) {
+    int parts = pass->left / radix, done = pass->done;
+    const VALUE *factors = pass->factors;
+    for (int j = 0; j < parts; j++, factors += 2 * (radix - 1))
+        for (int k = 0; k < done; k++) {
+            PAIR x[MOST_RADIX];
+            for (int i = 0; i < radix; i++)
+                if (place == FIRST)
+                    NAME(load)(columns, j + parts * i, &x[i]);
+                else
+                    x[i] = from[k + done * (j + parts * i)];
+            dft(x);
+            for (int i = 0; i < radix; i++)
+                if (place == LAST)
+                    NAME(store)(columns, k + done * i, x[i]);
+                else
+                    to[k + done * (radix * j + i)] =
+                        i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);
+        }
+}
+
+typedef void NAME(run_pass)(const struct fftnd__column_pass *pass,
+                            const struct fftnd__columns *columns, const PAIR from[], PAIR to[]);
+
+#define PASS(radix, place)                                                                         \
+    TARGET static void NAME(pass_##radix##_##place)(const struct fftnd__column_pass *pass,         \
+                                                    const struct fftnd__columns *columns,          \
+                                                    const PAIR from[], PAIR to[]) {                \
+        NAME(pass)(radix, place, NAME(dft_##radix), pass, columns, from, to);                      \
+    }
+#define PASSES(radix) PASS(radix, BETWEEN) PASS(radix, FIRST) PASS(radix, LAST)
+PASSES(2)
+PASSES(3)
+PASSES(4)
+PASSES(5)
+PASSES(6)
+PASSES(7)
+PASSES(8)
+PASSES(16)
+#undef PASSES
+#undef PASS
+
+TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes[],
+                             const struct fftnd__columns *columns, void *const scratch[2]) {
+#define ROW(radix)                                                                                 \
+    [radix] = {                                                                                    \
+        NAME(pass_##radix##_BETWEEN),                                                              \
+        NAME(pass_##radix##_FIRST),                                                                \
+        NAME(pass_##radix##_LAST)                                                                  \
+    }
+    static NAME(run_pass) *const table[MOST_RADIX + 1][3] = {ROW(2), ROW(3), ROW(4), ROW(5),
+                                                             ROW(6), ROW(7), ROW(8), ROW(16)};
+#undef ROW
+    for (int i = 0; i < npasses; i++)
+        table[passes[i].radix][i == 0             ? FIRST
+                               : i == npasses - 1 ? LAST
+                                                  : BETWEEN](&passes[i], columns, scratch[i % 2],
+                                                             scratch[(i + 1) % 2]);
+}
+
+#undef V
+#undef PAIR

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Complex transforms along short lines that lie side by side, like the columns of a matrix, for serial libraries of the
+ * host. */
+#ifndef FFTND__COLUMNS_H
+#define FFTND__COLUMNS_H
+
+#include "serial.h"
+
+/* Whether columns of `n` elements are faster than the problem's library transforms them, as it would be planned for the
+ * problem: measured once for each length, or guessed where nothing is measured. */
+int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n);
+
+/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_columns. */
+int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
+                        const void *out);
+
+extern const struct fftnd__serial fftnd__serial_columns;
+
+/* ---------------------------------------------------------------- for each kind of registers */
+
+/* One pass: DFTs of `radix` elements. The passes before it have done a factor `done` of the length, `left` remains. */
+struct fftnd__column_pass {
+    int radix, left, done;
+    const void *factors; /* complex ones for all results but each first */
+};
+
+/* As many columns as two registers have complex elements. */
+struct fftnd__columns {
+    const char *in;
+    char *out;
+    ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
+    int backward;
+};
+
+typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass passes[],
+                                const struct fftnd__columns *columns, void *const scratch[2]);
+
+/* A pass of each radix, from 2 passes on; scratch[0] is free after the first one. */
+struct fftnd__column_loops {
+    int (*runs_here)(void);
+    int register_bytes;
+    fftnd__run_columns *run[FFTND_FLOAT + 1]; /* by precision */
+};
+
+extern const struct fftnd__column_loops fftnd__columns_plain, fftnd__columns_avx2,
+    fftnd__columns_avx512;
+
+/* All of them, the widest registers first, then NULL; the last ones run everywhere. */
+extern const struct fftnd__column_loops *const fftnd__column_loops[];
+
+/* As fftnd__serial_columns.create, with these registers. REDIST_ERR_SERIAL if the length has other factors than
+ * 2, 3, 5 and 7, or is too long. */
+int fftnd__columns_create(const struct fftnd__column_loops *loops,
+                          const struct fftnd__serial_problem *problem, void **plan);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registers of 16 bytes, which the compiler has everywhere. */
+#include <string.h>
+
+#define TARGET
+#define REGISTER_BYTES 16
+
+#define SPLIT(from, re, im)                                                                        \
+    do {                                                                                           \
+        VALUE values[2 * REGISTER_BYTES / sizeof(VALUE)];                                          \
+        memcpy(values, from, sizeof values);                                                       \
+        for (size_t lane = 0; lane < REGISTER_BYTES / sizeof(VALUE); lane++) {                     \
+            re[lane] = values[2 * lane];                                                           \
+            im[lane] = values[2 * lane + 1];                                                       \
+        }                                                                                          \
+    } while (0)
+#define JOIN(to, re, im)                                                                           \
+    do {                                                                                           \
+        VALUE values[2 * REGISTER_BYTES / sizeof(VALUE)];                                          \
+        for (size_t lane = 0; lane < REGISTER_BYTES / sizeof(VALUE); lane++) {                     \
+            values[2 * lane] = re[lane];                                                           \
+            values[2 * lane + 1] = im[lane];                                                       \
+        }                                                                                          \
+        memcpy(to, values, sizeof values);                                                         \
+    } while (0)
+
+#define NAME(name) name##_double_plain
+#define VALUE      double
+#include "column_passes.h"
+#undef NAME
+#undef VALUE
+#define NAME(name) name##_float_plain
+#define VALUE      float
+#include "column_passes.h"
+
+static int runs_here(void) {
+    return 1;
+}
+
+const struct fftnd__column_loops fftnd__columns_plain = {
+    runs_here,
+    REGISTER_BYTES,
+    {[FFTND_DOUBLE] = run_double_plain, [FFTND_FLOAT] = run_float_plain}};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines whose results are stored in parts: panels, whatever cuFFT does. */
+#ifndef FFTND__CUFFT_STORES_H
+#define FFTND__CUFFT_STORES_H
+
+#include "serial.h"
+
+extern const struct fftnd__serial_stores fftnd__cufft_stores;
+
+#endif

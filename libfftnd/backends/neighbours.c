@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines that lie side by side, for the kernels that take many of them at once. */
+#include "serial.h"
+
+int fftnd__find_neighbours(const struct fftnd__serial_problem *problem) {
+    for (int i = 0; i < problem->nloops; i++)
+        if (problem->loops[i].in == 1 && problem->loops[i].out == 1)
+            return i;
+    return -1;
+}
+
+static int lies_alike(const struct fftnd__serial_problem *problem) {
+    for (int i = 0; i < problem->nloops; i++)
+        if (problem->loops[i].n > 1 && problem->loops[i].in != problem->loops[i].out)
+            return 0;
+    return problem->axes[0].in == problem->axes[0].out;
+}
+
+int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_index fewest,
+                          int in_place) {
+    if (problem->kind != FFTND_C2C || problem->naxes != 1)
+        return 0;
+    int neighbours = fftnd__find_neighbours(problem);
+    return neighbours >= 0 && problem->loops[neighbours].n >= fewest &&
+           (!in_place || lies_alike(problem));
+}

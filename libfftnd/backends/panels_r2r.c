@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "panels_r2r.h"
+#include "r2r_lines.h"
+
+#include <math.h>
+
+/* Orders of the elements: as they are, and backward; those at even places, then the others backward; an even extension, an
+ * odd one, and its first half; those at even places, and every second one from the end. */
+enum order { PLAIN, REVERSED, EVEN_FIRST, EVEN, ODD, ODD_HALF, PLACES, PLACES_REVERSED };
+
+static struct fftnd__panel_map make_map(enum order order, int n, unsigned points, int negates) {
+    const struct fftnd__panel_map maps[] = {
+        [PLAIN] = {points, {0, (int)points}, {1, -1}, 0},
+        [REVERSED] = {points, {n - 1, -1}, {-1, 1}, 0},
+        [EVEN_FIRST] = {points - 1, {0, 1}, {2, 2}, negates},
+        [EVEN] = {points, {0, 0}, {1, 1}, 0},
+        [ODD] = {points, {-1, -1}, {1, 1}, 1},
+        [ODD_HALF] = {points, {-1, (int)points - 1}, {1, -1}, 0},
+        [PLACES] = {points - 1, {0, n - 2}, {2, -2}, 0},
+        [PLACES_REVERSED] = {points - 1, {n - 1, 1}, {-2, 2}, 0},
+    };
+    return maps[order];
+}
+
+enum { BEFORE = FFTND__BEFORE, AFTER = FFTND__AFTER };
+
+static const struct {
+    int changes, combines, folds, conjugates;
+    enum order in, out;
+    int is_sine; /* numbers at odd places are negated */
+} kinds[] = {
+    [FFTND__DCT1] = {0, 0, 0, 0, EVEN, PLAIN, 0},
+    [FFTND__DCT2] = {AFTER, AFTER, 0, 0, EVEN_FIRST, PLAIN, 0},
+    [FFTND__DCT3] = {BEFORE, BEFORE, 0, 0, PLAIN, EVEN_FIRST, 0},
+    [FFTND__DCT4] = {BEFORE | AFTER, 0, 1, 1, PLACES, PLACES, 0},
+    [FFTND__DST1] = {BEFORE, 0, 0, 0, ODD, ODD_HALF, 0},
+    [FFTND__DST2] = {AFTER, AFTER, 0, 0, EVEN_FIRST, REVERSED, 1},
+    [FFTND__DST3] = {BEFORE, BEFORE, 0, 0, REVERSED, EVEN_FIRST, 1},
+    [FFTND__DST4] = {BEFORE | AFTER, 0, 1, 0, PLACES_REVERSED, PLACES, 0},
+    [FFTND__R2HC] = {AFTER, AFTER, 0, 0, PLAIN, PLAIN, 0},
+    [FFTND__HC2R] = {BEFORE, BEFORE, 0, 0, PLAIN, PLAIN, 0},
+    [FFTND__DHT] = {AFTER, AFTER, 0, 0, PLAIN, PLAIN, 0},
+};
+
+long long fftnd__r2r_points(int r2r, long long n) {
+    switch (r2r) {
+    case FFTND__DCT1:
+        return 2 * (n - 1);
+    case FFTND__DST1:
+        return 2 * (n + 1);
+    case FFTND__DCT4:
+    case FFTND__DST4:
+        return n % 2 == 0 ? n / 2 : 0;
+    default:
+        return n;
+    }
+}
+
+struct fftnd__panel_r2r fftnd__r2r_describe(int r2r, unsigned n) {
+    const unsigned points = (unsigned)fftnd__r2r_points(r2r, n);
+    return (struct fftnd__panel_r2r){
+        .r2r = r2r,
+        .n = n,
+        .changes = kinds[r2r].changes,
+        .combines = kinds[r2r].combines,
+        .folds = kinds[r2r].folds,
+        .conjugates = kinds[r2r].conjugates,
+        .in = make_map(kinds[r2r].in, (int)n, points, kinds[r2r].is_sine),
+        .out = make_map(kinds[r2r].out, (int)n, points, kinds[r2r].is_sine)};
+}
+
+static void set_root(double angle, double size, double factor[2]) {
+    factor[0] = size * cos(angle);
+    factor[1] = -size * sin(angle);
+}
+
+void fftnd__r2r_factor(const struct fftnd__panel_r2r *r2r, unsigned i, double factor[2]) {
+    const double half_circle = 3.14159265358979323846, n = r2r->n, at = i;
+    const int is_low = 2 * at <= n, is_alone = i == 0 || 2 * at == n;
+    switch (r2r->r2r) {
+    case FFTND__DCT2:
+    case FFTND__DST2:
+    case FFTND__DCT3:
+    case FFTND__DST3:
+        set_root(half_circle * at / (2 * n), i == 0 && r2r->combines == FFTND__BEFORE ? 0.5 : 1,
+                 factor);
+        break;
+    case FFTND__DCT4:
+    case FFTND__DST4:
+        set_root(half_circle * (8 * at + 1) / (8 * n), sqrt(2), factor);
+        break;
+    case FFTND__R2HC:
+        factor[0] = is_low ? 0.5 : 0;
+        factor[1] = is_low ? 0 : 0.5;
+        break;
+    case FFTND__HC2R:
+        factor[0] = is_alone ? 0.5 : is_low ? 1 : 0;
+        factor[1] = is_low ? 0 : 1;
+        break;
+    case FFTND__DHT:
+        factor[0] = factor[1] = 0.5;
+        break;
+    default: /* the ends of an odd extension are zero */
+        factor[0] = 0;
+        factor[1] = i == 0 || i == r2r->n + 1 ? 0 : 1;
+        break;
+    }
+}

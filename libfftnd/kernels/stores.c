@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stores.h"
+
+#include <string.h>
+
+static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
+                          const struct fftnd__side *in, int is_shorter) {
+    const struct fftnd__partition *partition = problem->partition;
+    struct fftnd__step step = *problem->step;
+    ptrdiff_t stride[REDIST_MAX_NDIMS];
+    struct fftnd__serial_problem serial;
+    struct fftnd__piece piece;
+    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
+    for (int i = 0; i < partition->ndims; i++)
+        stride[i] = in->stride[i] / stores->item;
+    step.naxes = 1;
+    step.axes[0] = stores->axis - problem->transform->batch.shift;
+    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, stride, stride,
+                           piece.after, &serial);
+    serial.stream = problem->stream;
+    return stores->library->create(&serial, &stores->plans[is_shorter]);
+}
+
+/* For all pieces, or for none. */
+static int create_both(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
+                       const struct fftnd__side *in) {
+    struct fftnd__piece last;
+    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    int code = create_variant(stores, problem, in, 0);
+    if (code == REDIST_OK && last.shorter)
+        code = create_variant(stores, problem, in, 1);
+    if (stores->plans[0] == NULL || (last.shorter && stores->plans[1] == NULL))
+        fftnd__stores_free(stores);
+    return code;
+}
+
+static int create_stores(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
+                         int axis) {
+    *stores = (struct fftnd__stores){
+        .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
+    for (int i = 0; i < problem->partition->ndims; i++)
+        if (i != axis)
+            stores->loops[stores->nloops++] = i;
+    return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in);
+}
+
+int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
+                         const struct fftnd__kernel_problem *problem, int axis) {
+    struct fftnd__step steps[2] = {problem->step[-1], problem->step[0]}, *others = &steps[1];
+    struct fftnd__kernel_problem rest = *problem;
+    REDIST_TRY(create_stores(stores, problem, axis));
+    if (stores->library == NULL)
+        return fftnd__kernel_create(kernel, problem);
+    others->naxes = 0;
+    for (int i = 0; i < problem->step->naxes; i++)
+        if (problem->step->axes[i] != axis - problem->transform->batch.shift)
+            others->axes[others->naxes++] = problem->step->axes[i];
+    rest.step = others;
+    *kernel = (struct fftnd__kernel){.library = problem->library};
+    return others->naxes > 0 ? fftnd__kernel_create(kernel, &rest) : REDIST_OK;
+}
+
+void fftnd__stores_free(struct fftnd__stores *stores) {
+    for (int i = 0; i < 2; i++)
+        if (stores->plans[i] != NULL)
+            stores->library->destroy(stores->plans[i]);
+    *stores = (struct fftnd__stores){0};
+}
+
+/* The position of an array axis among those of targets. */
+static int position_of(const struct fftnd__storing *storing, int axis) {
+    int position = 0;
+    while (storing->order[position] != axis)
+        position++;
+    return position;
+}
+
+static struct fftnd__serial_part part_of(const struct fftnd__storing *storing,
+                                         const redist_target *target) {
+    const struct fftnd__stores *stores = storing->stores;
+    int at = position_of(storing, stores->axis);
+    struct fftnd__serial_part part = {.end = target->start[at] + target->count[at],
+                                      .memory = target->memory,
+                                      .axis = target->stride[at] / stores->item};
+    for (int i = 0; i < stores->nloops; i++)
+        part.loops[i] = target->stride[position_of(storing, stores->loops[i])] / stores->item;
+    return part;
+}
+
+/* Targets differ along the axis alone. */
+int fftnd__store(void *data, int ntargets, const redist_target targets[], void *stream) {
+    const struct fftnd__storing *storing = data;
+    const struct fftnd__stores *stores = storing->stores;
+    struct fftnd__serial_part parts[FFTND__MOST_PARTS];
+    if (ntargets > FFTND__MOST_PARTS)
+        return redist_fail_in("libfftnd", REDIST_ERR_LIMIT, "%d parts of a line are more than %d",
+                              ntargets, FFTND__MOST_PARTS);
+    for (int i = 0; i < ntargets; i++) {
+        const struct fftnd__serial_part part = part_of(storing, &targets[i]);
+        int at = i;
+        for (; at > 0 && parts[at - 1].end > part.end; at--)
+            parts[at] = parts[at - 1];
+        parts[at] = part;
+    }
+    return stores->library->execute(stores->plans[storing->is_shorter], storing->memory, ntargets,
+                                    parts, stream);
+}

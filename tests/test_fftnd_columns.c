@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms along columns, with all registers that this processor has, against the sum that defines them. */
+#include "../libfftnd/backends/columns.h"
+#include "harness.h"
+#include "random.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 29000, LONGEST = 512 };
+
+static double _Complex input[MOST], expected[MOST], found[MOST];
+static const double GAP = 77; /* where no column is */
+static double _Complex roots[LONGEST];
+
+/* Lengths in which each radix stands first, last and between others. */
+static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,  16,  20,  25,  32,  35,  42,  48,
+                              49,  64,  70,  96,  100, 105, 120, 125, 128, 144, 150, 168, 175, 192,
+                              210, 216, 240, 245, 250, 256, 294, 320, 343, 350, 384, 448, 512};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static ptrdiff_t at(const struct fftnd__serial_problem *problem, int element, int column, int group,
+                    int out) {
+    const struct fftnd__loop loops[] = {problem->axes[0], problem->loops[0], problem->loops[1]};
+    const int index[] = {element, column, group};
+    ptrdiff_t offset = 0;
+    for (int i = 0; i < 3; i++)
+        offset += index[i] * (out ? loops[i].out : loops[i].in);
+    return offset;
+}
+
+static void transform_plainly(const struct fftnd__serial_problem *problem) {
+    int n = (int)problem->axes[0].n;
+    for (int i = 0; i < n; i++)
+        roots[i] = (double _Complex)cexpl((problem->direction == REDIST_FORWARD ? -2 : 2) *
+                                          acosl(-1) * I * i / n);
+    for (int group = 0; group < problem->loops[1].n; group++)
+        for (int column = 0; column < problem->loops[0].n; column++)
+            for (int k = 0; k < n; k++) {
+                double re = 0, im = 0;
+                for (int j = 0, turn = 0; j < n; j++, turn = (turn + k) % n) {
+                    double _Complex x = input[at(problem, j, column, group, 0)], w = roots[turn];
+                    re += creal(x) * creal(w) - cimag(x) * cimag(w);
+                    im += creal(x) * cimag(w) + cimag(x) * creal(w);
+                }
+                expected[at(problem, k, column, group, 1)] = re + I * im;
+            }
+}
+
+/* Exact in single precision. */
+static double random_number(void) {
+    return random_between(-512, 512) / 512.0;
+}
+
+/* A few columns, in one or several groups with or without gaps, in place or between arrays. */
+static void make_problem(int n, struct fftnd__serial_problem *problem, int *in_place) {
+    int columns = random_between(4, 20), groups = random_between(1, 2);
+    int gap = random_chance(50) ? random_between(1, 5) : 0, pad = random_between(0, 3);
+    ptrdiff_t group = columns + gap, line = group * groups + pad;
+    *in_place = random_chance(50);
+    *problem =
+        (struct fftnd__serial_problem){.kind = FFTND_C2C,
+                                       .precision = random_chance(50) ? FFTND_DOUBLE : FFTND_FLOAT,
+                                       .direction = random_between(0, 1),
+                                       .naxes = 1,
+                                       .nloops = 2};
+    problem->axes[0] = (struct fftnd__loop){n, line, *in_place ? line : line + 3};
+    problem->loops[0] = (struct fftnd__loop){columns, 1, 1};
+    problem->loops[1] = (struct fftnd__loop){groups, group, group};
+}
+
+/* From input to found, which holds what the output had before. */
+static void run(const struct fftnd__column_loops *loops,
+                const struct fftnd__serial_problem *problem, int in_place) {
+    static float _Complex from[MOST], to[MOST];
+    int single = problem->precision == FFTND_FLOAT;
+    void *plan, *source = single ? (void *)from : input, *target = single ? (void *)to : found;
+    for (int i = 0; i < MOST; i++) {
+        from[i] = (float _Complex)input[i];
+        to[i] = (float _Complex)found[i];
+    }
+    check_code(fftnd__columns_create(loops, problem, &plan), REDIST_OK);
+    check_code(fftnd__serial_columns.execute(plan, in_place ? target : source, target), REDIST_OK);
+    fftnd__serial_columns.destroy(plan);
+    for (int i = 0; i < MOST && single; i++)
+        found[i] = to[i];
+}
+
+/* Everything that is no element of a column stays what it was. */
+static void check_registers(int kind, const struct fftnd__serial_problem *problem, int in_place) {
+    double most = (problem->precision == FFTND_FLOAT ? 4e-6 : 8e-15) * (double)problem->axes[0].n;
+    int wrong = 0;
+    for (int i = 0; i < MOST; i++)
+        found[i] = in_place ? input[i] : GAP;
+    run(fftnd__column_loops[kind], problem, in_place);
+    while (wrong < MOST && cabs(found[wrong] - expected[wrong]) <= most)
+        wrong++;
+    check_all(wrong == MOST, "registers %d: element %d is %g + %g i, not %g + %g i", kind, wrong,
+              creal(found[wrong % MOST]), cimag(found[wrong % MOST]), creal(expected[wrong % MOST]),
+              cimag(expected[wrong % MOST]));
+}
+
+static void check_length(int n) {
+    struct fftnd__serial_problem problem;
+    int in_place;
+    make_problem(n, &problem, &in_place);
+    harness_case("%d elements, %lld columns, %lld groups%s, %s, direction %d", n,
+                 (long long)problem.loops[0].n, (long long)problem.loops[1].n,
+                 in_place ? ", in place" : "",
+                 problem.precision == FFTND_FLOAT ? "float" : "double", problem.direction);
+    for (int i = 0; i < MOST; i++) {
+        input[i] = random_number() + I * random_number();
+        expected[i] = in_place ? input[i] : GAP;
+    }
+    transform_plainly(&problem);
+    for (int i = 0; fftnd__column_loops[i] != NULL; i++)
+        if (fftnd__column_loops[i]->runs_here())
+            check_registers(i, &problem, in_place);
+}
+
+START_TEST(all_registers) {
+    int first = random_between(0, LENGTHS - 1);
+    for (int i = 0; harness_another(i, LENGTHS); i++)
+        check_length(lengths[(first + i) % LENGTHS]);
+}
+END_TEST
+
+START_TEST(lengths_that_are_refused) {
+    const struct fftnd__serial library = {.shares_columns = 1};
+    struct fftnd__serial_problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
+    static const redist_index refused[] = {1, 2, 7, 16, 22, 39, 1L << 20};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        check_all(!fftnd__columns_gain(&problem, refused[i]), "%lld elements gain",
+                  (long long)refused[i]);
+}
+END_TEST
+
+int main(int argc, char **argv) {
+    const TTest *const tests[] = {all_registers, lengths_that_are_refused, NULL};
+    return harness_run(argc, argv, "test_fftnd_columns", tests);
+}
