@@ -29,6 +29,10 @@ static void make_double_complex(MPI_Datatype *type) {
     *type = MPI_C_DOUBLE_COMPLEX;
 }
 
+static void make_long_double_complex(MPI_Datatype *type) {
+    *type = MPI_C_LONG_DOUBLE_COMPLEX;
+}
+
 static void make_seven(MPI_Datatype *type) {
     MPI_Type_contiguous(7, MPI_BYTE, type);
 }
@@ -80,6 +84,7 @@ static const struct {
     {"double", make_double, 8, 0, 1, 0, {{0, 8}}},
     {"float complex", make_float_complex, 8, 0, 1, 0, {{0, 8}}},
     {"double complex", make_double_complex, 16, 0, 1, 0, {{0, 16}}},
+    {"long double complex", make_long_double_complex, 32, 0, 1, 0, {{0, 10}, {16, 26}}},
     {"7 bytes", make_seven, 7, 1, 1, 0, {{0, 7}}},
     {"12 bytes", make_twelve, 12, 1, 1, 0, {{0, 12}}},
     {"with a gap", make_gap, 24, 1, 1, 0, {{0, 8}, {9, 10}}},
