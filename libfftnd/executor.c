@@ -7,6 +7,8 @@ struct run {
     const struct fftnd__program *program;
     const struct fftnd__transform *transform;
     void *const *buffers;
+    const struct fftnd__step *scaled; /* the step whose results are multiplied with `scale` */
+    long double scale;
     struct fftnd__failure *failure;
     double serial_seconds;
 };
@@ -54,13 +56,29 @@ static redist_plan *pushed_after(const struct fftnd__step *step) {
     return step[1].fused_with == FFTND__PUSHED ? step[1].exchange : NULL;
 }
 
+static int is_in_stream(const struct run *run, const struct fftnd__step *step) {
+    return step->pass->offload == NULL && run->transform->space->asynchronous;
+}
+
+/* An array in which transforms work is scaled as a whole, unless pieces of it are pushed before the last one is done. */
+static int is_scaled_whole(const struct run *run, const struct fftnd__step *step) {
+    const struct fftnd__pass *pass = step->pass;
+    return pass->out.in_array && (pass->in.in_array || is_in_stream(run, step)) &&
+           pushed_after(step) == NULL;
+}
+
+static long double scale_of(const struct run *run, const struct fftnd__step *step) {
+    return step == run->scaled ? run->scale : 1;
+}
+
 /* What was loaded from where a piece is stored is still in the caches. */
 static struct fftnd__execution execution_of(const struct run *run, const struct fftnd__step *step) {
     struct fftnd__execution execution = {.pass = step->pass,
                                          .transform = run->transform,
                                          .source = terminal_of(run, step - 1),
                                          .sink = terminal_of(run, step),
-                                         .scale = 1.0,
+                                         .scale =
+                                             is_scaled_whole(run, step) ? 1 : scale_of(run, step),
                                          .begins = 1,
                                          .ends = 1};
     execution.source.exchange = pulled_before(step);
@@ -90,19 +108,15 @@ static int finish_array(const struct run *run, const struct fftnd__step *step, l
 }
 
 /* The pieces of a step, which were begun already if they arrived by partitions. */
-static int run_step(const struct run *run, const struct fftnd__step *step, long double scale,
-                    double *seconds) {
+static int run_step(const struct run *run, const struct fftnd__step *step, double *seconds) {
     struct fftnd__execution execution = execution_of(run, step);
-    const struct fftnd__pass *pass = step->pass;
-    int in_stream = pass->offload == NULL && run->transform->space->asynchronous;
-    int on_array = pass->out.in_array && (pass->in.in_array || in_stream);
+    int whole = is_scaled_whole(run, step);
     execution.begins = !step[-1].by_partitions;
-    execution.scale = on_array ? 1 : scale;
     double begin = MPI_Wtime();
     int code = fftnd__run_pieces(&execution, seconds);
-    if (!(on_array || in_stream) || execution.sink.exchange != NULL || code != REDIST_OK)
+    if (code != REDIST_OK || pushed_after(step) != NULL || !(whole || is_in_stream(run, step)))
         return code;
-    code = finish_array(run, step, on_array ? scale : 1);
+    code = finish_array(run, step, whole ? scale_of(run, step) : 1);
     *seconds = MPI_Wtime() - begin;
     return code;
 }
@@ -131,11 +145,11 @@ static void switch_exchanges(struct run *run, const struct fftnd__step *step, in
 
 /* A transform with the exchanges that it does; if one is received by partitions, the next transform has begun on
  * return. What is opened is closed, so that peers go on. */
-static void run_serial(struct run *run, const struct fftnd__step *step, long double scale) {
+static void run_serial(struct run *run, const struct fftnd__step *step) {
     double begin = MPI_Wtime(), in_kernels = 0;
     switch_exchanges(run, step, 1);
     if (!has_failed(run) && step->pass != NULL)
-        note(run, run_step(run, step, scale, &in_kernels));
+        note(run, run_step(run, step, &in_kernels));
     if (!has_failed(run) && step[1].by_partitions && step[2].pass != NULL)
         note(run, receive(run, step + 2, step[1].exchange));
     run->serial_seconds += run->program->fused ? in_kernels : MPI_Wtime() - begin;
@@ -163,15 +177,15 @@ static void drain(const struct fftnd__transform *transform) {
 void fftnd__execute(const struct fftnd__program *program, const struct fftnd__transform *transform,
                     void *const buffers[], long double scale, double seconds[2],
                     struct fftnd__failure *failure) {
-    struct run run = {program, transform, buffers, failure, 0};
+    const struct fftnd__step *last = &program->steps[fftnd__last_serial(program)];
+    struct run run = {program, transform, buffers, last, scale, failure, 0};
     double begin = MPI_Wtime();
-    int last = fftnd__last_serial(program);
     note(&run, failure->code);
     for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__step *step = &program->steps[i];
         redist_range_begin(name_of(step));
         if (step->type != FFTND__EXCHANGE)
-            run_serial(&run, step, i == last ? scale : 1.0);
+            run_serial(&run, step);
         else if (step->fused_with == FFTND__UNFUSED)
             run_exchange(&run, step);
         redist_range_end();
