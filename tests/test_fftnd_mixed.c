@@ -8,6 +8,9 @@
 #include "fft_sides.h"
 #include "harness.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 START_TEST(random_mixtures) {
     for (int i = 0; harness_another(i, 6); i++) {
         const fft_case given = fft_random_mixed_case(harness_nranks);
@@ -135,6 +138,42 @@ START_TEST(blocks_behind_boxes) {
 }
 END_TEST
 
+/* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and one
+ * into boxes. */
+START_TEST(segments_scaled_before_exchanges) {
+    static const enum fftnd_axis axes[] = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE,
+                                           FFTND_AXIS_NONE, FFTND_AXIS_NONE};
+    static const int order[] = {0, 1, 2, 3, 4};
+    for (int i = 0; i < 4; i++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 3, 24, 2, 2, 7);
+        memcpy(given.axes, axes, sizeof(axes));
+        given.options.scaling = FFTND_SCALE_UNITARY;
+        given.has_box[0] = given.has_box[1] = given.has_order = 1;
+        memcpy(given.order, order, sizeof(order));
+        FFT_GRID(&given, 1, 0, 0, 1);
+        fft_use_chunks(3, 0, i % 2, i < 2 ? 1 : 4, 0);
+        fft_check(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Results that become contiguous lines, an odd number of elements apart: FFTW 3.3.10 crashed. */
+START_TEST(lines_turned_to_odd_distances) {
+    static const int memory_order[] = {2, 0, 1};
+    fft_case given = FFT_CASE(FFTND_MIXED, 11, 32, 8);
+    given.precision = FFTND_FLOAT;
+    given.axes[0] = given.axes[2] = FFTND_AXIS_COMPLEX;
+    given.axes[1] = FFTND_AXIS_NONE;
+    given.has_memory_order[FFTND_PHYSICAL] = 1;
+    memcpy(given.memory_order[FFTND_PHYSICAL], memory_order, sizeof(memory_order));
+    given.padding[FFTND_SPECTRAL][2] = 1;
+    fft_use_chunks(1, 0, 0, 1, 0);
+    fft_check(MPI_COMM_WORLD, &given);
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 int main(int argc, char **argv) {
     const TTest *const tests[] = {random_mixtures,
                                   random_mixtures_on_one_rank_each,
@@ -144,6 +183,8 @@ int main(int argc, char **argv) {
                                   one_axis_split_on_both_sides,
                                   the_shortest_spectrum_is_sent,
                                   blocks_behind_boxes,
+                                  segments_scaled_before_exchanges,
+                                  lines_turned_to_odd_distances,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);
 }

@@ -198,13 +198,28 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     return made;
 }
 
+/* Contiguous lines of complex floats out of lines that lie side by side: where the results are an odd number of elements apart,
+ * codelets of FFTW 3.3.10 that expect aligned arrays (n2fv, n2bv) crash. */
+static int needs_unaligned(const struct fftnd__serial_problem *problem) {
+    int contiguous = 0, odd = 0;
+    for (int i = 0; i < problem->naxes + problem->nloops; i++) {
+        int is_axis = i < problem->naxes;
+        const struct fftnd__loop *loop =
+            is_axis ? &problem->axes[i] : &problem->loops[i - problem->naxes];
+        contiguous |= is_axis && loop->n > 1 && loop->out == 1;
+        odd |= loop->n > 1 && loop->in == 1 && loop->out != 1 && loop->out % 2 != 0;
+    }
+    return problem->kind == FFTND_C2C && problem->precision == FFTND_FLOAT && contiguous && odd;
+}
+
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
     plan->precision = precisions[problem->precision];
-    plan->aligned = make_locked(plan, in, out, efforts[problem->effort]);
+    plan->aligned = make_locked(
+        plan, in, out, efforts[problem->effort] | (needs_unaligned(problem) ? FFTW_UNALIGNED : 0));
     if (plan->aligned == NULL) {
         redist_release(plan);
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL,
