@@ -9,13 +9,11 @@
  * Multi-node Fast Fourier Transform on GPUs", whose two terms the Laplacian multiplies by -14 and
  * -77.
  */
-#include "example.h"
+#include "field.h"
 #include "periodic_box.h"
 #include <complex.h>
 #include <fftnd_operators.h>
-#include <getopt.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double first_eigenvalue = -(1.0 + 4.0 + 9.0);
 static const double second_eigenvalue = -(16.0 + 25.0 + 36.0);
@@ -38,25 +36,28 @@ static double laplacian_of_field(double x, double y, double z) {
 struct transform {
     fftnd_plan *plan;
     fftnd_layout physical, spectral;
-    double *real, *result;
+    struct field real, result;
     double complex *waves;
 };
 
-static struct transform create_transform(const redist_index shape[3]) {
+static struct transform create_transform(const struct setting *setting) {
     struct transform t = {.physical = FFTND_LAYOUT_DEFAULT, .spectral = FFTND_LAYOUT_DEFAULT};
-    check(fftnd_plan_create(MPI_COMM_WORLD, 3, shape, FFTND_R2C, FFTND_DOUBLE, NULL, &t.plan));
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    options.space = setting->space;
+    check(fftnd_plan_create(MPI_COMM_WORLD, 3, setting->shape, FFTND_R2C, FFTND_DOUBLE, &options,
+                            &t.plan));
     check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
     check(fftnd_plan_layout(t.plan, FFTND_SPECTRAL, &t.spectral));
-    t.real = allocate(t.physical.bytes);
-    t.result = allocate(t.physical.bytes);
-    t.waves = allocate(t.spectral.bytes);
+    t.real = create_field(setting->space, t.physical.bytes);
+    t.result = create_field(setting->space, t.physical.bytes);
+    t.waves = allocate_in(setting->space, t.spectral.bytes);
     return t;
 }
 
 static void free_transform(struct transform *t) {
     check(fftnd_plan_free(&t->plan));
-    release(t->real);
-    release(t->result);
+    free_field(&t->real);
+    free_field(&t->result);
     release(t->waves);
 }
 
@@ -100,15 +101,17 @@ static double difference(double *element, double value) {
  * returns the largest error relative to the largest expected value. */
 static double error_of(struct transform *t, function *given, fftnd_operator *op,
                        function *expected) {
-    double largest = at_each_point(t, t->result, expected, store);
-    at_each_point(t, t->real, given, store);
+    double largest = at_each_point(t, t->result.host, expected, store);
+    at_each_point(t, t->real.host, given, store);
+    upload(&t->real);
     if (op != NULL) {
-        check(fftnd_apply(t->plan, op, t->real, t->result));
+        check(fftnd_apply(t->plan, op, t->real.array, t->result.array));
     } else {
-        check(fftnd_forward(t->plan, t->real, t->waves));
-        check(fftnd_backward(t->plan, t->waves, t->result));
+        check(fftnd_forward(t->plan, t->real.array, t->waves));
+        check(fftnd_backward(t->plan, t->waves, t->result.array));
     }
-    return at_each_point(t, t->result, expected, difference) / largest;
+    download(&t->result);
+    return at_each_point(t, t->result.host, expected, difference) / largest;
 }
 
 /* Prints one line of the result; returns 1 if the error is too large. */
@@ -118,8 +121,8 @@ static int report(const char *what, double error, double bound) {
     return error <= bound ? 0 : 1;
 }
 
-static int run(const redist_index shape[3]) {
-    struct transform t = create_transform(shape);
+static int run(const struct setting *setting) {
+    struct transform t = create_transform(setting);
     fftnd_operator *laplacian, *inverse; /* of the box [0, 2 pi)^3; the solution has the mean 0 */
     check(fftnd_operator_create(t.plan, FFTND_LAPLACIAN, NULL, &laplacian));
     check(fftnd_operator_create(t.plan, FFTND_INVERSE_LAPLACIAN, NULL, &inverse));
@@ -133,7 +136,7 @@ static int run(const redist_index shape[3]) {
     /* The Laplacian enlarges the rounding errors of the shortest waves the most. */
     double shortest = 0;
     for (int axis = 0; axis < 3; axis++)
-        shortest += 0.25 * (double)(shape[axis] * shape[axis]);
+        shortest += 0.25 * (double)(setting->shape[axis] * setting->shape[axis]);
     double enlarged = fmax(1, shortest / -second_eigenvalue);
 
     int wrong = report("field after forward and backward:", round_trip, 1e-14);
@@ -143,42 +146,26 @@ static int run(const redist_index shape[3]) {
 }
 
 static const char usage[] =
-    "usage: 4_poisson [--shape N0,N1,N2] [--help]\n"
+    "usage: 4_poisson [--shape N0,N1,N2] [--space SPACE] [--help]\n"
     "Laplacian and Poisson's equation on the periodic box [0, 2 pi)^3 by libfftnd.\n"
-    "  --shape N0,N1,N2  grid points along each axis, more than 8, 10 and 12 (64,64,64)\n";
+    "  --shape N0,N1,N2  grid points along each axis, more than 8, 10 and 12 (64,64,64)\n"
+    "  --space SPACE     host, or cuda: fields live on devices, which ranks take in turn (host)\n";
 
-/* Returns the program's exit status if it ends here, or -1 to go on. */
-static int read_options(int argc, char *argv[], redist_index shape[3]) {
-    static const struct option known[] = {{"shape", required_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    opterr = 0;
-    int letter, extents[3];
-    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        char rest;
-        if (letter == 's' &&
-            sscanf(optarg, "%d,%d,%d%c", &extents[0], &extents[1], &extents[2], &rest) == 3) {
-            for (int axis = 0; axis < 3; axis++)
-                shape[axis] = extents[axis];
-            continue;
-        }
-        if (my_rank() == 0)
-            fputs(usage, letter == 'h' ? stdout : stderr);
-        return letter == 'h' ? 0 : 2;
-    }
-    /* A wave that turns k times around the box needs more than 2 k points. */
-    int enough = optind == argc && shape[0] > 8 && shape[1] > 10 && shape[2] > 12;
-    if (!enough && my_rank() == 0)
-        fputs(usage, stderr);
-    return enough ? -1 : 2;
+/* A wave that turns k times around the box needs more than 2 k points. */
+static int is_enough(const redist_index shape[3]) {
+    return shape[0] > 8 && shape[1] > 10 && shape[2] > 12;
 }
 
 int main(int argc, char *argv[]) {
+    struct setting setting = {.shape = {64, 64, 64}, .space = REDIST_SPACE_HOST};
+    int status = read_setting(argc, argv, &setting);
     MPI_Init(&argc, &argv);
-    redist_index shape[3] = {64, 64, 64};
-    int status = read_options(argc, argv, shape);
+    if (status == -1 && !is_enough(setting.shape))
+        status = 2;
+    if (status != -1 && my_rank() == 0)
+        fputs(usage, status == 0 ? stdout : stderr);
     if (status == -1)
-        status = run(shape);
+        status = has_space(setting.space) ? run(&setting) : 1;
     MPI_Finalize();
     return status;
 }

@@ -4,13 +4,12 @@
  *
  * On points in the middle of cells, a field whose derivative vanishes at the walls is a sum of cosines cos(pi k z / H):
  * a DCT-II along that axis. The others are periodic: waves, of which a real field needs half along one axis. Each of
- * these products the Laplacian multiplies by a number, and dividing by it solves Poisson's equation.
+ * these products the Laplacian multiplies by a number, and dividing by it solves Poisson's equation: an operator that
+ * knows the kind of each axis, between a transform and the one back.
  */
-#include "example.h"
-#include <complex.h>
-#include <fftnd.h>
+#include "field.h"
+#include <fftnd_operators.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -30,27 +29,26 @@ static double laplacian_of_field(const double x[3]) {
            b * cos(pi * x[0] / length[0]) * cos(6 * pi * x[2] / length[2]);
 }
 
-/* A plan and one local array for each side of it. */
+/* A plan, what this rank has on its physical side, and a field there. */
 struct transform {
     fftnd_plan *plan;
-    fftnd_layout physical, spectral;
-    double *real;
-    double complex *modes;
+    fftnd_layout physical;
+    struct field field;
 };
 
-static struct transform create_transform(const redist_index shape[3]) {
+static struct transform create_transform(const struct setting *setting) {
     static const enum fftnd_axis axes[3] = {FFTND_AXIS_R2R, FFTND_AXIS_COMPLEX, FFTND_AXIS_HALVED};
     static const enum fftnd_r2r r2r[3] = {FFTND_DCT2}; /* of the first axis: the others have none */
-    struct transform t = {.physical = FFTND_LAYOUT_DEFAULT, .spectral = FFTND_LAYOUT_DEFAULT};
+    struct transform t = {.physical = FFTND_LAYOUT_DEFAULT};
     fftnd_options options = FFTND_OPTIONS_DEFAULT;
     options.axes = axes;
     options.r2r = r2r;
-    check(
-        fftnd_plan_create(MPI_COMM_WORLD, 3, shape, FFTND_MIXED, FFTND_DOUBLE, &options, &t.plan));
+    options.space = setting->space;
+    options.in_place = 1;
+    check(fftnd_plan_create(MPI_COMM_WORLD, 3, setting->shape, FFTND_MIXED, FFTND_DOUBLE, &options,
+                            &t.plan));
     check(fftnd_plan_layout(t.plan, FFTND_PHYSICAL, &t.physical));
-    check(fftnd_plan_layout(t.plan, FFTND_SPECTRAL, &t.spectral));
-    t.real = allocate(t.physical.bytes);
-    t.modes = allocate(t.spectral.bytes);
+    t.field = create_field(setting->space, t.physical.bytes);
     return t;
 }
 
@@ -85,7 +83,7 @@ static void sample(struct transform *t, double (*f)(const double x[3])) {
     if (has_elements(&t->physical))
         do {
             find_point(&t->physical, i, x);
-            t->real[place_of(&t->physical, i)] = f(x);
+            t->field.host[place_of(&t->physical, i)] = f(x);
         } while (go_on(&t->physical, i));
 }
 
@@ -95,59 +93,59 @@ static double compare(const struct transform *t, double (*f)(const double x[3]))
     if (has_elements(&t->physical))
         do {
             find_point(&t->physical, i, x);
-            largest = larger(largest, fabs(t->real[place_of(&t->physical, i)] - f(x)));
+            largest = larger(largest, fabs(t->field.host[place_of(&t->physical, i)] - f(x)));
         } while (go_on(&t->physical, i));
     return largest_of_all(largest);
 }
 
-/* Second derivatives along an axis multiply its modes by these. */
-static double *second_derivatives(const struct transform *t, int axis) {
-    double *symbol = allocate((size_t)t->spectral.count[axis] * sizeof(double));
-    check(fftnd_plan_wavenumbers(t->plan, axis, symbol));
-    for (redist_index i = 0; i < t->spectral.count[axis]; i++) {
-        double k = (axis == 0 ? 1 : 2) * pi * symbol[i] / length[axis];
-        symbol[i] = -k * k;
-    }
-    return symbol;
+/* The mean of the solution is open, and an inverse Laplacian makes it zero. */
+static void divide_by_laplacian(const struct transform *t) {
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator *inverse;
+    options.lengths = length;
+    check(fftnd_operator_create(t->plan, FFTND_INVERSE_LAPLACIAN, &options, &inverse));
+    check(fftnd_apply(t->plan, inverse, t->field.array, t->field.array));
+    check(fftnd_operator_free(&inverse));
 }
 
-/* The mean of the solution is open; we choose zero. */
-static void divide_by_laplacian(struct transform *t) {
-    double *symbols[3];
-    redist_index i[3] = {0};
-    for (int axis = 0; axis < 3; axis++)
-        symbols[axis] = second_derivatives(t, axis);
-    if (has_elements(&t->spectral))
-        do {
-            double laplacian = symbols[0][i[0]] + symbols[1][i[1]] + symbols[2][i[2]];
-            t->modes[place_of(&t->spectral, i)] *= laplacian < 0 ? 1 / laplacian : 0;
-        } while (go_on(&t->spectral, i));
-    for (int axis = 0; axis < 3; axis++)
-        release(symbols[axis]);
-}
-
-static int run(const redist_index shape[3]) {
-    struct transform t = create_transform(shape);
+static int run(const struct setting *setting) {
+    struct transform t = create_transform(setting);
     sample(&t, laplacian_of_field);
-    check(fftnd_forward(t.plan, t.real, t.modes));
+    upload(&t.field);
     divide_by_laplacian(&t);
-    check(fftnd_backward(t.plan, t.modes, t.real));
+    download(&t.field);
     double error = compare(&t, field), bound = 1e-13;
     if (my_rank() == 0)
         printf("channel of %lld x %lld x %lld points: error %.1e, at most %.1e allowed\n",
-               (long long)shape[0], (long long)shape[1], (long long)shape[2], error, bound);
+               (long long)setting->shape[0], (long long)setting->shape[1],
+               (long long)setting->shape[2], error, bound);
     check(fftnd_plan_free(&t.plan));
-    release(t.real);
-    release(t.modes);
+    free_field(&t.field);
     return error <= bound ? 0 : 1;
 }
 
+static const char usage[] =
+    "usage: 6_channel [--shape N0,N1,N2] [--space SPACE] [--help]\n"
+    "Poisson's equation between two walls, at the ends of the first axis, by libfftnd.\n"
+    "  --shape N0,N1,N2  grid points along each axis, more than 2, 2 and 6 (33,48,64)\n"
+    "  --space SPACE     host, or cuda: the field lives on devices, which ranks take in turn "
+    "(host)\n";
+
+/* What the waves of the field need. */
+static int is_enough(const redist_index shape[3]) {
+    return shape[0] > 2 && shape[1] > 2 && shape[2] > 6;
+}
+
 int main(int argc, char *argv[]) {
+    struct setting setting = {.shape = {33, 48, 64}, .space = REDIST_SPACE_HOST};
+    int status = read_setting(argc, argv, &setting);
     MPI_Init(&argc, &argv);
-    redist_index shape[3] = {33, 48, 64};
-    for (int axis = 0; axis < 3 && argc == 4; axis++)
-        shape[axis] = atoi(argv[1 + axis]);
-    int status = run(shape);
+    if (status == -1 && !is_enough(setting.shape))
+        status = 2;
+    if (status != -1 && my_rank() == 0)
+        fputs(usage, status == 0 ? stdout : stderr);
+    if (status == -1)
+        status = has_space(setting.space) ? run(&setting) : 1;
     MPI_Finalize();
     return status;
 }

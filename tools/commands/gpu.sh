@@ -176,14 +176,18 @@ test_ranks() { # usual|aware
     done
 }
 
-# The flow of the last example with its fields on devices, beside the same on the host.
+# Says so if it cannot.
+can_run() { # program
+    if [ ! -x "$1" ] || [ "$(count_devices)" -eq 0 ] || [[ $(ldd "$1") == *"not found"* ]]; then
+        echo "0 passed, 0 failed, 1 skipped: no example, a library of it missing, or no device"
+        return 1
+    fi
+}
+
+# The flow of an example with its fields on devices, beside the same on the host.
 compare_flows() { # usual|aware, ranks
     local space program=$build/examples/5_taylor_green folder=out/gpu/flow
-    if [ ! -x "$program" ] || [ "$(count_devices)" -eq 0 ] ||
-        [[ $(ldd "$program") == *"not found"* ]]; then
-        echo "0 passed, 0 failed, 1 skipped: no example, a library of it missing, or no device"
-        return
-    fi
+    can_run "$program" || return 0
     for space in host cuda; do
         run_on "$1" "$2" timeout 120 "$program" --space $space --size 32 --time 2 \
             --output "$folder-$space" || return
@@ -192,10 +196,19 @@ compare_flows() { # usual|aware, ranks
         "$folder-host/taylor_green.csv" 1e-9
 }
 
-test_example() { # usual|aware
-    local n
+# An example that says by its exit status whether it is right.
+run_example() { # usual|aware, ranks, name
+    can_run "$build/examples/$3" || return 0
+    run_on "$1" "$2" timeout 120 "$build/examples/$3" --space cuda && echo "1 passed, 0 failed, 0 skipped"
+}
+
+test_examples() { # usual|aware
+    local n name
     for n in 1 2 4; do
         test_one "$1-taylor-green-$n" compare_flows "$1" "$n"
+        for name in 4_poisson 6_channel; do
+            test_one "$1-$name-$n" run_example "$1" "$n" "$name"
+        done
     done
 }
 
@@ -239,10 +252,10 @@ run_tests() {
     fi
     [ $large = no ] || export REDIST_TEST_LARGE=1
     test_ranks usual
-    test_example usual
+    test_examples usual
     if [ -n "${OPENMPI_CUDA:-}" ]; then
         test_ranks aware
-        test_example aware
+        test_examples aware
     fi
     [ $sanitize = no ] || test_sanitized
     echo "$passed passed, $failed failed, $skipped skipped"
