@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "../backends/columns.h"
 #include "../backends/serial.h"
 #include "planner.h"
 
@@ -45,14 +46,32 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
+/* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and nothing
+ * copies them there and back; from memory tiles come faster. The axis that is whole last has such lines. */
+static int has_columns(const struct fftnd__request *request,
+                       const struct fftnd__configuration *guess) {
+    const struct fftnd__serial_problem lines = {.precision = request->precision,
+                                                .direction = REDIST_FORWARD,
+                                                .effort = request->options.effort,
+                                                .library =
+                                                    fftnd__serial_for(request->options.space)};
+    int axis = guess->order[0];
+    int is_near = 4 * share_bytes(request) <= redist_find_caches()->last; /* both sides in half */
+    return is_near && !is_on_device(request) && request->options.threads == 1 &&
+           (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
+           axis != request->shape.halved && !request->shape.twiddles &&
+           fftnd__columns_gain(&lines, request->shape.points[axis]);
+}
+
 /* An array that fits a cache stays there from one transform to the next: the library does as well by itself as tiles do,
  * which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on all of
  * them. Collective. */
-static int find_small(const struct fftnd__request *request, int *small) {
-    *small = share_bytes(request) <= redist_find_caches()->second;
-    return redist_agree(
-        request->comm, redist_check_mpi(redist_insist(MPI_Allreduce(MPI_IN_PLACE, small, 1, MPI_INT,
-                                                                    MPI_MIN, request->comm))));
+static int find_untiled(const struct fftnd__request *request,
+                        const struct fftnd__configuration *guess, int *untiled) {
+    *untiled = share_bytes(request) <= redist_find_caches()->second || has_columns(request, guess);
+    return redist_agree(request->comm,
+                        redist_check_mpi(redist_insist(MPI_Allreduce(
+                            MPI_IN_PLACE, untiled, 1, MPI_INT, MPI_MIN, request->comm))));
 }
 
 /* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
@@ -82,10 +101,11 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         .group_bytes = SIZE_MAX,
         .segments = 1,
         .partitions = 1};
-    int small;
-    int code = find_small(request, &small);
+    int untiled;
+    fftnd__grids_guess(request, guess);
+    int code = find_untiled(request, guess, &untiled);
     guess->untiled =
-        !transposed && small && options->tile_bytes == 0; /* a user who names it wants tiles */
+        !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
     if (is_on_device(request)) {
@@ -95,7 +115,6 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess->group_bytes = redist_find_caches()->second / 2;
     }
     widen_tiles(request, guess);
-    fftnd__grids_guess(request, guess);
     return code;
 }
 
