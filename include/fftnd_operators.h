@@ -6,9 +6,10 @@
  * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
  * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no array.
  * Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative along one
- * axis transforms that axis alone, and a gradient each axis for its own component (in host memory, where all modes are
- * retained, the plan is not in place, and has neither boxes nor blocks or split axes of its own; a gradient whose batch comes
- * last transforms all axes). Each component of a gradient has work space of its own then.
+ * axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the other (in host memory,
+ * where all modes are retained, the plan is not in place, and has neither boxes nor blocks or split axes of its own; if the
+ * batch comes last these three transform all axes). Each axis has work space of its own then, and what adds derivatives room
+ * for one field.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
  * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
  * fftnd_options.retained_modes.

@@ -12,11 +12,19 @@
 
 #define FAIL(code, ...) redist_fail_in("fftnd_operator_create", code, __VA_ARGS__)
 
-/* What one engine does of an operator: all of it, or one derivative of a gradient, which needs one axis transformed. */
+/* What one engine does of an operator: all of it, or the derivatives along one axis, which alone is transformed. */
 struct part {
     struct fftnd__operator derivative;
     struct fftnd__engine engine;
 };
+
+/* A part applied to one field: its result is a field of the output, or is added to one. */
+struct term {
+    int part, input, output;
+    int sign; /* of what is added; 0 = nothing is there before */
+};
+
+enum { MOST_TERMS = REDIST_MAX_NDIMS + 6 };
 
 struct fftnd_operator {
     fftnd_plan *plan;
@@ -24,6 +32,7 @@ struct fftnd_operator {
     struct fftnd__operator own;
     int nparts;
     struct part *parts;
+    void *addend; /* room for a field that is added to another one; NULL = there is none */
 };
 
 int fftnd_operator_options_init(fftnd_operator_options *options, size_t size) {
@@ -271,14 +280,16 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
 
 /* ---------------------------------------------------------------- the parts */
 
-/* A gradient is one derivative after the other, each of which transforms one axis, where an array of the plan may be a
- * field of a larger one. */
+/* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array of
+ * the plan may be a field of a larger one. */
 static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
         depends[op->symbols[a].axis] = 1;
     depends[op->symbols[0].axis] = op->naxes == 1;
-    return op->kind == FFTND_GRADIENT && op->naxes > 1 && !transform->options.in_place &&
+    int has_derivatives =
+        op->kind == FFTND_GRADIENT || op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
+    return has_derivatives && op->naxes > 1 && !transform->options.in_place &&
            transform->options.batch_position == FFTND_BATCH_FIRST &&
            fftnd__subset_suits(transform, depends);
 }
@@ -292,6 +303,22 @@ static int describe_derivative(fftnd_operator *op, int i, const fftnd_operator_o
     REDIST_TRY(describe(derivative, &op->plan->engine, FFTND_DERIVATIVE, &own));
     derivative->keeps_input = 1;
     return REDIST_OK;
+}
+
+/* Returns how many terms there are. */
+static int list_terms(const fftnd_operator *op, struct term terms[MOST_TERMS]) {
+    int n = op->nparts, flat = op->own.outputs == 1;
+    for (int i = 0; i < n; i++)
+        terms[i] = op->own.kind == FFTND_DIVERGENCE ? (struct term){i, n > 1 ? i : 0, 0, i > 0}
+                                                    : (struct term){i, 0, i, 0};
+    if (op->own.kind != FFTND_CURL || n == 1)
+        return n;
+    for (int i = 0; i < (flat ? 1 : n); i++) {
+        int a = flat ? 0 : (i + 1) % n, b = flat ? 1 : (i + 2) % n;
+        terms[2 * i] = (struct term){a, b, i, 0};
+        terms[2 * i + 1] = (struct term){b, a, i, -1};
+    }
+    return flat ? 2 : 2 * n;
 }
 
 static const struct fftnd__operator *operator_of(const fftnd_operator *op, int i) {
@@ -309,13 +336,38 @@ static int describe_parts(fftnd_operator *op, const fftnd_operator_options *opti
     return REDIST_OK;
 }
 
+static const struct fftnd__step *array_of(const struct fftnd__engine *engine, int is_output) {
+    return is_output ? fftnd__engine_output(engine, engine->applies)
+                     : fftnd__engine_input(engine, engine->applies);
+}
+
+/* Bytes that a part has of an array, and how many fields of that size lie one after the other. */
+static size_t part_bytes(const fftnd_operator *op, int is_output) {
+    const struct fftnd__engine *engine = &op->parts[0].engine;
+    return fftnd__engine_array_bytes(engine, array_of(engine, is_output));
+}
+
+static int count_parts(const fftnd_operator *op, int is_output) {
+    return op->nparts == 1 ? 1 : is_output ? op->own.outputs : op->own.inputs;
+}
+
+/* Collective. */
+static int allocate_addend(fftnd_operator *op) {
+    struct term terms[MOST_TERMS];
+    int n = list_terms(op, terms), adds = 0;
+    for (int i = 0; i < n; i++)
+        adds |= terms[i].sign != 0;
+    return adds ? redist_alloc(op->plan->engine.transform.comm, part_bytes(op, 1), &op->addend)
+                : REDIST_OK;
+}
+
 /* Collective. */
 static int create_engines(fftnd_operator *op) {
     int direction = op->own.kind == FFTND_POINTS ? REDIST_BACKWARD : REDIST_FORWARD;
     for (int i = 0; i < op->nparts; i++)
         REDIST_TRY(fftnd__engine_apply(&op->parts[i].engine, &op->plan->engine, operator_of(op, i),
                                        direction));
-    return REDIST_OK;
+    return allocate_addend(op);
 }
 
 static void add_to_plan(fftnd_operator *op) {
@@ -348,6 +400,7 @@ static void destroy(fftnd_operator *op) {
         fftnd__symbols_free(&op->parts[i].derivative);
     }
     fftnd__symbols_free(&op->own);
+    redist_free(&op->addend);
     redist_release(op->parts);
     redist_handle_remove(op);
     redist_release(op);
@@ -413,21 +466,6 @@ int fftnd_operator_free(fftnd_operator **op) {
     return REDIST_OK;
 }
 
-static const struct fftnd__step *array_of(const struct fftnd__engine *engine, int is_output) {
-    return is_output ? fftnd__engine_output(engine, engine->applies)
-                     : fftnd__engine_input(engine, engine->applies);
-}
-
-/* Bytes that a part has of an array, and how many parts have their own one after the other. */
-static size_t part_bytes(const fftnd_operator *op, int is_output) {
-    const struct fftnd__engine *engine = &op->parts[0].engine;
-    return fftnd__engine_array_bytes(engine, array_of(engine, is_output));
-}
-
-static int count_parts(const fftnd_operator *op, int is_output) {
-    return is_output ? op->nparts : 1;
-}
-
 static size_t array_bytes(const fftnd_operator *op, int is_output) {
     return (size_t)count_parts(op, is_output) * part_bytes(op, is_output);
 }
@@ -482,14 +520,40 @@ static int agree_on_operator(const char *function, const fftnd_plan *plan, const
     return redist_agree_values_in(function, transform->comm, code, 1, &number);
 }
 
+#define ADD(T)                                                                                     \
+    static void add_##T(void *restrict to, const void *restrict from, size_t bytes, int sign) {    \
+        T *restrict sum = to;                                                                      \
+        const T *restrict addend = from;                                                           \
+        for (size_t i = 0; i < bytes / sizeof(T); i++)                                             \
+            sum[i] += (T)sign * addend[i];                                                         \
+    }
+typedef long double long_double;
+ADD(double)
+ADD(float)
+ADD(long_double)
+
+static void (*const add_field[])(void *, const void *, size_t, int) = {
+    [FFTND_DOUBLE] = add_double, [FFTND_FLOAT] = add_float, [FFTND_LONG_DOUBLE] = add_long_double};
+
+static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
+    struct fftnd__engine *engine = &op->parts[term->part].engine;
+    size_t bytes = part_bytes(op, 1);
+    char *field = output + (size_t)term->output * bytes;
+    REDIST_TRY(fftnd__engine_run(engine, engine->applies,
+                                 input + (size_t)term->input * part_bytes(op, 0),
+                                 term->sign != 0 ? op->addend : field));
+    if (term->sign != 0)
+        add_field[engine->transform.precision](field, op->addend, bytes, term->sign);
+    return REDIST_OK;
+}
+
 /* After a failure of a part the others communicate without transforming, and all of them are broken. */
 static int run_parts(fftnd_operator *op, char *input, char *output) {
-    int code = REDIST_OK;
-    for (int i = 0; i < op->nparts; i++) {
-        struct fftnd__engine *engine = &op->parts[i].engine;
-        fftnd__failure_note(&engine->failure, code);
-        code = fftnd__engine_run(engine, engine->applies, input,
-                                 output + (size_t)i * part_bytes(op, 1));
+    struct term terms[MOST_TERMS];
+    int n = list_terms(op, terms), code = REDIST_OK;
+    for (int i = 0; i < n; i++) {
+        fftnd__failure_note(&op->parts[terms[i].part].engine.failure, code);
+        code = run_term(op, &terms[i], input, output);
     }
     for (int i = 0; i < op->nparts; i++)
         fftnd__failure_note(&op->parts[i].engine.failure, code);

@@ -458,6 +458,9 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->configuration.transposed = transform->configuration.before_exchange = 0;
     if (!is_on_device(transform))
         transform->configuration.segments = transform->configuration.partitions = 1;
+    /* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. */
+    if (!is_on_device(transform) && transform->offload == NULL && op->inputs + op->outputs > 2)
+        transform->configuration.group_bytes = SIZE_MAX;
     engine->scales[direction] = 1;
     find_method(engine);
     REDIST_TRY(build_programs(engine));
