@@ -514,8 +514,7 @@ int fftnd__may_truncate_inside(const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
     const struct fftnd__serial *library = transform->library;
     const struct fftnd__chain *chain = &transform->chain;
-    if (library->truncates == NULL || transform->offload != NULL || transform->applied != NULL ||
-        step->twiddles)
+    if (library->truncates == NULL || transform->offload != NULL || step->applies || step->twiddles)
         return 0;
     for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], is_halved = axis == chain->halved;

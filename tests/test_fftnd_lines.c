@@ -401,110 +401,85 @@ static unsigned lay_out(unsigned n, const unsigned counts[4], struct fftnd__pane
     return bytes;
 }
 
-/* Cuts `n` elements at random; some parts are nowhere. */
+/* Cuts `n` elements at random. */
 static void cut(unsigned n, const unsigned counts[4], char *memory,
-                struct fftnd__panel_part parts[FFTND__PANEL_PARTS]) {
+                struct fftnd__panel_parts *parts) {
     unsigned begin = 0, elements = 0;
     for (int i = 0; begin < n; i++) {
         int is_last = i + 1 == FFTND__PANEL_PARTS;
-        struct fftnd__panel_part *part = &parts[i];
+        struct fftnd__panel_part *part = &parts->part[i];
         part->begin = begin;
         part->end = is_last ? n : (unsigned)random_between((int)begin, (int)n);
         const unsigned used = lay_out(part->end - begin, counts, part);
-        part->base = random_between(0, 3) > 0 ? memory + elements : NULL;
+        part->base = memory + elements;
         elements += used;
         begin = part->end;
     }
 }
 
 /* Every element has a place of its own; where it is, is said again here. */
-static void check_line(const struct fftnd__panel_part *part, const struct fftnd__panel_line *line,
-                       unsigned n, char *memory) {
+static void check_line(const struct fftnd__panel_parts *parts, const struct fftnd__panel_line *line,
+                       unsigned n) {
+    const struct fftnd__panel_part *part = parts->part;
     for (unsigned i = 0; i < n; i++) {
-        char *found = fftnd__panel_find(part, line, i, 1);
         while (part->end <= i)
             part++;
+        check_all(fftnd__panel_part_of(parts, i) == part, "the part of %u", i);
         const long long at = (i - part->begin) * part->axis + line->side * part->side +
                              line->outer[0] * part->outer[0] + line->outer[1] * part->outer[1] +
                              line->outer[2] * part->outer[2];
-        check_all(found == (part->base != NULL ? (char *)part->base + at : NULL), "element %u", i);
-        if (found != NULL)
-            check_all(found >= memory && (*found)++ == 0, "element %u is where another one is", i);
+        check_all(fftnd__panel_place(part, line, i) == at && ((char *)part->base)[at]++ == 0,
+                  "element %u is where another one is", i);
     }
 }
 
 START_TEST(parts_of_lines) {
     static char memory[1 << 22];
     for (int i = 0; i < harness_cases(40); i++) {
-        struct fftnd__panel_part parts[FFTND__PANEL_PARTS] = {{0}};
+        struct fftnd__panel_parts parts = {{{0}}};
         const unsigned n = (unsigned)random_between(1, 60);
         unsigned counts[4], lines = 1;
         for (int j = 0; j < 4; j++)
             lines *= counts[j] = (unsigned)random_between(1, 4);
         memset(memory, 0, sizeof memory);
-        cut(n, counts, memory, parts);
+        cut(n, counts, memory, &parts);
         for (unsigned j = 0; j < lines; j++) {
             const struct fftnd__panel_line line = {j % counts[0],
                                                    {j / counts[0] % counts[1],
                                                     j / counts[0] / counts[1] % counts[2],
                                                     j / counts[0] / counts[1] / counts[2]}};
-            check_line(parts, &line, n, memory);
+            check_line(&parts, &line, n);
         }
     }
 }
 END_TEST
 
-/* What parts are made from is where the loops say. */
-START_TEST(whole_part) {
-    const struct fftnd__panel_loop axis = {60, 10, 22}, side = {9, 1, 3},
-                                   outer[] = {{3, 600, 700}, {2, 5000, 9000}};
-    for (int i = 0; i < 8; i++) {
-        struct fftnd__panels panels;
-        char array[1];
-        const int is_output = i % 2, backward = i / 2 % 2;
-        check_all(
-            fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 1, i / 4, (size_t)SHARED_BYTES) &&
-                fftnd__panels_repeat(&panels, &axis, &side, 2, outer),
-            "60");
-        panels.backward = backward;
-        const struct fftnd__panel_part part = fftnd__panels_whole(&panels, is_output, array);
-        check_all(part.begin == 0 && part.end == 60 && part.base == array, "elements up to %u",
-                  part.end);
-        check_all(part.axis == (is_output ? 22 : 10) && part.side == (is_output ? 3 : 1) &&
-                      part.outer[0] == (is_output ? 700 : 600) &&
-                      part.outer[1] == (is_output ? 9000 : 5000) && part.outer[2] == 0,
-                  "strides");
-    }
-}
-END_TEST
-
-/* Of all parts that are somewhere; none are those behind the last element. */
+/* Of all parts but those behind the last element. */
 START_TEST(pairs_in_parts) {
     struct fftnd__panels panels;
     _Alignas(16) char array[32];
     const struct fftnd__panel_loop axis = {60, 10, 10}, side = {9, 1, 1};
+    const struct fftnd__panel_part out = {0, 60, array, 10, 1, {0}};
+    struct fftnd__panel_parts parts = {{out, out, out}}, odd;
     check_all(fftnd__panels_shape(&panels, FFTND__PANEL_GUESS, 60, 0, 0, (size_t)SHARED_BYTES) &&
                   fftnd__panels_repeat(&panels, &axis, &side, 0, NULL),
               "60");
-    const struct fftnd__panel_part in = fftnd__panels_whole(&panels, 0, array),
-                                   out = fftnd__panels_whole(&panels, 1, array);
-    struct fftnd__panel_parts parts = {{in}, {out, out, out}}, odd;
-    parts.out[0].end = parts.out[1].begin = 20;
+    parts.part[0].end = parts.part[1].begin = 20;
     check_all(fftnd__panels_are_adjacent(&panels, &parts), "two parts");
     odd = parts;
-    odd.out[1].base = array + 8;
+    odd.part[1].base = array + 8;
     check_all(!fftnd__panels_are_adjacent(&panels, &odd), "8 bytes off");
-    odd.out[1].base = NULL;
-    odd.out[1].axis = 9;
-    check_all(fftnd__panels_are_adjacent(&panels, &odd), "nowhere");
     odd = parts;
-    odd.out[1].outer[2] = 1;
+    odd.part[1].axis = 9;
+    check_all(!fftnd__panels_are_adjacent(&panels, &odd), "an odd axis");
+    odd = parts;
+    odd.part[1].outer[2] = 1;
     check_all(!fftnd__panels_are_adjacent(&panels, &odd), "an odd loop");
     odd = parts;
-    odd.in[0].side = 2;
+    odd.part[0].side = 2;
     check_all(!fftnd__panels_are_adjacent(&panels, &odd), "not side by side");
     odd = parts;
-    odd.out[2].side = 2;
+    odd.part[2].side = 2;
     check_all(fftnd__panels_are_adjacent(&panels, &odd), "behind the last");
     panels.is_double = 1;
     check_all(!fftnd__panels_are_adjacent(&panels, &parts), "doubles have no pairs");
@@ -592,7 +567,6 @@ int main(int argc, char **argv) {
                                   roots,
                                   pairs,
                                   parts_of_lines,
-                                  whole_part,
                                   pairs_in_parts,
                                   text,
                                   kept,

@@ -118,19 +118,14 @@ int fftnd__lines_execute_retained(const struct fftnd__line_plan *plan,
     return check((cudaError_t)error, "a kernel that transforms lines with a gap");
 }
 
-struct fftnd__panel_part fftnd__lines_whole(const struct fftnd__line_plan *plan, int is_output,
-                                            const void *array) {
-    return fftnd__panels_whole(&plan->panels, is_output, array);
-}
-
-int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan,
+int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan, const void *in,
                                const struct fftnd__panel_parts *parts, void *stream) {
-    for (const struct fftnd__panel_part *part = parts->out;; part++) {
-        REDIST_TRY(check_alignment(plan, parts->in[0].base, part->base));
+    for (const struct fftnd__panel_part *part = parts->part;; part++) {
+        REDIST_TRY(check_alignment(plan, in, part->base));
         if (part->end >= plan->panels.n)
             break;
     }
-    int error = fftnd__panels_launch_parts(&plan->panels, parts, plan->roots, stream);
+    int error = fftnd__panels_launch_parts(&plan->panels, in, parts, plan->roots, stream);
     return check((cudaError_t)error, "a kernel that transforms lines in parts");
 }
 

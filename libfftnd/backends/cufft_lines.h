@@ -33,10 +33,8 @@ int fftnd__lines_execute_retained(const struct fftnd__line_plan *plan,
                                   const struct fftnd__panel_gap *gap, const void *in, void *out,
                                   void *stream);
 
-/* The same from parts into parts (panels.h), which begin as the part that has all elements. */
-struct fftnd__panel_part fftnd__lines_whole(const struct fftnd__line_plan *plan, int is_output,
-                                            const void *array);
-int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan,
+/* The same into parts (panels.h). */
+int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan, const void *in,
                                const struct fftnd__panel_parts *parts, void *stream);
 
 /* Nothing of the plan may be under way. NULL is allowed. */

@@ -13,7 +13,6 @@ _Static_assert((int)FFTND__MOST_PARTS <= (int)FFTND__PANEL_PARTS, "parts fit a t
 
 struct plan {
     struct fftnd__line_plan *lines;
-    redist_index n;
     int nloops;
     int loops[1 + FFTND__PANEL_LOOPS]; /* of the problem: the side, then the outer ones */
 };
@@ -34,6 +33,11 @@ static int sort_loops(const struct fftnd__serial_problem *problem, struct plan *
     return 1;
 }
 
+/* Outputs are parts, with strides of their own. */
+static struct fftnd__loop of_input(const struct fftnd__loop *loop) {
+    return (struct fftnd__loop){loop->n, loop->in, loop->in};
+}
+
 static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
                                     const struct plan *plan) {
     const struct fftnd__loop *axis = &problem->axes[0];
@@ -42,12 +46,12 @@ static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
                                  .is_double = problem->precision == FFTND_DOUBLE,
                                  .direction = problem->direction,
                                  .variant = is_contiguous ? FFTND__PANEL_GUESS : STRIDED_VARIANT,
-                                 .axis = *axis,
+                                 .axis = of_input(axis),
                                  .side = {1, 0, 0}};
     if (plan->nloops > 0)
-        lines.side = problem->loops[plan->loops[0]];
+        lines.side = of_input(&problem->loops[plan->loops[0]]);
     for (int i = 1; i < plan->nloops; i++)
-        lines.outer[lines.nouter++] = problem->loops[plan->loops[i]];
+        lines.outer[lines.nouter++] = of_input(&problem->loops[plan->loops[i]]);
     return lines;
 }
 
@@ -62,7 +66,6 @@ static int create(const struct fftnd__serial_problem *problem, void **result) {
     *result = NULL;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->n = problem->axes[0].n;
     int fits = problem->kind == FFTND_C2C && sort_loops(problem, plan), code = REDIST_OK;
     if (fits) {
         const struct fftnd__lines lines = describe(problem, plan);
@@ -88,10 +91,10 @@ static struct fftnd__panel_part make_part(const struct plan *plan, redist_index 
 static int execute(void *data, const void *in, int nparts, const struct fftnd__serial_part parts[],
                    void *stream) {
     const struct plan *plan = data;
-    struct fftnd__panel_parts lines = {{fftnd__lines_whole(plan->lines, 0, in)}, {{0}}};
+    struct fftnd__panel_parts lines = {0};
     for (int i = 0; i < nparts; i++)
-        lines.out[i] = make_part(plan, i > 0 ? parts[i - 1].end : 0, &parts[i]);
-    return fftnd__lines_execute_parts(plan->lines, &lines, stream);
+        lines.part[i] = make_part(plan, i > 0 ? parts[i - 1].end : 0, &parts[i]);
+    return fftnd__lines_execute_parts(plan->lines, in, &lines, stream);
 }
 
 const struct fftnd__serial_stores fftnd__cufft_stores = {

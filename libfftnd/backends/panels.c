@@ -210,35 +210,20 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
 
 /* ---------------------------------------------------------------- parts */
 
-struct fftnd__panel_part fftnd__panels_whole(const struct fftnd__panels *panels, int is_output,
-                                             const void *array) {
-    struct fftnd__panel_part part = {.end = panels->n,
-                                     .base = (void *)(uintptr_t)array,
-                                     .axis = is_output ? panels->axis.out : panels->axis.in,
-                                     .side = is_output ? panels->side.out : panels->side.in};
-    for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
-        part.outer[i] = is_output ? panels->outer[i].out : panels->outer[i].in;
-    return part;
-}
-
 /* Addresses of floats may be between those that two complex numbers can be read from. */
 static int is_part_adjacent(const struct fftnd__panel_part *part) {
     int is_even = part->side == 1 && part->axis % 2 == 0 && (uintptr_t)part->base % ELEMENT == 0;
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
         is_even = is_even && part->outer[i] % 2 == 0;
-    return part->base == NULL || is_even;
+    return is_even;
 }
 
 int fftnd__panels_are_adjacent(const struct fftnd__panels *panels,
                                const struct fftnd__panel_parts *parts) {
-    int are_adjacent = !panels->is_double;
-    for (int side = 0; side < 2; side++) {
-        const struct fftnd__panel_part *part = side ? parts->out : parts->in;
-        for (; are_adjacent && part->end < panels->n; part++)
-            are_adjacent = is_part_adjacent(part);
-        are_adjacent = are_adjacent && is_part_adjacent(part);
-    }
-    return are_adjacent;
+    const struct fftnd__panel_part *part = parts->part;
+    while (part->end < panels->n && is_part_adjacent(part))
+        part++;
+    return !panels->is_double && is_part_adjacent(part);
 }
 
 /* ---------------------------------------------------------------- roots */

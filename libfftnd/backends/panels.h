@@ -125,35 +125,28 @@ int fftnd__panels_launch_retained(const struct fftnd__panels *panels,
                                   const struct fftnd__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream);
 
-/*
- * Complex lines in parts: some of the transformed axis' elements lie elsewhere, as in the array of another device, or
- * nowhere.
- */
+/* Results of complex lines in parts: some of the transformed axis' elements go elsewhere, as into the array of another
+ * device. */
 enum { FFTND__PANEL_PARTS = 8 };
 
-/* Elements `begin` to `end` - 1 of all lines on one side. Strides are those of the part, in complex elements. */
+/* Elements `begin` to `end` - 1 of all lines. Strides are those of the part, in complex elements. */
 struct fftnd__panel_part {
     unsigned begin, end;
-    void *
-        base; /* where element `begin` of the first line is; NULL = zeros are read, and nothing is written */
+    void *base; /* where element `begin` of the first line is */
     long long axis, side, outer[FFTND__PANEL_LOOPS];
 };
 
 /* In their order, up to the last element; more follow only if that has not come. */
 struct fftnd__panel_parts {
-    struct fftnd__panel_part in[FFTND__PANEL_PARTS], out[FFTND__PANEL_PARTS];
+    struct fftnd__panel_part part[FFTND__PANEL_PARTS];
 };
 
-/* The part that has all elements of a side, where the loops say: parts differ from it in what the caller changes. */
-struct fftnd__panel_part fftnd__panels_whole(const struct fftnd__panels *panels, int is_output,
-                                             const void *array);
-
-/* Enqueues the transforms from parts into parts. `parts` may go when this returns. */
-int fftnd__panels_launch_parts(const struct fftnd__panels *panels,
+/* Enqueues the transforms into parts. `parts` may go when this returns. */
+int fftnd__panels_launch_parts(const struct fftnd__panels *panels, const void *in,
                                const struct fftnd__panel_parts *parts, const void *roots,
                                void *stream);
 
-/* Whether pairs of floats in parts can be read and written at once, as the loops say it of whole lines. */
+/* Whether pairs of floats in parts can be written at once, as the loops say it of whole lines. */
 int fftnd__panels_are_adjacent(const struct fftnd__panels *panels,
                                const struct fftnd__panel_parts *parts);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One kernel of panels.h: Stockham's transform, in place in shared memory. The build compiles this
- * file for each kernel of each precision, since the compiler works on them one after the other: VALUE is double, or two
- * for pairs of floats, KERNEL a number of panels.h and LAUNCH the function that launches it. */
+/* One kernel of panels.h: Stockham's transform, in place in shared memory. The build compiles this file for each kernel of
+ * each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or two for
+ * pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH its name for the
+ * host. */
 #include <cuda_runtime_api.h>
 
 #define FFTND__PANEL_INLINE __device__ __forceinline__
@@ -45,23 +46,16 @@ __device__ __forceinline__ void read_array(const fftnd__panels &p, unsigned pass
                                            const place<value, how> &at, unsigned butterfly,
                                            complex<value> (&x)[radix]) {
     const unsigned apart = p.passes[pass].butterflies;
-    if constexpr (how == DIVIDED) {
+    const complex<scalar<value>> *from = at.lines.in + butterfly * p.axis.in;
+    const long long step = apart * p.axis.in;
+    if constexpr (how == RETAINED)
+        if (p.backward) {
 #pragma unroll
-        for (int k = 0; k < radix; k++)
-            x[k] = read_element(p, at, butterfly + k * apart);
-        return;
-    } else {
-        const complex<scalar<value>> *from = at.lines.in + butterfly * p.axis.in;
-        const long long step = apart * p.axis.in;
-        if constexpr (how == RETAINED)
-            if (p.backward) {
-#pragma unroll
-                for (int k = 0; k < radix; k++, from += step)
-                    x[k] = read_retained(p, at, butterfly + k * apart, from);
-                return;
-            }
-        load(p, at, from, step, x);
-    }
+            for (int k = 0; k < radix; k++, from += step)
+                x[k] = read_retained(p, at, butterfly + k * apart, from);
+            return;
+        }
+    load(p, at, from, step, x);
 }
 
 template <class value, int radix, kind which, lying how>
@@ -98,11 +92,11 @@ __device__ __forceinline__ void write_array(const fftnd__panels &p, unsigned pas
     if constexpr (how == DIVIDED) {
 #pragma unroll
         for (int k = 0; k < radix; k++)
-            write_element(p, at,
-                          k == 0 && butterfly == 0 ? 0
-                          : p.backward             ? i - k * apart
-                                                   : i + k * apart,
-                          x[k]);
+            write_part(p, at,
+                       k == 0 && butterfly == 0 ? 0
+                       : p.backward             ? i - k * apart
+                                                : i + k * apart,
+                       x[k]);
     } else {
         long long step = apart * p.axis.out;
         complex<scalar<value>> *to = at.lines.out + i * p.axis.out;
@@ -296,79 +290,108 @@ transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
 
 namespace {
 
-constexpr int least = KERNEL == 0 ? FFTND__PANEL_LEAST_0 : FFTND__PANEL_LEAST_1,
-              first = KERNEL == 0 ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
-              rest = KERNEL == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
-              threads = KERNEL == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1;
+enum : int {
+    least = KERNEL == 0 ? FFTND__PANEL_LEAST_0 : FFTND__PANEL_LEAST_1,
+    first = KERNEL == 0 ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
+    rest = KERNEL == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
+    threads = KERNEL == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1
+};
 
-typedef complex<scalar<VALUE>> element;
 extern __shared__ double2 memory[];
 
-template <bool is_real, lying how>
-__device__ __forceinline__ void run(const fftnd__panels &p, const lines_of<VALUE, how> &lines,
-                                    const element *roots) {
-    complex<VALUE> *shared = reinterpret_cast<complex<VALUE> *>(memory);
+template <bool is_real, class value, lying how>
+__device__ __forceinline__ void run(const fftnd__panels &p, const lines_of<value, how> &lines,
+                                    const complex<scalar<value>> *roots) {
+    complex<value> *shared = reinterpret_cast<complex<value> *>(memory);
     if constexpr (is_real)
-        transform_real_lines<VALUE, least, first, rest>(p, lines, roots, shared);
+        transform_real_lines<value, least, first, rest>(p, lines, roots, shared);
     else
-        transform_panels<VALUE, least, first, rest>(p, lines, roots, shared);
+        transform_panels<value, least, first, rest>(p, lines, roots, shared);
 }
 
-template <bool is_real>
+template <class value, bool is_real>
 __global__ void __launch_bounds__(threads)
-    transform_whole(const element *in, element *out, const element *roots,
-                    const __grid_constant__ fftnd__panels p) {
-    run<is_real>(p, lines_of<VALUE, WHOLE>{in, out}, roots);
+    transform_whole(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                    const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
+    run<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
 }
 
-template <bool is_real>
+template <class value, bool is_real>
 __global__ void __launch_bounds__(threads)
-    transform_retained(const element *in, element *out, const element *roots,
-                       const __grid_constant__ fftnd__panels p,
+    transform_retained(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                       const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p,
                        const __grid_constant__ fftnd__panel_gap gap) {
-    run<is_real>(
-        p, lines_of<VALUE, RETAINED>{{in, out}, &gap, static_cast<element *>(gap.half_way)}, roots);
+    run<is_real>(p,
+                 lines_of<value, RETAINED>{
+                     {in, out}, &gap, static_cast<complex<scalar<value>> *>(gap.half_way)},
+                 roots);
 }
 
+template <class value>
 __global__ void __launch_bounds__(threads)
-    transform_parts(const element *roots, const __grid_constant__ fftnd__panels p,
+    transform_parts(const complex<scalar<value>> *in, const complex<scalar<value>> *roots,
+                    const __grid_constant__ fftnd__panels p,
                     const __grid_constant__ fftnd__panel_parts parts) {
-    run<false>(p, lines_of<VALUE, DIVIDED>{&parts, {}}, roots);
+    run<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
 }
 
+template <class value>
 __global__ void __launch_bounds__(threads)
-    transform_r2r(const element *in, element *out, const element *roots,
-                  const __grid_constant__ fftnd__panels p) {
-    transform_r2r_lines<VALUE, first>(p, in, out, roots,
-                                      reinterpret_cast<complex<VALUE> *>(memory));
+    transform_r2r(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                  const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
+    transform_r2r_lines<value, first>(p, in, out, roots,
+                                      reinterpret_cast<complex<value> *>(memory));
 }
 
-template <class kernel, class... arguments>
-cudaError_t launch(kernel function, const fftnd__panels *panels, void *stream, arguments... given) {
+/* What a launch gets; of the last two each sort of lines has its own, or none. */
+template <class value> struct given {
+    const fftnd__panels *panels;
+    const complex<scalar<value>> *in, *roots;
+    complex<scalar<value>> *out;
+    cudaStream_t stream;
+    const fftnd__panel_gap *gap;
+    const fftnd__panel_parts *parts;
+};
+
+template <class value, class kernel, class... arguments>
+cudaError_t launch(const given<value> &to, kernel function, arguments... all) {
+    const fftnd__panels *panels = to.panels;
     cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(panels->shared_bytes));
     if (error != cudaSuccess)
         return error;
-    function<<<panels->npanels, panels->width * panels->rows, panels->shared_bytes,
-               static_cast<cudaStream_t>(stream)>>>(given...);
+    function<<<panels->npanels, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(
+        all...);
     return cudaGetLastError();
+}
+
+template <class value> cudaError_t launch_whole(const given<value> &to) {
+    return launch(to,
+                  to.panels->is_real ? transform_whole<value, true> : transform_whole<value, false>,
+                  to.in, to.out, to.roots, *to.panels);
+}
+
+template <class value> cudaError_t launch_retained(const given<value> &to) {
+    return launch(
+        to, to.panels->is_real ? transform_retained<value, true> : transform_retained<value, false>,
+        to.in, to.out, to.roots, *to.panels, *to.gap);
+}
+
+template <class value> cudaError_t launch_parts(const given<value> &to) {
+    return launch(to, transform_parts<value>, to.in, to.roots, *to.panels, *to.parts);
+}
+
+template <class value> cudaError_t launch_r2r(const given<value> &to) {
+    return launch(to, transform_r2r<value>, to.in, to.out, to.roots, *to.panels);
 }
 
 } // namespace
 
-/* From `in` to `out`, perhaps with a gap, or from parts to parts where there are any. */
 extern "C" int LAUNCH(const fftnd__panels *panels, const fftnd__panel_gap *gap,
                       const fftnd__panel_parts *parts, const void *in, void *out, const void *roots,
                       void *stream) {
-    auto *from = static_cast<const element *>(in), *root = static_cast<const element *>(roots);
-    auto *to = static_cast<element *>(out);
-    if (panels->r2r.n > 0)
-        return launch(transform_r2r, panels, stream, from, to, root, *panels);
-    if (parts != nullptr)
-        return launch(transform_parts, panels, stream, root, *panels, *parts);
-    if (gap != nullptr)
-        return launch(panels->is_real ? transform_retained<true> : transform_retained<false>,
-                      panels, stream, from, to, root, *panels, *gap);
-    return launch(panels->is_real ? transform_whole<true> : transform_whole<false>, panels, stream,
-                  from, to, root, *panels);
+    typedef complex<scalar<VALUE>> element;
+    return LINES<VALUE>({panels, static_cast<const element *>(in),
+                         static_cast<const element *>(roots), static_cast<element *>(out),
+                         static_cast<cudaStream_t>(stream), gap, parts});
 }

@@ -8,12 +8,25 @@ typedef int launch_function(const struct fftnd__panels *panels, const struct fft
                             const struct fftnd__panel_parts *parts, const void *in, void *out,
                             const void *roots, void *stream);
 
-launch_function fftnd__panels_float_0, fftnd__panels_float_1, fftnd__panels_double_0,
-    fftnd__panels_double_1;
+/* By sorts of lines; the build names the functions. */
+enum { WHOLE, RETAINED, PARTS, R2R };
 
-static launch_function *const launches[2][FFTND__PANEL_KERNELS] = {
-    {fftnd__panels_float_0, fftnd__panels_float_1},
-    {fftnd__panels_double_0, fftnd__panels_double_1}};
+#define DECLARE(lines)                                                                             \
+    launch_function fftnd__panels_float_0_##lines, fftnd__panels_float_1_##lines,                  \
+        fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines;
+DECLARE(whole)
+DECLARE(retained)
+DECLARE(parts)
+DECLARE(r2r)
+
+#define LIST(lines)                                                                                \
+    {                                                                                              \
+        {fftnd__panels_float_0_##lines, fftnd__panels_float_1_##lines}, {                          \
+            fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines                         \
+        }                                                                                          \
+    }
+static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {
+    [WHOLE] = LIST(whole), [RETAINED] = LIST(retained), [PARTS] = LIST(parts), [R2R] = LIST(r2r)};
 
 /* Addresses may be between those that all lines of a thread can be read from. */
 static int is_aligned(const void *array) {
@@ -23,24 +36,27 @@ static int is_aligned(const void *array) {
 /* A launch sets an attribute that belongs to the kernel: others must not come in between. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int launch(struct fftnd__panels *panels, int are_adjacent,
+/* A launch of no lines is an error of the runtime. */
+static int launch(const struct fftnd__panels *panels, int lines, int are_adjacent,
                   const struct fftnd__panel_gap *gap, const struct fftnd__panel_parts *parts,
                   const void *in, void *out, const void *roots, void *stream) {
-    if (panels->each > 1) {
-        panels->adjacent = are_adjacent;
-        panels->second = are_adjacent ? 1 : panels->width;
+    struct fftnd__panels now = *panels;
+    if (now.npanels == 0)
+        return 0;
+    if (now.each > 1) {
+        now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
+        now.second = now.adjacent ? 1 : now.width;
     }
     pthread_mutex_lock(&lock);
     int error =
-        launches[panels->is_double][panels->kernel](panels, gap, parts, in, out, roots, stream);
+        launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
     pthread_mutex_unlock(&lock);
     return error;
 }
 
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
                          const void *roots, void *stream) {
-    struct fftnd__panels now = *panels;
-    return launch(&now, now.adjacent && is_aligned(in) && is_aligned(out), NULL, NULL, in, out,
+    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, in, out,
                   roots, stream);
 }
 
@@ -48,15 +64,12 @@ int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, voi
 int fftnd__panels_launch_retained(const struct fftnd__panels *panels,
                                   const struct fftnd__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream) {
-    struct fftnd__panels now = *panels;
-    return launch(&now, now.adjacent && is_aligned(in) && is_aligned(out), gap, NULL, in, out,
-                  roots, stream);
+    return launch(panels, RETAINED, is_aligned(out), gap, NULL, in, out, roots, stream);
 }
 
-int fftnd__panels_launch_parts(const struct fftnd__panels *panels,
+int fftnd__panels_launch_parts(const struct fftnd__panels *panels, const void *in,
                                const struct fftnd__panel_parts *parts, const void *roots,
                                void *stream) {
-    struct fftnd__panels now = *panels;
-    return launch(&now, fftnd__panels_are_adjacent(panels, parts), NULL, parts, NULL, NULL, roots,
-                  stream);
+    return launch(panels, PARTS, fftnd__panels_are_adjacent(panels, parts), NULL, parts, in, NULL,
+                  roots, stream);
 }

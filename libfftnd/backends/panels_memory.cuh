@@ -11,7 +11,7 @@ __device__ __forceinline__ unsigned divide(unsigned i, const fftnd__panel_diviso
 /* Whole lines, lines of which the array retains some elements, lines in parts. */
 enum lying { WHOLE, RETAINED, DIVIDED };
 
-/* The lines of a thread: where they begin, or, in parts, which they are. */
+/* The lines of a thread: where they begin. */
 template <class value, lying how> struct lines_of {
     const complex<scalar<value>> *in;
     complex<scalar<value>> *out;
@@ -41,23 +41,19 @@ template <class value> struct lines_of<value, RETAINED> : lines_of<value, WHOLE>
     }
 };
 
+/* Where they are read, and which lines of the parts they are. */
 template <class value> struct lines_of<value, DIVIDED> {
+    const complex<scalar<value>> *in;
     const fftnd__panel_parts *parts;
     fftnd__panel_line line;
 
-    __device__ __forceinline__ void set(const fftnd__panels &, unsigned side) {
+    __device__ __forceinline__ void set(const fftnd__panels &p, unsigned side) {
+        in += side * p.side.in;
         line.side = side;
     }
-    __device__ __forceinline__ void set_outer(const fftnd__panels &, int loop, unsigned index) {
+    __device__ __forceinline__ void set_outer(const fftnd__panels &p, int loop, unsigned index) {
+        in += index * p.outer[loop].in;
         line.outer[loop] = index;
-    }
-    /* Of the second line too, which is so far along the side. */
-    __device__ __forceinline__ complex<scalar<value>> *
-    find(const fftnd__panel_part *part, unsigned element, long long second) const {
-        fftnd__panel_line other = line;
-        other.side += static_cast<unsigned>(second);
-        return reinterpret_cast<complex<scalar<value>> *>(
-            fftnd__panel_find(part, &other, element, sizeof(complex<scalar<value>>)));
     }
 };
 
@@ -198,13 +194,11 @@ read_retained(const fftnd__panels &p, const place<value, RETAINED> &at, unsigned
     }
 }
 
-template <class value>
-__device__ __forceinline__ void
-write_retained(const fftnd__panels &p, const place<value, RETAINED> &at, unsigned i,
-               complex<scalar<value>> *to, const complex<value> &z) {
-    long long second = p.second * p.side.out;
-    if (!find_retained(p, at.lines, i, &to, &second))
-        return;
+/* An element, whose second line is so far from there. */
+template <class value, lying how>
+__device__ __forceinline__ void write_one(const fftnd__panels &p, const place<value, how> &at,
+                                          complex<scalar<value>> *to, long long second,
+                                          const complex<value> &z) {
     if constexpr (!is_pair<value>) {
         *to = z;
     } else if (p.adjacent && at.has_second) {
@@ -216,41 +210,22 @@ write_retained(const fftnd__panels &p, const place<value, RETAINED> &at, unsigne
     }
 }
 
-/* An element of a line in parts. */
 template <class value>
-__device__ __forceinline__ complex<value>
-read_element(const fftnd__panels &p, const place<value, DIVIDED> &at, unsigned i) {
-    const fftnd__panel_part *parts = at.lines.parts->in;
-    const complex<scalar<value>> *from = at.lines.find(parts, i, 0);
-    if (from == nullptr)
-        return {};
-    if constexpr (!is_pair<value>) {
-        return read_at_once<value>(from);
-    } else {
-        if (p.adjacent && at.has_second)
-            return read_at_once<value>(from);
-        const complex<float> *second = at.lines.find(parts, i, at.has_second ? p.second : 0);
-        return {{from->x, second->x}, {from->y, second->y}};
-    }
+__device__ __forceinline__ void
+write_retained(const fftnd__panels &p, const place<value, RETAINED> &at, unsigned i,
+               complex<scalar<value>> *to, const complex<value> &z) {
+    long long second = p.second * p.side.out;
+    if (find_retained(p, at.lines, i, &to, &second))
+        write_one(p, at, to, second, z);
 }
 
 template <class value>
-__device__ __forceinline__ void write_element(const fftnd__panels &p,
-                                              const place<value, DIVIDED> &at, unsigned i,
-                                              const complex<value> &z) {
-    const fftnd__panel_part *parts = at.lines.parts->out;
-    complex<scalar<value>> *to = at.lines.find(parts, i, 0);
-    if (to == nullptr)
-        return;
-    if constexpr (!is_pair<value>) {
-        *to = z;
-    } else if (p.adjacent && at.has_second) {
-        write_at_once<value>(to, z);
-    } else {
-        *to = {z.x.a, z.y.a};
-        if (at.has_second)
-            *at.lines.find(parts, i, p.second) = {z.x.b, z.y.b};
-    }
+__device__ __forceinline__ void write_part(const fftnd__panels &p, const place<value, DIVIDED> &at,
+                                           unsigned i, const complex<value> &z) {
+    const fftnd__panel_part *part = fftnd__panel_part_of(at.lines.parts, i);
+    complex<scalar<value>> *to = static_cast<complex<scalar<value>> *>(part->base) +
+                                 fftnd__panel_place(part, &at.lines.line, i);
+    write_one(p, at, to, p.second * part->side, z);
 }
 
 } // namespace

@@ -13,18 +13,23 @@ struct fftnd__panel_line {
     unsigned side, outer[FFTND__PANEL_LOOPS];
 };
 
-/* The address of an element of `bytes` bytes, NULL if its part is nowhere. */
-FFTND__PANEL_INLINE char *fftnd__panel_find(const struct fftnd__panel_part *part,
-                                            const struct fftnd__panel_line *line, unsigned element,
-                                            unsigned bytes) {
+/* The part that has an element. */
+FFTND__PANEL_INLINE const struct fftnd__panel_part *
+fftnd__panel_part_of(const struct fftnd__panel_parts *parts, unsigned element) {
+    const struct fftnd__panel_part *part = parts->part;
     while (element >= part->end)
         part++;
-    if (part->base == NULL)
-        return NULL;
+    return part;
+}
+
+/* How far an element is from where the part begins, in complex elements. */
+FFTND__PANEL_INLINE long long fftnd__panel_place(const struct fftnd__panel_part *part,
+                                                 const struct fftnd__panel_line *line,
+                                                 unsigned element) {
     long long at = (element - part->begin) * part->axis + line->side * part->side;
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++)
         at += line->outer[i] * part->outer[i];
-    return (char *)part->base + at * bytes;
+    return at;
 }
 
 #endif

@@ -5,6 +5,7 @@
  * room for follow in further turns.
  */
 #include "r2r.h"
+#include "inner.h"
 #include "redist_support.h"
 
 _Static_assert((int)FFTND__DCT1 == (int)FFTND_DCT1 && (int)FFTND__DHT == (int)FFTND_DHT &&
@@ -16,17 +17,15 @@ enum { ROWS_BYTES = 64 << 20, ALIGNMENT = 256 };
 struct axis {
     struct fftnd__r2r_lines before, after;
     redist_index nlines;
-    int is_whole;    /* the first plan is of the lines themselves */
-    void *serial[2]; /* for as many rows as there is room for, and for the rest */
+    int is_whole;  /* the first plan is of the lines themselves */
+    void **serial; /* two: for as many rows as there is room for, and for the rest */
 };
 
 struct plan {
-    const struct fftnd__serial *library;
+    struct fftnd__inner inner; /* scratch memory of its own are the rows */
     void *stream;
     int naxes;
     struct axis axes[REDIST_MAX_NDIMS];
-    size_t rows_bytes;
-    char *area; /* the rows, then the library's scratch memory */
 };
 
 /* ---------------------------------------------------------------- one axis */
@@ -73,9 +72,8 @@ static void describe(struct axis *axis, const struct fftnd__serial_problem *prob
     }
 }
 
-static int create_rows(struct axis *axis, const struct fftnd__serial *library,
-                       const struct fftnd__serial_problem *problem, redist_index count,
-                       void *memory, void **serial) {
+static int create_rows(struct axis *axis, const struct fftnd__serial_problem *problem,
+                       redist_index count, void *memory, void **serial) {
     const struct fftnd__r2r_lines *rows = &axis->before;
     struct fftnd__serial_problem own = *problem;
     own.kind = rows->is_complex ? FFTND_C2C : FFTND_R2C;
@@ -85,7 +83,7 @@ static int create_rows(struct axis *axis, const struct fftnd__serial *library,
     own.axes[0] = (struct fftnd__loop){rows->length, 1, 1};
     own.loops[0] =
         (struct fftnd__loop){count, rows->is_complex ? rows->row : 2 * rows->row, rows->row};
-    return library->create(&own, memory, memory, serial);
+    return problem->library->create(&own, memory, memory, serial);
 }
 
 /* After the first axis in the output. */
@@ -112,6 +110,7 @@ static int create_whole(struct axis *axis, const struct fftnd__serial_problem *p
 static int create_axis(struct plan *plan, const struct fftnd__serial_problem *problem, int which,
                        void *in, void *memory) {
     struct axis *axis = &plan->axes[which];
+    axis->serial = &plan->inner.plans[2 * which];
     describe(axis, problem, which);
     if (axis->nlines == 0)
         return REDIST_OK;
@@ -123,29 +122,19 @@ static int create_axis(struct plan *plan, const struct fftnd__serial_problem *pr
     redist_index count = axis->nlines < most ? axis->nlines : most, rest = axis->nlines % count;
     axis->before.count = axis->after.count = count;
     bytes = (bytes * (size_t)count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    plan->rows_bytes = bytes > plan->rows_bytes ? bytes : plan->rows_bytes;
-    int code = create_rows(axis, plan->library, problem, count, memory, &axis->serial[0]);
-    return code == REDIST_OK && rest > 0
-               ? create_rows(axis, plan->library, problem, rest, memory, &axis->serial[1])
-               : code;
+    plan->inner.own_bytes = bytes > plan->inner.own_bytes ? bytes : plan->inner.own_bytes;
+    REDIST_TRY(create_rows(axis, problem, count, memory, &axis->serial[0]));
+    return rest > 0 ? create_rows(axis, problem, rest, memory, &axis->serial[1]) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- plans */
-
-static void destroy(void *data) {
-    struct plan *plan = data;
-    for (int i = 0; i < 2 * plan->naxes; i++)
-        if (plan->axes[i / 2].serial[i % 2] != NULL)
-            plan->library->destroy(plan->axes[i / 2].serial[i % 2]);
-    redist_release(plan);
-}
 
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     int code = REDIST_OK;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->library = problem->library;
+    plan->inner.library = problem->library;
     plan->stream = problem->stream;
     plan->naxes = problem->naxes;
     for (int i = 0; i < problem->naxes && code == REDIST_OK; i++)
@@ -153,30 +142,7 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (code == REDIST_OK)
         *result = plan;
     else
-        destroy(plan);
-    return code;
-}
-
-static size_t area_bytes(const void *data) {
-    const struct plan *plan = data;
-    size_t most = 0;
-    for (int i = 0; i < 2 * plan->naxes && plan->library->area_bytes != NULL; i++) {
-        void *serial = plan->axes[i / 2].serial[i % 2];
-        size_t bytes = serial != NULL ? plan->library->area_bytes(serial) : 0;
-        most = bytes > most ? bytes : most;
-    }
-    return plan->rows_bytes + most;
-}
-
-static int set_area(void *data, void *area) {
-    struct plan *plan = data;
-    int code = REDIST_OK;
-    plan->area = area;
-    for (int i = 0; i < 2 * plan->naxes && plan->library->set_area != NULL; i++) {
-        void *serial = plan->axes[i / 2].serial[i % 2];
-        if (serial != NULL && code == REDIST_OK)
-            code = plan->library->set_area(serial, plan->area + plan->rows_bytes);
-    }
+        fftnd__inner_destroy(plan);
     return code;
 }
 
@@ -189,19 +155,20 @@ static int run_rows(const struct plan *plan, const struct axis *axis, redist_ind
     before.first = after.first = first;
     before.count = after.count = is_shorter ? rest : before.count;
     before.from = in;
-    before.to = plan->area;
-    after.from = plan->area;
+    before.to = plan->inner.area;
+    after.from = plan->inner.area;
     after.to = out;
-    int code = plan->library->r2r(&before, 0, plan->stream);
+    int code = plan->inner.library->r2r(&before, 0, plan->stream);
     if (code == REDIST_OK)
-        code = plan->library->execute(axis->serial[is_shorter], plan->area, plan->area);
-    return code == REDIST_OK ? plan->library->r2r(&after, 1, plan->stream) : code;
+        code = plan->inner.library->execute(axis->serial[is_shorter], plan->inner.area,
+                                            plan->inner.area);
+    return code == REDIST_OK ? plan->inner.library->r2r(&after, 1, plan->stream) : code;
 }
 
 static int run_axis(const struct plan *plan, const struct axis *axis, void *in, void *out) {
     int code = REDIST_OK;
     if (axis->is_whole)
-        return plan->library->execute(axis->serial[0], in, out);
+        return plan->inner.library->execute(axis->serial[0], in, out);
     for (redist_index first = 0; first < axis->nlines && code == REDIST_OK;
          first += axis->before.count)
         code = run_rows(plan, axis, first, in, out);
@@ -211,18 +178,17 @@ static int run_axis(const struct plan *plan, const struct axis *axis, void *in, 
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
     int code = REDIST_OK;
-    for (int i = 0; i < plan->naxes && code == REDIST_OK; i++) {
+    for (int i = 0; i < plan->naxes && code == REDIST_OK; i++)
         code = run_axis(plan, &plan->axes[i], i == 0 ? in : out, out);
-    }
     return code;
 }
 
 static const struct fftnd__serial by_rows = {.name = "real to real",
                                              .create = create,
-                                             .area_bytes = area_bytes,
-                                             .set_area = set_area,
+                                             .area_bytes = fftnd__inner_area_bytes,
+                                             .set_area = fftnd__inner_set_area,
                                              .execute = execute,
-                                             .destroy = destroy};
+                                             .destroy = fftnd__inner_destroy};
 
 const struct fftnd__serial *fftnd__serial_for_problem(const struct fftnd__serial *library,
                                                       const struct fftnd__serial_problem *problem) {

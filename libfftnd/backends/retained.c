@@ -5,6 +5,7 @@
  * changes its extent the array is in scratch memory, where each of them leaves its lines where they begin.
  */
 #include "retained.h"
+#include "inner.h"
 #include "redist_support.h"
 
 enum { ALIGNMENT = 256 };
@@ -15,15 +16,12 @@ enum array { INPUT, OUTPUT, SCRATCH };
 struct group {
     int naxes, axes[REDIST_MAX_NDIMS];
     enum array from, to;
-    void *serial;
 };
 
 struct plan {
-    const struct fftnd__serial *library;
+    struct fftnd__inner inner;
     int ngroups;
     struct group groups[REDIST_MAX_NDIMS];
-    size_t scratch_bytes;
-    char *area; /* scratch memory, then the library's */
 };
 
 /* ---------------------------------------------------------------- the groups */
@@ -174,9 +172,9 @@ static int create_groups(struct plan *plan, const struct fftnd__serial_problem *
         struct group *group = &plan->groups[i];
         struct fftnd__serial_problem own;
         describe(group, problem, &scratch, now, &own);
-        REDIST_TRY(
-            plan->library->create(&own, arrays[group->from], arrays[group->to], &group->serial));
-        plan->scratch_bytes = group->to == SCRATCH ? bytes : plan->scratch_bytes;
+        REDIST_TRY(plan->inner.library->create(&own, arrays[group->from], arrays[group->to],
+                                               &plan->inner.plans[i]));
+        plan->inner.own_bytes = group->to == SCRATCH ? bytes : plan->inner.own_bytes;
         for (int j = 0; j < group->naxes; j++) {
             int axis = group->axes[j];
             now[axis] = forward ? count_modes(problem, axis) : problem->axes[axis].n;
@@ -185,21 +183,13 @@ static int create_groups(struct plan *plan, const struct fftnd__serial_problem *
     return REDIST_OK;
 }
 
-static void destroy(void *data) {
-    struct plan *plan = data;
-    for (int i = 0; i < plan->ngroups; i++)
-        if (plan->groups[i].serial != NULL)
-            plan->library->destroy(plan->groups[i].serial);
-    redist_release(plan);
-}
-
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     static char nowhere; /* an address, whose memory is not used */
     void *const arrays[] = {in, out, &nowhere};
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    plan->library = problem->library;
+    plan->inner.library = problem->library;
     list_groups(plan, problem);
     if (problem->direction == REDIST_BACKWARD)
         reverse_groups(plan);
@@ -208,42 +198,22 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
     if (code == REDIST_OK)
         *result = plan;
     else
-        destroy(plan);
+        fftnd__inner_destroy(plan);
     return code;
-}
-
-static size_t area_bytes(const void *data) {
-    const struct plan *plan = data;
-    size_t most = 0;
-    for (int i = 0; i < plan->ngroups && plan->library->area_bytes != NULL; i++) {
-        size_t bytes = plan->library->area_bytes(plan->groups[i].serial);
-        most = bytes > most ? bytes : most;
-    }
-    return plan->scratch_bytes + most;
-}
-
-static int set_area(void *data, void *area) {
-    struct plan *plan = data;
-    plan->area = area;
-    for (int i = 0; i < plan->ngroups && plan->library->set_area != NULL; i++)
-        REDIST_TRY(
-            plan->library->set_area(plan->groups[i].serial, plan->area + plan->scratch_bytes));
-    return REDIST_OK;
 }
 
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
-    void *const arrays[] = {in, out, plan->area};
-    for (int i = 0; i < plan->ngroups; i++) {
-        const struct group *group = &plan->groups[i];
-        REDIST_TRY(plan->library->execute(group->serial, arrays[group->from], arrays[group->to]));
-    }
+    void *const arrays[] = {in, out, plan->inner.area};
+    for (int i = 0; i < plan->ngroups; i++)
+        REDIST_TRY(plan->inner.library->execute(plan->inner.plans[i], arrays[plan->groups[i].from],
+                                                arrays[plan->groups[i].to]));
     return REDIST_OK;
 }
 
 const struct fftnd__serial fftnd__serial_retained = {.name = "retained modes",
                                                      .create = create,
-                                                     .area_bytes = area_bytes,
-                                                     .set_area = set_area,
+                                                     .area_bytes = fftnd__inner_area_bytes,
+                                                     .set_area = fftnd__inner_set_area,
                                                      .execute = execute,
-                                                     .destroy = destroy};
+                                                     .destroy = fftnd__inner_destroy};

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit
 
 usage() {
     cat <<'END'
-usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] [--large]
+usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--seconds N] [--sanitize] [--large]
        tools/commands/gpu.sh bench [--ranks N] [--quick] [--core] [--sizes N,N,...]
        tools/commands/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
   --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
@@ -23,10 +23,12 @@ usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--sanitize] 
   --sizes     only transforms, whose extents are all N, c2c and r2c in double precision, with plots (out/gpu/sizes-*.png)
   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
               bound to the cores next to its device, with a report; started again it goes on
-  --seconds   for the study: no configuration begins after N seconds (150)
+  --seconds   for the study: no configuration begins after N seconds (150); for tests: everything, building included,
+              ends after N seconds, and the table says what was left out (no limit)
   --host      the study with arrays in host memory, to try it where there is no device
 environment:
   BUILD         a folder that is configured already (build-gpu, made when it is not there)
+  PACK          a folder that ./dev gpu-pack made (build-pack), with what the machine does not have
   OPENMPI_CUDA  prefix of an Open MPI that takes device memory (tools/install-openmpi-cuda.sh):
                 tests run with the usual Open MPI and with this one, benchmarks with this one
 END
@@ -35,7 +37,7 @@ END
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no core=no with_study=no sizes='' seconds=150 space=cuda jobs=()
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no sizes='' seconds='' space=cuda jobs=()
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -68,6 +70,14 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+
+# What ./dev gpu-pack collected, behind what the machine has itself.
+pack=$(readlink -f "${PACK:-build-pack}")
+if [ -d "$pack" ]; then
+    export PATH=$PATH:$pack/bin
+    export PKG_CONFIG_PATH=${PKG_CONFIG_PATH:+$PKG_CONFIG_PATH:}$pack/lib/pkgconfig
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$pack/lib
+fi
 
 count_devices() {
     nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null | wc -l
@@ -141,13 +151,28 @@ run_on() { # usual|aware, ranks, program and arguments
 
 # ---------------------------------------------------------------- tests
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 left_out=0
+limit=300 # seconds of the test that runs
+
+# No test begins in the last seconds, in which it could do nothing.
+set_limit() {
+    limit=300
+    [ -n "$seconds" ] || return 0
+    local left=$((seconds - SECONDS))
+    [ $left -ge 5 ] || return
+    limit=$((left < limit ? left : limit))
+}
 
 # Runs one test program and counts what its last line says.
 test_one() { # label, command
     local label=$1 log line begin=$SECONDS
     [[ $1 =~ $only ]] || return 0
     shift
+    if ! set_limit; then
+        left_out=$((left_out + 1))
+        printf '%-44s left out\n' "$label" | tee -a out/gpu/table.txt
+        return
+    fi
     log=out/gpu/$label.txt
     "$@" >"$log" 2>&1
     local code=$? counts='([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped'
@@ -166,12 +191,16 @@ test_one() { # label, command
     fi
 }
 
+run_limited() { # usual|aware, ranks, program
+    run_on "$1" "$2" timeout "$limit" "$3"
+}
+
 test_ranks() { # usual|aware
     local n program
     for n in ${ranks:-1 2 3 4 6 7 8}; do
         for program in "$build"/tests/gpu/test_gpu_*; do
             [ -f "$program" ] || continue # meson has a folder for each
-            test_one "$1-$(basename "$program")-$n" run_on "$1" "$n" timeout 300 "$program"
+            test_one "$1-$(basename "$program")-$n" run_limited "$1" "$n" "$program"
         done
     done
 }
@@ -189,7 +218,7 @@ compare_flows() { # usual|aware, ranks
     local space program=$build/examples/5_taylor_green folder=out/gpu/flow
     can_run "$program" || return 0
     for space in host cuda; do
-        run_on "$1" "$2" timeout 120 "$program" --space $space --size 32 --time 2 \
+        run_on "$1" "$2" timeout "$limit" "$program" --space $space --size 32 --time 2 \
             --output "$folder-$space" || return
     done
     python3 tools/test/compare_tables.py "$folder-cuda/taylor_green.csv" \
@@ -216,7 +245,7 @@ test_examples() { # usual|aware
 sanitized() { # tool, program, options of the tool
     local tool=$1 program=$2
     shift 2
-    REDIST_TEST_LIMIT=500 run_on usual 2 compute-sanitizer --tool "$tool" "$@" --target-processes all \
+    REDIST_TEST_LIMIT=500 run_on usual 2 timeout "$((limit < 300 ? limit : 600))" compute-sanitizer --tool "$tool" "$@" --target-processes all \
         "$build/tests/gpu/$program"
 }
 
@@ -258,6 +287,8 @@ run_tests() {
         test_examples aware
     fi
     [ $sanitize = no ] || test_sanitized
+    [ $((failed + left_out)) -eq 0 ] || cat out/gpu/table.txt # again, behind what failed
+    [ $left_out -eq 0 ] || echo "$left_out programs were left out after $seconds s"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]
 }

@@ -42,7 +42,7 @@ run_study() { # jobs
     [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
     n=${ranks:-$(count_devices)}
     bind_ranks "$n"
-    end=$((SECONDS + seconds))
+    end=$((SECONDS + ${seconds:-150}))
     for job in "$@"; do
         run_job "$n" "$job" $((end - SECONDS)) || code=1
     done
