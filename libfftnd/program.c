@@ -424,7 +424,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
         add_stages(program, transform, split, BACK);
     }
     add_move(program, transform, to);
-    if (chain->moves[to] && transform->options.asynchronous)
+    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
         add_copy(program, transform, program->steps[program->nsteps].memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);
