@@ -517,7 +517,7 @@ size_t fftnd__engine_transfers(const struct fftnd__engine *engine) {
     const struct fftnd__program *program = &engine->programs[REDIST_FORWARD];
     size_t bytes = 0;
     for (int i = 1; i <= program->nsteps && engine->transform.offload != NULL; i++)
-        if (program->steps[i].naxes > 0 && program->steps[i].local.elements > 0)
+        if (program->steps[i].naxes > 0 && !fftnd__is_empty(&engine->transform, &program->steps[i]))
             bytes += step_bytes_at(engine, REDIST_FORWARD, i - 1) +
                      step_bytes_at(engine, REDIST_FORWARD, i);
     return bytes;

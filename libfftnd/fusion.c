@@ -112,7 +112,7 @@ static void push_exchanges(struct fftnd__program *program,
 static int choose_cut(const struct fftnd__transform *transform, struct fftnd__step *step) {
     redist_index extents[REDIST_MAX_NDIMS];
     long long least[REDIST_MAX_NDIMS];
-    int ndims = step->local.ndims, empty = step->local.elements == 0;
+    int ndims = step->local.ndims, empty = fftnd__is_empty(transform, step);
     fftnd__list_cuttable(transform, step, extents);
     for (int i = 0; i < ndims; i++)
         least[i] = empty ? INT_MAX : extents[i]; /* who has nothing can cut it anyhow */
@@ -221,7 +221,7 @@ static int suits_tiles(const struct fftnd__program *program,
     struct fftnd__partition partition;
     for (int i = 1; i <= program->nsteps; i++) {
         const struct fftnd__step *step = &program->steps[i];
-        if (is_exchange(step) || step->local.elements == 0)
+        if (is_exchange(step) || fftnd__is_empty(transform, step))
             continue;
         cut_freely(transform, step, &partition);
         if (fftnd__run_bytes(&partition, partition.after, partition.after, partition.after,

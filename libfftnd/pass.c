@@ -74,14 +74,15 @@ static enum setting setting_of(const struct fftnd__program *program,
     return fftnd__needs_tiles(step) || tiled ? TILES : WHOLE;
 }
 
-static int has_pass(const struct fftnd__step *step) {
-    return step->type != FFTND__EXCHANGE && step->local.elements > 0 && step[-1].local.elements > 0;
+static int has_pass(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return step->type != FFTND__EXCHANGE && !fftnd__is_empty(transform, step) &&
+           !fftnd__is_empty(transform, step - 1);
 }
 
 int fftnd__needs_scratch(const struct fftnd__program *program,
                          const struct fftnd__transform *transform) {
     for (int i = 1; i <= program->nsteps; i++)
-        if (has_pass(&program->steps[i]) &&
+        if (has_pass(transform, &program->steps[i]) &&
             setting_of(program, transform, &program->steps[i]) <= SEGMENTS)
             return !transform->space->asynchronous;
     return 0;
@@ -539,7 +540,7 @@ static int plan_pass(struct fftnd__program *program, const struct fftnd__transfo
 int fftnd__plan_passes(struct fftnd__program *program, const struct fftnd__transform *transform,
                        void *const scratch[2]) {
     for (int i = 1; i <= program->nsteps; i++)
-        if (has_pass(&program->steps[i]))
+        if (has_pass(transform, &program->steps[i]))
             REDIST_TRY(plan_pass(program, transform, &program->steps[i], scratch));
     return REDIST_OK;
 }

@@ -14,6 +14,13 @@ size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct 
     return step->local.elements * fftnd__element_bytes(transform, step->real);
 }
 
+int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        if (step->alignment.count[axis] == 0)
+            return 1;
+    return 0;
+}
+
 redist_index fftnd__count_of(const struct fftnd__transform *transform,
                              const struct fftnd__step *step, int axis) {
     return axis == transform->batch.axis ? step->fields * transform->batch.count
@@ -424,7 +431,7 @@ static void list_steps(struct fftnd__program *program, const struct fftnd__trans
         add_stages(program, transform, split, BACK);
     }
     add_move(program, transform, to);
-    if (chain->moves[to] && transform->options.asynchronous)
+    if (program->steps[program->nsteps].type == FFTND__EXCHANGE && transform->options.asynchronous)
         add_copy(program, transform, program->steps[program->nsteps].memory);
     program->direction = (int)from;
     pad_array(transform, &program->steps[program->nsteps], to);

@@ -102,6 +102,9 @@ struct fftnd__transform {
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
 };
 
+/* Whether this rank has nothing of the array, which may have room for padding all the same. */
+int fftnd__is_empty(const struct fftnd__transform *transform, const struct fftnd__step *step);
+
 size_t fftnd__element_bytes(const struct fftnd__transform *transform, int real);
 size_t fftnd__step_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step);
 

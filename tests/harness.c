@@ -28,7 +28,8 @@ static int random_case = -1; /* number of the current one */
 static double random_begin;  /* when its loop began */
 static char skipped[MAX_SKIPPED][256];
 static int nskipped;
-static int nagreed; /* failures that all ranks share; rank 0 prints them */
+static int has_ended; /* all tests, and MPI */
+static int nagreed;   /* failures that all ranks share; rank 0 prints them */
 
 const char *harness_format(const char *format, ...) {
     static char text[TEXT_BYTES];
@@ -172,6 +173,40 @@ static void time_is_up(int number) {
     _exit(EXIT_FAILURE);
 }
 
+/* By exit, or by a sanitizer. */
+static void ends_early(void) {
+    if (!has_ended)
+        write_place("the process is ended");
+    has_ended = 1;
+}
+
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void catch_ends(void) {
+    atexit(ends_early);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(ends_early);
+}
+
+/* What MPI does by itself too, but for the place. */
+static void fails_in_mpi(MPI_Comm *comm, int *code, ...) {
+    char what[MPI_MAX_ERROR_STRING + 32] = "an error of MPI, ", *text = what + strlen(what);
+    int length = 0;
+    MPI_Error_string(*code, text, &length);
+    write_place(what);
+    has_ended = 1;
+    MPI_Abort(*comm, *code);
+}
+
+/* Errors in requests are fatal in some MPI libraries whatever the communicator's own handler. */
+static void catch_mpi_errors(void) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(fails_in_mpi, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+}
+
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum { FATAL_SIGNALS = sizeof(fatal_signals) / sizeof(fatal_signals[0]) };
@@ -200,6 +235,8 @@ static void set_signals(void) {
              "%s, rank %d of %d, REDIST_TEST_SEED=%llu: ", program_name, harness_rank,
              harness_nranks, (unsigned long long)program_seed);
     catch_alarm();
+    catch_ends();
+    catch_mpi_errors();
     for (int i = 0; i < FATAL_SIGNALS; i++)
         sigaction(fatal_signals[i], &on_crash, &previous_actions[i]);
     program_ends = time(NULL) + (text ? atoi(text) : 240);
@@ -275,6 +312,7 @@ static void finalize(void) {
     harness_case("none");
     fflush(stdout);
     MPI_Finalize();
+    has_ended = 1;
 }
 
 int harness_run(int argc, char **argv, const char *program, const TTest *const tests[]) {

@@ -136,6 +136,22 @@ START_TEST(random_cases) {
 }
 END_TEST
 
+/* Where the axis that is whole at first is not transformed, a direction ends with an exchange of the chain. */
+START_TEST(ends_with_an_exchange) {
+    NEEDS_FFT_STREAMS();
+    for (int first = FFTND_AXIS_COMPLEX; first <= FFTND_AXIS_HALVED; first++) {
+        fft_case given = asynchronous(FFT_CASE(FFTND_MIXED, 13, 8));
+        given.axes[0] = FFTND_AXIS_NONE;
+        given.axes[1] = (enum fftnd_axis)first;
+        given.has_order = 1;
+        given.order[0] = 1;
+        configure(first, 1, 0);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- pairs with work in between */
 
 struct pair {
@@ -385,6 +401,7 @@ int main(int argc, char **argv) {
                                   retained_modes,
                                   random_retained_modes,
                                   random_cases,
+                                  ends_with_an_exchange,
                                   enqueued,
                                   replayed,
                                   operators,

@@ -76,6 +76,25 @@ START_TEST(larger_than_device) {
 }
 END_TEST
 
+/* Ranks without any point, whose arrays are padding alone. */
+START_TEST(padding_alone) {
+    NEEDS_DEVICE();
+    operator_use(stream_device_memory(), 1);
+    for (int i = 0; i < 6; i++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 8, 1, 6);
+        given.axes[0] = given.axes[2] = FFTND_AXIS_COMPLEX;
+        given.has_order = 1;
+        given.order[0] = 1;
+        given.order[2] = 2;
+        FFT_GRID(&given, harness_nranks);
+        given.padding[FFTND_PHYSICAL][1] = given.padding[FFTND_SPECTRAL][1] = 2;
+        given.options.device = REDIST_SPACE_CUDA;
+        given.options.device_bytes = 1 << 21;
+        operator_check(&given);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refusals */
 
 static int do_nothing(void *data, const fftnd_row *row) {
@@ -112,6 +131,7 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases, boxes, larger_than_device, refusals, NULL};
+    const TTest *const tests[] = {random_cases,  boxes,    larger_than_device,
+                                  padding_alone, refusals, NULL};
     return harness_run(argc, argv, "test_fftnd_device_operators", tests);
 }

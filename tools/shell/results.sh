@@ -31,7 +31,11 @@ check() { # name, command
         record failed 1 "$name"
         echo "FAILED  $name:"
         tail -n 60 "$log"
-        { echo "---- $name:" && tail -n 30 "$log"; } >>"$endings"
+        {
+            echo "---- $name:"
+            head -n -30 "$log" | grep -E 'REDIST_TEST_SEED=.* in test |^FAILED |^    case: ' | head -n 20
+            tail -n 30 "$log"
+        } >>"$endings"
     fi
 }
 

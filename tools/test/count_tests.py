@@ -14,6 +14,8 @@ import re
 import sys
 
 LAST_LINES = 30
+MOST_PLACES = 20
+PLACE = re.compile(r"REDIST_TEST_SEED=.* in test |^FAILED |^    case: ")
 SUMS = re.compile(r"on \d+ ranks?: (\d+) passed, (\d+) failed, (\d+) skipped(?:: ([^\[]*))?")
 
 
@@ -43,9 +45,10 @@ def by_reason(text):
 
 
 def ending(name, test):
-    """What a program printed last."""
+    """What a program printed last, and the seeds and cases before that."""
     printed = (test.get("stdout", "") + test.get("stderr", "")).splitlines()
-    return "\n".join([f"---- {name}:"] + printed[-LAST_LINES:]) + "\n"
+    places = [line for line in printed[:-LAST_LINES] if PLACE.search(line)]
+    return "\n".join([f"---- {name}:"] + places[:MOST_PLACES] + printed[-LAST_LINES:]) + "\n"
 
 
 def read_log(path):
