@@ -102,7 +102,6 @@ static void choose_configuration(fft_case *given) {
     }
 }
 
-/* Any kinds of axes, of which one is halved at most. */
 /* In place nothing but a transform takes an array to another layout. */
 static void transform_one(fft_case *given) {
     int transformed = 0;
@@ -114,6 +113,7 @@ static void transform_one(fft_case *given) {
     }
 }
 
+/* Any kinds of axes, of which one is halved at most. */
 static void choose_axes(fft_case *given) {
     static const enum fftnd_axis likely[] = {FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX,
                                              FFTND_AXIS_COMPLEX, FFTND_AXIS_R2R, FFTND_AXIS_R2R};
@@ -166,8 +166,8 @@ fft_case fft_random_case(int nranks, int has_nodes) {
     return random_case(nranks, has_nodes, 0);
 }
 
-fft_case fft_random_mixed_case(int nranks) {
-    return random_case(nranks, 0, 1);
+fft_case fft_random_mixed_case(int nranks, int has_nodes) {
+    return random_case(nranks, has_nodes, 1);
 }
 
 /* Nonzero if a complex axis has a place behind one. */
@@ -197,6 +197,9 @@ void fft_random_order(fft_case *given) {
 }
 
 void fft_random_kept(fft_case *given) {
+    if (given->has_bounds[FFTND_SPECTRAL]) { /* which end with the modes that were retained */
+        return;
+    }
     given->drops_modes = 1;
     given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {
@@ -241,15 +244,21 @@ fft_case fft_random_device_case(int nranks) {
     options->in_place = random_chance(30);
     options->overwrite_input = !options->in_place && random_chance(30);
     options->user_workspace = random_chance(30);
-    options->grid_ndims = random_between(0, ndims - 1);
+    options->alignment = random_chance(20) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
+    options->mapped_arrays = random_chance(20);
+    options->skip_agreement = random_chance(20);
+    choose_grid(&given, nranks);
     for (int side = 0; side < 2; side++)
-        given.memory[side] = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
+        given.memory[side] =
+            options->mapped_arrays || random_chance(50) ? FFT_MEMORY_SHARED : FFT_MEMORY_HEAP;
     given.workspace = FFT_MEMORY_SHARED;
     for (int axis = 0; axis < ndims; axis++)
         given.r2r[axis] =
             (enum fftnd_r2r)random_between(sizes[axis] > 1 ? FFTND_DCT1 : FFTND_DCT2, FFTND_DHT);
     if (random_chance(30))
         mix_axes(&given);
+    if (random_chance(40))
+        fft_random_order(&given);
     if (random_chance(40))
         fft_random_kept(&given);
     if (random_chance(30))

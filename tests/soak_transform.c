@@ -20,14 +20,16 @@ static void limit_memory(MPI_Comm comm, fft_case *given) {
 }
 
 static fft_case random_transform(MPI_Comm comm) {
-    fft_case given = fft_random_case(comm == MPI_COMM_WORLD ? harness_nranks : 1, 0);
+    const int nranks = comm == MPI_COMM_WORLD ? harness_nranks : 1;
+    fft_case given =
+        random_chance(50) ? fft_random_case(nranks, 0) : fft_random_mixed_case(nranks, 0);
     if (given.options.plan_seconds > 0.02)
         given.options.plan_seconds = 0.02;
     if (random_chance(30))
         given.options.threads = random_between(2, 3);
     if (random_chance(15))
         fft_random_kept(&given);
-    else if (random_chance(15))
+    else if (!given.drops_modes && random_chance(15))
         limit_memory(comm, &given);
     return given;
 }

@@ -13,7 +13,8 @@
 
 START_TEST(random_mixtures) {
     for (int i = 0; harness_another(i, 6); i++) {
-        const fft_case given = fft_random_mixed_case(harness_nranks);
+        fft_case given = fft_random_mixed_case(harness_nranks, 0);
+        given.options.threads = random_chance(20) ? random_between(2, 3) : 1;
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }
@@ -21,7 +22,7 @@ END_TEST
 
 START_TEST(random_mixtures_on_one_rank_each) {
     for (int i = 0; harness_another(i, 2); i++) {
-        const fft_case given = fft_random_mixed_case(1);
+        const fft_case given = fft_random_mixed_case(1, 0);
         fft_check_once(MPI_COMM_SELF, &given);
     }
 }

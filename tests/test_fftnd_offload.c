@@ -80,7 +80,11 @@ END_TEST
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
-        fft_case given = fft_random_case(harness_nranks, 0);
+        fft_case given;
+        do {
+            given = random_chance(50) ? fft_random_case(harness_nranks, 0)
+                                      : fft_random_mixed_case(harness_nranks, 0);
+        } while (given.drops_modes);
         given.options.threads = random_between(1, 3);
         given.options.pin_arrays = random_chance(50);
         given.options.effort = FFTND_ESTIMATE;

@@ -17,7 +17,7 @@ static void offload(fft_case *given) {
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 12); i++) {
-        fft_case given = fft_random_mixed_case(harness_nranks);
+        fft_case given = fft_random_mixed_case(harness_nranks, 0);
         given.options.threads = random_chance(30) ? random_between(2, 3) : 1;
         if (random_chance(20) && !given.drops_modes) {
             offload(&given);

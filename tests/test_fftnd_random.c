@@ -14,7 +14,9 @@ static int has_nodes;
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
-        const fft_case given = fft_random_case(harness_nranks, has_nodes);
+        const fft_case given = has_nodes && random_chance(50)
+                                   ? fft_random_mixed_case(harness_nranks, has_nodes)
+                                   : fft_random_case(harness_nranks, has_nodes);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
 }

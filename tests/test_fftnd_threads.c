@@ -109,7 +109,8 @@ static void choose_threads(fft_case *given) {
 
 START_TEST(random_cases) {
     for (int i = 0; harness_another(i, 4); i++) {
-        fft_case given = fft_random_case(harness_nranks, 0);
+        fft_case given = random_chance(50) ? fft_random_case(harness_nranks, 0)
+                                           : fft_random_mixed_case(harness_nranks, 0);
         choose_threads(&given);
         fft_check_once(MPI_COMM_WORLD, &given);
     }
