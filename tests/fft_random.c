@@ -197,6 +197,9 @@ void fft_random_order(fft_case *given) {
 }
 
 void fft_random_kept(fft_case *given) {
+    if (given->has_bounds[FFTND_SPECTRAL]) { /* which end with the modes that were retained */
+        return;
+    }
     given->drops_modes = 1;
     given->options.local_transpose = FFTND_LOCAL_TRANSPOSE_AUTO;
     for (int axis = 0; axis < given->ndims; axis++) {

@@ -12,7 +12,7 @@ fft_case fft_random_case(int nranks, int has_nodes);
 /** The same with any mixture of axes, retained modes, and sides that lie in any way. */
 fft_case fft_random_mixed_case(int nranks, int has_nodes);
 
-/** Makes a case keep some modes along each axis: all, nearly all, or any number. */
+/** Makes a case keep some modes along each axis: all, nearly all, or any number; unless it has bounds of modes. */
 void fft_random_kept(fft_case *given);
 
 /** Takes the axes in any order in which no complex axis is transformed before the halved one. */
