@@ -184,6 +184,9 @@ test_one() { # label, command
         printf '%-44s %s passed, %s failed, %s skipped  %d s\n' "$label" "${BASH_REMATCH[@]:1:3}" \
             $((SECONDS - begin)) | tee -a out/gpu/table.txt
         [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -aE 'FAILED|case:' "$log" | head -n 20
+    elif [ $code -eq 124 ] && [ $limit -lt 300 ]; then
+        left_out=$((left_out + 1))
+        printf '%-44s left out, ended after %d s\n' "$label" $limit | tee -a out/gpu/table.txt
     else
         failed=$((failed + 1))
         printf '%-44s died with exit code %d\n' "$label" "$code" | tee -a out/gpu/table.txt
@@ -191,8 +194,8 @@ test_one() { # label, command
     fi
 }
 
-run_limited() { # usual|aware, ranks, program
-    run_on "$1" "$2" timeout "$limit" "$3"
+run_limited() { # usual|aware, ranks, program, arguments
+    run_on "$1" "$2" timeout "$limit" "${@:3}"
 }
 
 test_ranks() { # usual|aware
@@ -228,7 +231,7 @@ compare_flows() { # usual|aware, ranks
 # An example that says by its exit status whether it is right.
 run_example() { # usual|aware, ranks, name
     can_run "$build/examples/$3" || return 0
-    run_on "$1" "$2" timeout 120 "$build/examples/$3" --space cuda && echo "1 passed, 0 failed, 0 skipped"
+    run_limited "$1" "$2" "$build/examples/$3" --space cuda && echo "1 passed, 0 failed, 0 skipped"
 }
 
 test_examples() { # usual|aware
