@@ -178,9 +178,16 @@ check_format() {
     c_files | xargs -0 clang-format --dry-run -Werror
 }
 
+# Prose of 120 columns; tables and programs are as wide as they are.
+check_documents() {
+    awk '/^ *```/ { code = !code } length > 120 && !code && !/^ *\|/ { print FILENAME ":" FNR; long = 1 } END { exit long }' \
+        ./*.md docs/*.md
+}
+
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
+    check "documents of 120 columns" check_documents
     check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "no path of a machine" bash tools/test/check_paths.sh
 }
