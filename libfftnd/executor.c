@@ -60,11 +60,17 @@ static int is_in_stream(const struct run *run, const struct fftnd__step *step) {
     return step->pass->offload == NULL && run->transform->space->asynchronous;
 }
 
-/* An array in which transforms work is scaled as a whole, unless pieces of it are pushed before the last one is done. */
+/* An array in which transforms work is scaled as a whole. */
 static int is_scaled_whole(const struct run *run, const struct fftnd__step *step) {
     const struct fftnd__pass *pass = step->pass;
-    return pass->out.in_array && (pass->in.in_array || is_in_stream(run, step)) &&
-           pushed_after(step) == NULL;
+    return pass->out.in_array && (pass->in.in_array || is_in_stream(run, step));
+}
+
+/* Or behind the exchange, if its segments are pushed before the last one is done: by all ranks, also those that had
+ * nothing to transform. */
+static int is_scaled_behind(const struct run *run, const struct fftnd__step *step) {
+    return step == run->scaled && pushed_after(step) != NULL && !run->program->fused &&
+           run->transform->offload == NULL;
 }
 
 static long double scale_of(const struct run *run, const struct fftnd__step *step) {
@@ -73,14 +79,15 @@ static long double scale_of(const struct run *run, const struct fftnd__step *ste
 
 /* What was loaded from where a piece is stored is still in the caches. */
 static struct fftnd__execution execution_of(const struct run *run, const struct fftnd__step *step) {
-    struct fftnd__execution execution = {.pass = step->pass,
-                                         .transform = run->transform,
-                                         .source = terminal_of(run, step - 1),
-                                         .sink = terminal_of(run, step),
-                                         .scale =
-                                             is_scaled_whole(run, step) ? 1 : scale_of(run, step),
-                                         .begins = 1,
-                                         .ends = 1};
+    struct fftnd__execution execution = {
+        .pass = step->pass,
+        .transform = run->transform,
+        .source = terminal_of(run, step - 1),
+        .sink = terminal_of(run, step),
+        .scale =
+            is_scaled_whole(run, step) || is_scaled_behind(run, step) ? 1 : scale_of(run, step),
+        .begins = 1,
+        .ends = 1};
     execution.source.exchange = pulled_before(step);
     execution.sink.exchange = pushed_after(step);
     execution.stores = step->pass->stores.library != NULL && execution.sink.exchange != NULL &&
@@ -154,6 +161,8 @@ static void run_serial(struct run *run, const struct fftnd__step *step) {
         note(run, receive(run, step + 2, step[1].exchange));
     run->serial_seconds += run->program->fused ? in_kernels : MPI_Wtime() - begin;
     switch_exchanges(run, step, 0);
+    if (!has_failed(run) && is_scaled_behind(run, step))
+        note(run, finish_array(run, step + 1, run->scale));
 }
 
 static void run_exchange(struct run *run, const struct fftnd__step *step) {

@@ -340,40 +340,6 @@ static int store_there(const struct fftnd__execution *execution, const struct ff
     return redist_plan_put_stored(sink->exchange, start, count, fftnd__store, &storing);
 }
 
-/* The axes that make no longer runs of contiguous elements, whose bytes are returned. */
-static size_t find_runs(const struct fftnd__block *block, int outer[], int *nouter) {
-    int joined[REDIST_MAX_NDIMS] = {0};
-    size_t run = block->item;
-    for (int i = 0; i < block->ndims; i++)
-        if (!joined[i] && (block->count[i] == 1 || (size_t)block->stride[i] == run)) {
-            run *= (size_t)block->count[i];
-            joined[i] = 1;
-            i = -1; /* another axis may go on from there */
-        }
-    *nouter = 0;
-    for (int i = 0; i < block->ndims; i++)
-        if (!joined[i])
-            outer[(*nouter)++] = i;
-    return run;
-}
-
-/* In memory of its own a piece is scaled as a whole, in an array without what lies between its elements. */
-static int scale_piece(const struct fftnd__execution *execution, const struct fftnd__block *block) {
-    const struct fftnd__serial *library = execution->pass->kernel.library;
-    redist_index at[REDIST_MAX_NDIMS] = {0};
-    int outer[REDIST_MAX_NDIMS], nouter = 0, i = 0;
-    size_t run = fftnd__span(block->ndims, block->count, block->stride, block->item);
-    if (execution->pass->out.in_array)
-        run = find_runs(block, outer, &nouter);
-    while (i >= 0) {
-        char *memory = (char *)block->memory + fftnd__offset(block->ndims, at, block->stride);
-        REDIST_TRY(library->scale(memory, run, block->precision, execution->scale, block->stream));
-        for (i = nouter - 1; i >= 0 && ++at[outer[i]] == block->count[outer[i]]; i--)
-            at[outer[i]] = 0;
-    }
-    return REDIST_OK;
-}
-
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
                       int slot, const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__pass *pass = execution->pass;
@@ -384,7 +350,9 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
     if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
         code = store_here(pass, piece, in, out);
     if (code == REDIST_OK && execution->scale != 1.0)
-        code = scale_piece(execution, out);
+        code = pass->kernel.library->scale(
+            out->memory, fftnd__span(out->ndims, out->count, out->stride, out->item),
+            out->precision, execution->scale, out->stream);
     atomic_fetch_add_explicit(&execution->nanoseconds, now() - begin, memory_order_relaxed);
     return code;
 }

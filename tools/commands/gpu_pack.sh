@@ -82,6 +82,10 @@ pack_libraries() {
 
 . tools/shell/packages.sh
 install_packages meson pkg-config check libsubunit-dev libcjson-dev
+if [ -e "$pack" ] && [ ! -e "$pack/lib/pkgconfig/check.pc" ]; then
+    echo "$pack is there already, and was not made by ./dev gpu-pack" >&2
+    exit 2
+fi
 rm -rf "$pack"
 mkdir -p "$pack/bin" "$pack/include" "$pack/lib/pkgconfig"
 pack_meson
