@@ -535,12 +535,17 @@ ADD(long_double)
 static void (*const add_field[])(void *, const void *, size_t, int) = {
     [FFTND_DOUBLE] = add_double, [FFTND_FLOAT] = add_float, [FFTND_LONG_DOUBLE] = add_long_double};
 
+/* Ranks without elements may have no array. */
+static char *field_of(char *fields, int i, size_t bytes) {
+    return fields != NULL ? fields + (size_t)i * bytes : NULL;
+}
+
 static int run_term(fftnd_operator *op, const struct term *term, char *input, char *output) {
     struct fftnd__engine *engine = &op->parts[term->part].engine;
     size_t bytes = part_bytes(op, 1);
-    char *field = output + (size_t)term->output * bytes;
+    char *field = field_of(output, term->output, bytes);
     REDIST_TRY(fftnd__engine_run(engine, engine->applies,
-                                 input + (size_t)term->input * part_bytes(op, 0),
+                                 field_of(input, term->input, part_bytes(op, 0)),
                                  term->sign != 0 ? op->addend : field));
     if (term->sign != 0)
         add_field[engine->transform.precision](field, op->addend, bytes, term->sign);

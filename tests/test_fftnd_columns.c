@@ -136,7 +136,25 @@ START_TEST(lengths_that_are_refused) {
 }
 END_TEST
 
+/* A group that is not full gains only beside others. Nothing gains where registers hold one number. */
+START_TEST(few_columns) {
+    const struct fftnd__serial library = {.shares_columns = 1};
+    struct fftnd__serial_problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
+    int gains = fftnd__columns_gain(&problem, 48);
+    problem.kind = FFTND_C2C;
+    problem.naxes = problem.nloops = 1;
+    static const redist_index columns[] = {1, 2, 3, 1024};
+    for (int i = 0; i < 4; i++) {
+        redist_index n = columns[i];
+        problem.axes[0] = (struct fftnd__loop){48, n, n};
+        problem.loops[0] = (struct fftnd__loop){n, 1, 1};
+        int suit = fftnd__columns_suit(&problem, input, input);
+        check_all(suit == (gains && n == 1024), "%lld columns: %d", (long long)n, suit);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {all_registers, lengths_that_are_refused, NULL};
+    const TTest *const tests[] = {all_registers, lengths_that_are_refused, few_columns, NULL};
     return harness_run(argc, argv, "test_fftnd_columns", tests);
 }

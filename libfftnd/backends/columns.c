@@ -15,8 +15,8 @@
 #include <time.h>
 
 /* Two scratch arrays of a group are on the stack, so that any thread may execute a plan, and fit a second-level cache
- * together. Fewer columns are not worth a group. */
-enum { SCRATCH_BYTES = 64 << 10, ALIGNMENT = 64, FEWEST_COLUMNS = 4 };
+ * together. */
+enum { SCRATCH_BYTES = 64 << 10, ALIGNMENT = 64 };
 
 /* Libraries transform up to 16 elements in registers, in one pass. */
 enum { MOST_PASSES = 16, SHORTEST = 17, LONGEST = 1 << 12 };
@@ -72,12 +72,6 @@ static int is_served(const struct fftnd__serial_problem *problem) {
            problem->library->shares_columns;
 }
 
-int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
-                        const void *out) {
-    return is_served(problem) && fftnd__has_neighbours(problem, FEWEST_COLUMNS, in == out) &&
-           fftnd__columns_gain(problem, problem->axes[0].n);
-}
-
 /* ---------------------------------------------------------------- plans */
 
 struct plan {
@@ -107,6 +101,11 @@ static void merge_loops(const struct fftnd__serial_problem *problem, struct plan
         merged[i] = 1;
         i = -1; /* another one may go on from there */
     }
+}
+
+/* Columns of a group. */
+static redist_index width_of(const struct fftnd__column_loops *loops, size_t item) {
+    return 2 * loops->register_bytes / (redist_index)item;
 }
 
 static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
@@ -179,7 +178,7 @@ int fftnd__columns_create(const struct fftnd__column_loops *loops,
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     }
     plan->run = loops->run[problem->precision];
-    plan->width = 2 * loops->register_bytes / (redist_index)plan->item;
+    plan->width = width_of(loops, plan->item);
     plan->backward = problem->direction == REDIST_BACKWARD;
     set_loops(plan, problem);
     set_passes(plan, &factors);
@@ -249,6 +248,9 @@ const struct fftnd__serial fftnd__serial_columns = {.name = "columns",
 /* As many columns as tiles have, at least, and a distance of rows that is no power of two, as in tiles. */
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68, TRIALS = 5 };
 
+/* Percent of the library's time. */
+enum { NO_GAIN = 100, GUESSED_SHARE = 60 };
+
 /* The library has found nearly its best plan of such a length then. */
 static const double trial_seconds = 0.02;
 
@@ -272,8 +274,8 @@ static void time_both(const struct fftnd__serial *const libraries[2], void *cons
     }
 }
 
-/* 1 = columns are faster, -1 = they are not, 0 = this could not be tried. */
-static int measure_gain(const struct fftnd__serial_problem *problem, redist_index n) {
+/* Percent of the library's time that columns take; 0 = this could not be tried. */
+static int measure_share(const struct fftnd__serial_problem *problem, redist_index n) {
     const struct fftnd__serial *const libraries[2] = {&fftnd__serial_columns, problem->library};
     struct fftnd__serial_problem trial = *problem;
     size_t bytes = (size_t)n * TRIAL_PITCH * fftnd__item_bytes(problem->precision, 0);
@@ -295,22 +297,41 @@ static int measure_gain(const struct fftnd__serial_problem *problem, redist_inde
         if (plans[i] != NULL)
             libraries[i]->destroy(plans[i]);
     redist_release(memory);
-    return seconds[0] < seconds[1] ? 1 : seconds[0] > seconds[1] ? -1 : 0;
+    double share = seconds[1] > 0 ? 1 + 100 * seconds[0] / seconds[1] : 0;
+    return share < NO_GAIN ? (int)share : NO_GAIN;
 }
 
 /* Unmeasured, registers wider than a complex number are taken for what the library does not fill. */
-int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n) {
+static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static signed char known[FFTND_FLOAT + 1][LONGEST + 1];
     if (!is_served(problem) || n < SHORTEST || factors_of(loops_here(), n).npasses == 0)
-        return 0;
+        return NO_GAIN;
     if (problem->effort == FFTND_ESTIMATE)
-        return loops_here()->register_bytes > 16;
-    signed char *gain = &known[problem->precision][n];
+        return loops_here()->register_bytes > 16 ? GUESSED_SHARE : NO_GAIN;
+    signed char *share = &known[problem->precision][n];
     pthread_mutex_lock(&lock);
-    if (*gain == 0)
-        *gain = (signed char)measure_gain(problem, n);
-    int gains = *gain > 0;
+    if (*share == 0)
+        *share = (signed char)measure_share(problem, n);
+    int found = *share > 0 ? *share : NO_GAIN;
     pthread_mutex_unlock(&lock);
-    return gains;
+    return found;
+}
+
+int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n) {
+    return find_share(problem, n) < NO_GAIN;
+}
+
+/* A group that is not full takes about one and a half times as long as a full one. */
+int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
+                        const void *out) {
+    struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
+    int merged[REDIST_MAX_NDIMS] = {0};
+    if (!is_served(problem) || !fftnd__has_neighbours(problem, 1, in == out))
+        return 0;
+    merge_loops(problem, &plan, merged);
+    redist_index width = width_of(loops_here(), plan.item), rest = plan.columns % width;
+    redist_index columns = plan.columns - rest + (rest > 0 ? width + width / 2 : 0);
+    return plan.columns >= width / 4 &&
+           find_share(problem, problem->axes[0].n) * columns < NO_GAIN * plan.columns;
 }
