@@ -137,15 +137,6 @@ static int is_enough(const redist_index shape[3]) {
 }
 
 int main(int argc, char *argv[]) {
-    struct setting setting = {.shape = {33, 48, 64}, .space = REDIST_SPACE_HOST};
-    int status = read_setting(argc, argv, &setting);
-    MPI_Init(&argc, &argv);
-    if (status == -1 && !is_enough(setting.shape))
-        status = 2;
-    if (status != -1 && my_rank() == 0)
-        fputs(usage, status == 0 ? stdout : stderr);
-    if (status == -1)
-        status = has_space(setting.space) ? run(&setting) : 1;
-    MPI_Finalize();
-    return status;
+    const struct setting setting = {.shape = {33, 48, 64}, .space = REDIST_SPACE_HOST};
+    return run_example(argc, argv, setting, usage, is_enough, run);
 }

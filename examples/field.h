@@ -71,6 +71,22 @@ static inline int has_space(enum redist_space space) {
     return first == nranks;
 }
 
+/* What main does: `run` with a shape of which `is_enough` says that the program can do something. */
+static inline int run_example(int argc, char *argv[], struct setting setting, const char *usage,
+                              int (*is_enough)(const redist_index shape[3]),
+                              int (*run)(const struct setting *setting)) {
+    int status = read_setting(argc, argv, &setting);
+    MPI_Init(&argc, &argv);
+    if (status == -1 && !is_enough(setting.shape))
+        status = 2;
+    if (status != -1 && my_rank() == 0)
+        fputs(usage, status == 0 ? stdout : stderr);
+    if (status == -1)
+        status = has_space(setting.space) ? run(&setting) : 1;
+    MPI_Finalize();
+    return status;
+}
+
 /* ---------------------------------------------------------------- arrays */
 
 /* An array of this rank in a space; all ranks call it together. */

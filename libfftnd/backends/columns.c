@@ -194,19 +194,6 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- running */
 
-/* How many columns a group has; *in and *out are where it begins. */
-static redist_index find_group(const struct plan *plan, long long number, const char **in,
-                               char **out) {
-    redist_index done = number % plan->loops[plan->nloops - 1].n * plan->width;
-    for (int i = plan->nloops - 1; i >= 0; i--) {
-        ptrdiff_t at = (ptrdiff_t)(number % plan->loops[i].n);
-        *in += at * plan->loops[i].in;
-        *out += at * plan->loops[i].out;
-        number /= plan->loops[i].n;
-    }
-    return plan->columns - done < plan->width ? plan->columns - done : plan->width;
-}
-
 /* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free after
  * the first pass, and back through that which the last pass does not read. */
 static void transform_few(const struct plan *plan, const char *in, char *out, redist_index columns,
@@ -228,7 +215,8 @@ static int execute(void *data, void *in, void *out) {
     void *const scratch[2] = {memory[0], memory[1]};
     for (long long i = 0; i < plan->ngroups; i++) {
         struct fftnd__columns group = {in, out, plan->axis.in, plan->axis.out, plan->backward};
-        redist_index columns = find_group(plan, i, &group.in, &group.out);
+        redist_index columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
+                                                      plan->width, i, &group.in, &group.out);
         if (columns == plan->width)
             plan->run(plan->npasses, plan->passes, &group, scratch);
         else

@@ -24,3 +24,16 @@ int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_in
     return neighbours >= 0 && problem->loops[neighbours].n >= fewest &&
            (!in_place || lies_alike(problem));
 }
+
+redist_index fftnd__neighbour_group(int nloops, const struct fftnd__loop loops[],
+                                    redist_index lines, redist_index width, long long number,
+                                    const char **in, char **out) {
+    redist_index done = number % loops[nloops - 1].n * width;
+    for (int i = nloops - 1; i >= 0; i--) {
+        ptrdiff_t at = (ptrdiff_t)(number % loops[i].n);
+        *in += at * loops[i].in;
+        *out += at * loops[i].out;
+        number /= loops[i].n;
+    }
+    return lines - done < width ? lines - done : width;
+}

@@ -229,22 +229,11 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- running */
 
-/* How many lines a block has; *in and *out are where it begins. */
-static redist_index find_block(const struct plan *plan, long long number, const char **in,
-                               char **out) {
-    redist_index done = number % plan->loops[plan->nloops - 1].n * plan->width;
-    for (int i = plan->nloops - 1; i >= 0; i--) {
-        ptrdiff_t at = (ptrdiff_t)(number % plan->loops[i].n);
-        *in += at * plan->loops[i].in;
-        *out += at * plan->loops[i].out;
-        number /= plan->loops[i].n;
-    }
-    return plan->lines - done < plan->width ? plan->lines - done : plan->width;
-}
-
 static int transform_block(const struct plan *plan, long long number, const char *in, char *out) {
     _Alignas(ALIGNMENT) char rows[ROWS_BYTES];
-    redist_index m = plan->n - 1, lines = find_block(plan, number, &in, &out);
+    redist_index m = plan->n - 1;
+    redist_index lines = fftnd__neighbour_group(plan->nloops, plan->loops, plan->lines, plan->width,
+                                                number, &in, &out);
     size_t bytes = (size_t)lines * plan->item, row = (size_t)plan->pitch * plan->item;
     char *second = rows + row;
     if (lines < plan->width) /* what numbers these are does not matter, but to their speed */

@@ -134,6 +134,12 @@ int fftnd__find_neighbours(const struct fftnd__serial_problem *problem);
 int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_index fewest,
                           int in_place);
 
+/* How many lines group `number` has, of `lines` neighbours in groups of `width`; *in and *out move to where it begins.
+ * The last loop is over the groups of the same neighbours, strides are in bytes. */
+redist_index fftnd__neighbour_group(int nloops, const struct fftnd__loop loops[],
+                                    redist_index lines, redist_index width, long long number,
+                                    const char **in, char **out);
+
 /* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
 
