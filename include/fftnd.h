@@ -284,7 +284,9 @@ typedef struct fftnd_options {
      * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
      * call with the plan or the operator and fftnd_plan_query report. What redist.h says under "Work that stays on
      * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
-     * Times in fftnd_plan_info and fftnd_phases are then those of the host */
+     * From the second call with the same arrays on, what is enqueued is kept as a CUDA graph, and replayed by a single
+     * launch: not in the default stream or one that is captured, with `phases`, or in operators with a function of the
+     * user, which is called each time. Times in fftnd_plan_info and fftnd_phases are then those of the host */
     int asynchronous;
     double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;

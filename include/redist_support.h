@@ -303,6 +303,14 @@ typedef struct redist__space {
 
     /** Signals between ranks in streams (runtime/signalling.h); NULL = there are none. */
     const struct redist__signalling *signalling;
+
+    /** Between these two, this thread's work in a stream, and in those that follow it, is not done but kept as a graph,
+     * which is replayed as often as wanted. Both NULL = there are no graphs; a stream may not be able to now. */
+    int (*stream_can_keep)(void *stream);
+    int (*graph_begin)(void *stream);
+    int (*graph_end)(void *stream, void **graph); /**< NULL after a failure */
+    int (*graph_replay)(void *graph, void *stream);
+    void (*graph_free)(void *graph); /**< may be at work */
 } redist__space;
 
 /** The table of a space (REDIST_SPACE_AUTO = host); NULL if this build has none. Not collective. */

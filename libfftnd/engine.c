@@ -187,6 +187,7 @@ static redist_phases sum_phases(const struct fftnd__engine *engine) {
 static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.options.phases)
         engine->past = sum_phases(engine);
+    fftnd__replays_forget(&engine->replays, &engine->transform);
     for (int direction = 0; direction < 2; direction++)
         fftnd__free_exchanges(&engine->programs[direction]);
 }
@@ -575,8 +576,8 @@ int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, voi
     work_arrays(engine, work);
     engine->executions++;
     void *const buffers[FFTND__BUFFERS] = {in, out, work[0], work[1]};
-    fftnd__execute(&engine->programs[direction], &engine->transform, buffers,
-                   engine->scales[direction], engine->seconds, &engine->failure);
+    fftnd__replay(&engine->replays, &engine->programs[direction], &engine->transform, buffers,
+                  engine->scales[direction], engine->seconds, &engine->failure);
     return fftnd__failure_report(&engine->failure);
 }
 

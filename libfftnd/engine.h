@@ -4,7 +4,7 @@
 #define FFTND__ENGINE_H
 
 #include "configuration.h"
-#include "executor.h"
+#include "replay.h"
 
 /* What the programs of an engine are built for. */
 enum fftnd__built { FFTND__NOT_BUILT, FFTND__STEPWISE, FFTND__FUSED };
@@ -21,6 +21,7 @@ struct fftnd__engine {
     struct fftnd__failure failure; /* of the executions */
     double seconds[2];             /* serial transforms, exchanges */
     long long executions;
+    struct fftnd__replays replays;
     redist_phases past;   /* of exchanges that are gone */
     size_t largest_bytes; /* of the arrays of any step */
     size_t work_bytes[3]; /* two arrays, scratch of the serial library */

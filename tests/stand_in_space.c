@@ -420,6 +420,53 @@ static void batch_close(struct redist__batch *batch) {
     (void)batch;
 }
 
+/* ---------------------------------------------------------------- graphs */
+
+/* All streams are captured at once, by whoever began. */
+static int stream_can_keep(void *stream) {
+    (void)stream;
+    return capture == NULL;
+}
+
+static int graph_begin(void *stream) {
+    (void)stream;
+    capture = calloc(1, sizeof(*capture));
+    return REDIST_OK;
+}
+
+static int graph_end(void *stream, void **graph) {
+    (void)stream;
+    *graph = capture;
+    capture = NULL;
+    return REDIST_OK;
+}
+
+static int replays;
+
+static int graph_replay(void *data, void *stream) {
+    const struct graph *graph = data;
+    (void)stream;
+    replays++;
+    for (int i = 0; i < graph->count; i++) {
+        const struct captured *kept = &graph->list[i];
+        if (kept->run == reach || kept->run == follow)
+            give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
+        else
+            stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
+    }
+    return REDIST_OK;
+}
+
+static void graph_free(void *data) {
+    struct graph *graph = data;
+    if (graph == NULL)
+        return;
+    for (int i = 0; i < graph->count; i++)
+        free(graph->list[i].data);
+    free(graph->list);
+    free(graph);
+}
+
 const struct redist__space redist__space_cuda = {
     .name = "stand-in",
     .id = REDIST_SPACE_CUDA,
@@ -460,6 +507,11 @@ const struct redist__space redist__space_cuda = {
     .batch_run = batch_run,
     .batch_close = batch_close,
     .signalling = &redist__signalling_cuda,
+    .stream_can_keep = stream_can_keep,
+    .graph_begin = graph_begin,
+    .graph_end = graph_end,
+    .graph_replay = graph_replay,
+    .graph_free = graph_free,
 };
 
 /* ---------------------------------------------------------------- what tests use */
@@ -527,33 +579,23 @@ void stream_device_scale(double *array, size_t count, double factor, void *strea
 }
 
 void stream_device_capture(void *stream) {
-    (void)stream;
-    capture = calloc(1, sizeof(*capture));
+    (void)graph_begin(stream);
 }
 
 void *stream_device_captured(void *stream) {
-    struct graph *captured = capture;
-    (void)stream;
-    capture = NULL;
-    return captured;
+    void *graph;
+    (void)graph_end(stream, &graph);
+    return graph;
 }
 
-void stream_device_replay(void *data, void *stream) {
-    const struct graph *graph = data;
-    (void)stream;
-    for (int i = 0; i < graph->count; i++) {
-        const struct captured *kept = &graph->list[i];
-        if (kept->run == reach || kept->run == follow)
-            give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
-        else
-            stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
-    }
+void stream_device_replay(void *graph, void *stream) {
+    (void)graph_replay(graph, stream);
 }
 
-void stream_device_free(void *data) {
-    struct graph *graph = data;
-    for (int i = 0; i < graph->count; i++)
-        free(graph->list[i].data);
-    free(graph->list);
-    free(graph);
+int stream_device_replays(void) {
+    return replays;
+}
+
+void stream_device_free(void *graph) {
+    graph_free(graph);
 }

@@ -29,6 +29,9 @@ void *stream_device_captured(void *stream);
 void stream_device_replay(void *graph, void *stream);
 void stream_device_free(void *graph);
 
+/** How many graphs have been replayed so far, by the library too; -1 = not known. */
+int stream_device_replays(void);
+
 /** Whether the ranks act as if they shared a device; returns 0 if they cannot. */
 int stream_device_share(int shares);
 

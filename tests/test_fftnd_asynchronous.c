@@ -161,6 +161,8 @@ struct pair {
     void *stream;
 };
 
+static int uses_workspace;
+
 static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_seconds) {
     const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
     fft_case own = asynchronous(given);
@@ -170,6 +172,7 @@ static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_
     own.options.wait_seconds = wait_seconds;
     own.options.effort = effort;
     own.options.plan_seconds = 0.05;
+    own.options.user_workspace = uses_workspace;
     own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
@@ -253,7 +256,102 @@ START_TEST(replayed) {
 }
 END_TEST
 
+/* Spectra in more arrays than a plan remembers, some more often than others. */
+START_TEST(many_arrays) {
+    enum { ARRAYS = 11, ROUNDS = 60 };
+    NEEDS_FFT_STREAMS();
+    for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
+        struct pair pair;
+        double *arrays[ARRAYS];
+        int failed = 0;
+        configure(pair_cuts[i][0], pair_cuts[i][1], 0);
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
+        arrays[0] = pair.array[1];
+        for (int j = 1; j < ARRAYS; j++)
+            arrays[j] =
+                stream_device_memory()->allocate(MPI_COMM_WORLD, pair.layout[1].bytes + 16, 0);
+        for (int round = 0; round < ROUNDS; round++) {
+            pair.array[1] = arrays[random_chance(60) ? round % 3 : random_between(0, ARRAYS - 1)];
+            failed |= run_pair(&pair);
+            /* no later round may rely on what is left there */
+            stream_device_scale(pair.array[1], pair.layout[1].bytes / sizeof(double), NAN,
+                                pair.stream);
+        }
+        check_all(!failed, "%s", redist_error_message());
+        check_pair(&pair);
+        for (int j = 1; j < ARRAYS; j++)
+            stream_device_memory()->release(arrays[j], 0);
+        pair.array[1] = arrays[0];
+        end_pair(&pair);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* From the third time on a transform is one launch; work space that changes begins anew. */
+START_TEST(another_workspace) {
+    struct pair pair;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    void *work[2];
+    NEEDS_FFT_STREAMS();
+    uses_workspace = 1;
+    begin_pair(&pair, FFTND_ESTIMATE, 0);
+    uses_workspace = 0;
+    check_ok(fftnd_plan_get_info(pair.plan, &info));
+    for (int i = 0; i < 2; i++) {
+        check_ok(
+            redist_alloc_in(MPI_COMM_WORLD, REDIST_SPACE_CUDA, info.workspace_bytes, &work[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        check_ok(fftnd_plan_set_workspace(pair.plan, work[i % 2], info.workspace_bytes));
+        const int before = stream_device_replays();
+        for (int again = 0; again < 5; again++)
+            check_ok(run_pair(&pair));
+        check_all(before < 0 || stream_device_replays() == before + 8, "replayed %d times",
+                  stream_device_replays() - before);
+        check_pair(&pair);
+        stream_device_scale(work[i % 2], info.workspace_bytes / sizeof(double), NAN, pair.stream);
+    }
+    end_pair(&pair);
+    for (int i = 0; i < 2; i++) {
+        check_ok(redist_free(&work[i]));
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- operators */
+
+static int count_call(void *data, const fftnd_box *box) {
+    (void)box;
+    ++*(int *)data;
+    return 0;
+}
+
+/* It may do something else each time. */
+START_TEST(function_of_user) {
+    struct pair pair;
+    fftnd_operator *op = NULL;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    int calls = 0;
+    NEEDS_FFT_STREAMS();
+    begin_pair(&pair, FFTND_ESTIMATE, 0);
+    options.box_function = count_call;
+    options.data = &calls;
+    check_ok(fftnd_operator_create(pair.plan, FFTND_MODES, &options, &op));
+    check_ok(fftnd_operator_layout(op, 1, &layout));
+    double *other = stream_device_memory()->allocate(MPI_COMM_WORLD, layout.bytes + 16, 0);
+    check_ok(fftnd_apply(pair.plan, op, pair.array[0], other));
+    const int once = calls;
+    for (int again = 0; again < 4; again++)
+        check_ok(fftnd_apply(pair.plan, op, pair.array[0], other));
+    check_all(calls == 5 * once, "called %d times, at first %d", calls, once);
+    stream_device_wait(pair.stream);
+    check_ok(fftnd_operator_free(&op));
+    stream_device_memory()->release(other, 0);
+    end_pair(&pair);
+}
+END_TEST
 
 /* Multiplies the modes by i. */
 static void begin_operator(const struct pair *pair, fftnd_operator **op) {
@@ -404,6 +502,9 @@ int main(int argc, char **argv) {
                                   ends_with_an_exchange,
                                   enqueued,
                                   replayed,
+                                  many_arrays,
+                                  another_workspace,
+                                  function_of_user,
                                   operators,
                                   late,
                                   late_operator,

@@ -217,6 +217,41 @@ static int event_wait(void *event) {
     return CHECK(cudaEventSynchronize(event));
 }
 
+/* ---------------------------------------------------------------- graphs */
+
+/* Not the default stream, and no stream whose work becomes a graph of the user already. */
+static int stream_can_keep(void *in_stream) {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (in_stream == NULL || in_stream == (void *)cudaStreamLegacy)
+        return 0;
+    return CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
+           status == cudaStreamCaptureStatusNone;
+}
+
+/* Other threads are not concerned. */
+static int graph_begin(void *in_stream) {
+    return CHECK(cudaStreamBeginCapture(in_stream, cudaStreamCaptureModeThreadLocal));
+}
+
+static int graph_end(void *in_stream, void **result) {
+    cudaGraph_t graph = NULL;
+    *result = NULL;
+    REDIST_TRY(CHECK(cudaStreamEndCapture(in_stream, &graph)));
+    int code = CHECK(cudaGraphInstantiateWithFlags((cudaGraphExec_t *)result, graph,
+                                                   cudaGraphInstantiateFlagUseNodePriority));
+    (void)CHECK(cudaGraphDestroy(graph));
+    return code;
+}
+
+static int graph_replay(void *graph, void *in_stream) {
+    return settle(CHECK(cudaGraphLaunch(graph, in_stream)), in_stream);
+}
+
+static void graph_free(void *graph) {
+    if (graph != NULL)
+        (void)CHECK(cudaGraphExecDestroy(graph));
+}
+
 /* ---------------------------------------------------------------- copies by kernels */
 
 /* m with n / divisor = n * m / 2^64, rounded down, for all n up to `most`; 0 if there is none. The
@@ -451,4 +486,9 @@ const struct redist__space redist__space_cuda = {
     .batch_run = batch_run,
     .batch_close = batch_close,
     .signalling = &redist__signalling_cuda,
+    .stream_can_keep = stream_can_keep,
+    .graph_begin = graph_begin,
+    .graph_end = graph_end,
+    .graph_replay = graph_replay,
+    .graph_free = graph_free,
 };

@@ -81,6 +81,10 @@ void stream_device_free(void *graph) {
     check(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
 }
 
+int stream_device_replays(void) {
+    return -1;
+}
+
 int stream_device_share(int shares) {
     (void)shares;
     return 0;
