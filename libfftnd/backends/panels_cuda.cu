@@ -3,6 +3,7 @@
  * each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or two for
  * pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH its name for the
  * host. */
+#include <atomic>
 #include <cuda_runtime_api.h>
 
 #define FFTND__PANEL_INLINE __device__ __forceinline__
@@ -353,11 +354,28 @@ template <class value> struct given {
     const fftnd__panel_parts *parts;
 };
 
+/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit it is
+ * never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
+typedef std::atomic<unsigned long long> devices;
+
+template <class kernel> cudaError_t allow_memory(kernel function, devices &allowed) {
+    int device = 0, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    const unsigned long long bit = device < 64 ? 1ULL << device : 0;
+    if (error != cudaSuccess || (allowed.load(std::memory_order_relaxed) & bit) != 0)
+        return error;
+    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    if (error == cudaSuccess)
+        allowed.fetch_or(bit, std::memory_order_relaxed);
+    return error;
+}
+
 template <class value, class kernel, class... arguments>
-cudaError_t launch(const given<value> &to, kernel function, arguments... all) {
+cudaError_t launch(const given<value> &to, kernel function, devices &allowed, arguments... all) {
     const fftnd__panels *panels = to.panels;
-    cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(panels->shared_bytes));
+    cudaError_t error = allow_memory(function, allowed);
     if (error != cudaSuccess)
         return error;
     function<<<panels->npanels, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(
@@ -366,23 +384,27 @@ cudaError_t launch(const given<value> &to, kernel function, arguments... all) {
 }
 
 template <class value> cudaError_t launch_whole(const given<value> &to) {
+    static devices allowed[2];
     return launch(to,
                   to.panels->is_real ? transform_whole<value, true> : transform_whole<value, false>,
-                  to.in, to.out, to.roots, *to.panels);
+                  allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels);
 }
 
 template <class value> cudaError_t launch_retained(const given<value> &to) {
+    static devices allowed[2];
     return launch(
         to, to.panels->is_real ? transform_retained<value, true> : transform_retained<value, false>,
-        to.in, to.out, to.roots, *to.panels, *to.gap);
+        allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.gap);
 }
 
 template <class value> cudaError_t launch_parts(const given<value> &to) {
-    return launch(to, transform_parts<value>, to.in, to.roots, *to.panels, *to.parts);
+    static devices allowed;
+    return launch(to, transform_parts<value>, allowed, to.in, to.roots, *to.panels, *to.parts);
 }
 
 template <class value> cudaError_t launch_r2r(const given<value> &to) {
-    return launch(to, transform_r2r<value>, to.in, to.out, to.roots, *to.panels);
+    static devices allowed;
+    return launch(to, transform_r2r<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 
 } // namespace

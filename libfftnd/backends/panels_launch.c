@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "panels.h"
 
-#include <pthread.h>
 #include <stdint.h>
 
 typedef int launch_function(const struct fftnd__panels *panels, const struct fftnd__panel_gap *gap,
@@ -33,9 +32,6 @@ static int is_aligned(const void *array) {
     return (uintptr_t)array % (4 * sizeof(float)) == 0;
 }
 
-/* A launch sets an attribute that belongs to the kernel: others must not come in between. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* A launch of no lines is an error of the runtime. */
 static int launch(const struct fftnd__panels *panels, int lines, int are_adjacent,
                   const struct fftnd__panel_gap *gap, const struct fftnd__panel_parts *parts,
@@ -47,11 +43,7 @@ static int launch(const struct fftnd__panels *panels, int lines, int are_adjacen
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    pthread_mutex_lock(&lock);
-    int error =
-        launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
-    pthread_mutex_unlock(&lock);
-    return error;
+    return launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
 }
 
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
