@@ -8,7 +8,7 @@
 #include "offload.h"
 #include "serial_fftw.h"
 #include "sides.h"
-#include <limits.h>
+#include "sizes.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static const char notes[] =
     "With --sizes there is one line for each: libfftnd, cuFFT on all devices, and the serial\n"
     "transforms, in ms; the bound is what a rank sends at the rate of the link or, if that is\n"
     "longer, one pass over its array for each axis and direction at the rate of a copy (bound_ms\n"
-    "with --json; devices only).\n"
+    "with --json; devices only). Sizes of which no plan can be made are said to have failed.\n"
+    "random:N:SEED are N different sizes without prime factors above 7, from 64 to 1152.\n"
     "\n"
     "With --memory alloc the plans rely on arrays that peers can map.\n"
     "\n"
@@ -79,7 +80,7 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
         tile_bytes;
     int batch, batch_position, threads;
-    int in_place, overwrite, compare, unchecked;
+    int in_place, overwrite, compare, unchecked, skip_peers, row_ms, skip;
     int device, device_mib, pageable;
     const char *wisdom, *sizes;
 };
@@ -89,8 +90,13 @@ static const bench_program *describe(struct request *request) {
     static bench_option options[48];
     const bench_option table[] = {
         BENCH_SHAPE_OPTION(&request->settings),
-        {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes, .argument = "N,N,...",
+        {.name = "sizes", .kind = BENCH_TEXT, .value = &request->sizes, 
+         .argument = "N,N,... or random:N:SEED",
          .help = "one line for each: all extents of --shape are N"},
+        {.name = "skip", .kind = BENCH_NUMBER, .value = &request->skip, .argument = "N",
+         .help = "sizes at the beginning of the list that are left out (0)"},
+        {.name = "row-ms", .kind = BENCH_NUMBER, .value = &request->row_ms, .argument = "N",
+         .help = "fewer rounds, at least 3, where these take longer (no limit)", .minimum = 1},
         {.name = "kind", .kind = BENCH_CHOICE, .value = &request->kind, .words = kinds,
          .help = "r2r: DCT-II, backward DCT-III (r2c)"},
         BENCH_SIDES_OPTIONS(&request->sides),
@@ -130,6 +136,8 @@ static const bench_program *describe(struct request *request) {
          .help = "the input may serve as work space"},
         {.name = "compare", .kind = BENCH_FLAG, .value = &request->compare,
          .help = "with FFTW-MPI too"},
+        {.name = "skip-peers", .kind = BENCH_FLAG, .value = &request->skip_peers,
+         .help = "on devices without cuFFT on all of them"},
         {.name = "device", .kind = BENCH_CHOICE, .value = &request->device, .words = devices,
          .help = "where arrays of the host are transformed, tile by "
                  "tile (same)"},
@@ -316,6 +324,19 @@ static const char *kind_text(const struct request *request) {
     return request->sides.axes != NULL ? request->sides.axes : kinds[request->kind];
 }
 
+/* As many as fit the time, of which one that is not counted took its part: at least three. */
+static int count_rounds(const struct request *request, bench_candidate candidates[], int n) {
+    if (request->row_ms == 0)
+        return request->settings.iterations;
+    bench_rounds(MPI_COMM_WORLD, candidates, n, 1, 1);
+    double milliseconds = 0.0;
+    for (int i = 0; i < n; i++)
+        milliseconds += bench_min_ms(&candidates[i], BENCH_WHOLE);
+    bench_forget(candidates, n);
+    double fitting = fmax(3.0, request->row_ms / milliseconds);
+    return (int)fmin(fitting, request->settings.iterations);
+}
+
 /* Measures all transforms and the serial ones beside them, and checks the results. */
 static int measure(const struct request *request, const bench_problem *problem,
                    bench_transform transforms[], int ntransforms) {
@@ -327,8 +348,8 @@ static int measure(const struct request *request, const bench_problem *problem,
     for (int i = 0; i < ntransforms; i++)
         candidates[i] = bench_transform_candidate(&transforms[i]);
     candidates[ntransforms] = bench_transform_candidate(&serial);
-    bench_rounds(MPI_COMM_WORLD, candidates, ntransforms + 1, request->settings.warmup,
-                 request->settings.iterations);
+    int nrounds = count_rounds(request, candidates, ntransforms + 1);
+    bench_rounds(MPI_COMM_WORLD, candidates, ntransforms + 1, request->settings.warmup, nrounds);
     for (int i = 0; i < ntransforms; i++)
         if (!transforms[i].unchecked)
             bench_transform_check(&transforms[i]);
@@ -371,7 +392,7 @@ static int measure_with_peers(const struct request *request, const bench_problem
         bench_fftw_mpi_create(problem, request->wisdom, &peer_arrays, &transforms[total]);
         total += BENCH_FFTW_MPI_TRANSFORMS;
     }
-    if (problem->space != bench_space_at(0))
+    if (problem->space != bench_space_at(0) && !request->skip_peers)
         total += bench_cufft_xt_create(problem, &xt_arrays, &transforms[total]);
     int code = measure(request, problem, transforms, total);
     for (int i = ntransforms; i < total; i++)
@@ -431,21 +452,22 @@ static int run_shape(const bench_program *program, const struct request *request
     return code;
 }
 
-/* All extents of the shape are one number of the list after the other. */
+/* All extents of the shape are one number of the list after the other. What one size cannot do does not keep the others
+ * from being measured. */
 static int run_sizes(const bench_program *program, struct request *request) {
-    int code = 0;
-    for (const char *text = request->sizes; code == 0; text++) {
-        char *end;
-        long size = strtol(text, &end, 10);
-        if (end == text || size < 1 || size > INT_MAX || (*end != ',' && *end != '\0'))
-            return bench_refuse(program, "--sizes '%s' is not a list of extents", request->sizes);
+    int code = 0, rank, count, *sizes = bench_read_sizes(request->sizes, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (sizes == NULL)
+        return bench_refuse(program, "--sizes '%s' is not a list of extents", request->sizes);
+    for (int i = request->skip; i < count; i++) {
         for (int axis = 0; axis < request->settings.shape.count; axis++)
-            request->settings.shape.values[axis] = (int)size;
-        code = run_shape(program, request);
-        text = end;
-        if (*text == '\0')
-            break;
+            request->settings.shape.values[axis] = sizes[i];
+        int result = run_shape(program, request);
+        if (result == 2 && rank == 0)
+            printf("%-6d failed\n", sizes[i]);
+        code = result == 1 ? 1 : code;
     }
+    free(sizes);
     return code;
 }
 

@@ -154,8 +154,10 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
         redist_plan_free(&step->exchange);
         if (step->by_partitions)
             step->by_partitions = 0;
-        else
+        else {
             step->fused_with = FFTND__UNFUSED;
+            step->stored = 0;
+        }
     }
 }
 

@@ -159,6 +159,7 @@ static int assign_lean_buffers(struct fftnd__program *program,
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
+            program->steps[i].stored = 0;
             found = fftnd__assign_buffers(program, &transform->options);
         }
     return found;

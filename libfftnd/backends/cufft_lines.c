@@ -44,6 +44,11 @@ static int shape_variant(const struct fftnd__lines *lines, int variant,
                : fftnd__panels_shape(panels, variant, n, lines->is_double, lines->layout, most);
 }
 
+int fftnd__lines_has_variant(const struct fftnd__lines *lines, int variant) {
+    struct fftnd__panels panels;
+    return shape_variant(lines, variant, &panels);
+}
+
 /* Nonzero if panels can do it: if not in the variant, then in another one. */
 static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels) {
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
@@ -410,7 +415,7 @@ static int learn_length(MPI_Comm comm, const char *file, const char *name,
                         struct fftnd__rates *rates) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
     int device = 0;
-    (void)snprintf(key, sizeof key, "lines/device=%s/n=%lld/precision=%d", name, rates->n,
+    (void)snprintf(key, sizeof key, "panels/device=%s/n=%lld/precision=%d", name, rates->n,
                    rates->is_double ? FFTND_DOUBLE : FFTND_FLOAT);
     int code = redist_wisdom_find(comm, file, key, sizeof text, text);
     if (code != REDIST_OK || cudaGetDevice(&device) != cudaSuccess)

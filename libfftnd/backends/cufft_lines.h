@@ -20,6 +20,9 @@ struct fftnd__lines {
 
 struct fftnd__line_plan;
 
+/* Whether panels can do it in that variant: plans take another one where they cannot. */
+int fftnd__lines_has_variant(const struct fftnd__lines *lines, int variant);
+
 /* Plans the transforms on the current device, without scaling. *plan is NULL where panels cannot do them.
  * REDIST_ERR_MEMORY, REDIST_ERR_DEVICE. */
 int fftnd__lines_create(const struct fftnd__lines *lines, struct fftnd__line_plan **plan);

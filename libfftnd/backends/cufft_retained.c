@@ -39,6 +39,8 @@ static void set_loops(struct fftnd__retained_plan *plan, const struct fftnd__tas
     plan->nlines = next;
 }
 
+/* What was measured without a gap; with one, kernel 0 has too few registers for pairs of floats (536 bytes of a thread are
+ * spilled), so that kernel 1 with as many lines takes its place. */
 static void choose_variant(const struct fftnd__serial_problem *problem,
                            const struct fftnd__retained_plan *plan, struct fftnd__lines *lines) {
     struct fftnd__rates rates = {.n = lines->axis.n, .is_double = lines->is_double};
@@ -46,7 +48,11 @@ static void choose_variant(const struct fftnd__serial_problem *problem,
     for (int i = 0; i < plan->nloops; i++)
         bytes *= (double)plan->loops[i].arrays.n;
     fftnd__lines_rates(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
-    lines->variant = rates.variant[lines->layout];
+    lines->variant = fftnd__panels_alone(rates.variant[lines->layout]);
+    int other = lines->variant + FFTND__PANEL_WIDTHS;
+    if (!lines->is_double && lines->variant >= 0 && lines->variant < FFTND__PANEL_WIDTHS &&
+        fftnd__lines_has_variant(lines, other))
+        lines->variant = other;
 }
 
 static int make_plan(struct fftnd__retained_plan *plan,

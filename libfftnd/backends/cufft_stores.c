@@ -57,6 +57,8 @@ static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
 
 static void destroy(void *data) {
     struct plan *plan = data;
+    redist_space_at(REDIST_SPACE_CUDA)
+        ->drain(); /* of an asynchronous plan something may be under way */
     fftnd__lines_destroy(plan->lines);
     redist_release(plan);
 }

@@ -3,6 +3,7 @@
  * each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or two for
  * pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH its name for the
  * host. */
+#include <atomic>
 #include <cuda_runtime_api.h>
 
 #define FFTND__PANEL_INLINE __device__ __forceinline__
@@ -15,7 +16,8 @@ namespace {
 
 /* ---------------------------------------------------------------- passes */
 
-enum kind { FIRST, MIDDLE, LAST };
+/* A staged pass is the first one of a line that is in shared memory, as it was fetched. */
+enum kind { FIRST, STAGED, MIDDLE, LAST };
 
 template <class value, int radix>
 __device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
@@ -32,7 +34,7 @@ struct position {
 template <kind which>
 __device__ __forceinline__ position find_position(const fftnd__panels &p, unsigned pass,
                                                   unsigned butterfly) {
-    if constexpr (which == FIRST)
+    if constexpr (which == FIRST || which == STAGED)
         return {butterfly, 0};
     else if constexpr (which == LAST)
         return {0, butterfly};
@@ -66,8 +68,10 @@ read_shared(const fftnd__panels &p, unsigned pass, const place<value, how> &at,
     const complex<value> *from = at.shared + i.group * p.passes[pass].group + i.element * p.pitch;
 #pragma unroll
     for (int k = 0; k < radix; k++)
-        x[k] = from[k * p.passes[pass].apart];
-    twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
+        x[k] = which == STAGED ? as_fetched(from[k * p.passes[pass].apart])
+                               : from[k * p.passes[pass].apart];
+    if constexpr (which != STAGED)
+        twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
 }
 
 template <class value, int radix, kind which, lying how>
@@ -76,7 +80,7 @@ __device__ __forceinline__ void write_shared(const fftnd__panels &p, unsigned pa
                                              const complex<value> (&x)[radix]) {
     position i = find_position<which>(p, pass, butterfly);
     complex<value> *to = at.shared + i.group * p.passes[pass + 1].group + i.element * p.pitch;
-    unsigned step = which == FIRST ? p.pitch : p.passes[pass].done.n * p.pitch;
+    unsigned step = which == FIRST || which == STAGED ? p.pitch : p.passes[pass].done.n * p.pitch;
 #pragma unroll
     for (int k = 0; k < radix; k++)
         to[k * step] = x[k];
@@ -139,6 +143,7 @@ __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
                                         const place<value, how> &at,
                                         const complex<scalar<value>> *roots) {
     constexpr unsigned each = FFTND__PANEL_BUTTERFLIES(KERNEL, radix);
+    constexpr bool is_within = which == STAGED || which == MIDDLE;
     unsigned end = at.is_line ? p.passes[pass].butterflies : 0;
     complex<value> x[each][radix];
 #pragma unroll
@@ -146,12 +151,12 @@ __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
         unsigned butterfly = at.row + i * p.rows;
         if (butterfly < end) {
             get<value, radix, which>(p, pass, at, roots, butterfly, x[i]);
-            if constexpr (which != MIDDLE)
+            if constexpr (!is_within)
                 put<value, radix, which>(p, pass, at, butterfly, x[i]);
-        } else if constexpr (which == MIDDLE)
+        } else if constexpr (is_within)
             clear<value, radix>(x[i]);
     }
-    if constexpr (which == MIDDLE) {
+    if constexpr (is_within) {
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < each; i++)
@@ -202,6 +207,30 @@ transform_panels(const fftnd__panels &p, const lines_of<value, how> &lines,
         __syncthreads();
     }
     choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
+}
+
+/* All panels of a block, whose number is that of the first one. When the threads meet, the panel has come, and the other one's
+ * memory has been read for the last time. */
+template <class value, int least, int first, int rest>
+__device__ __forceinline__ void
+stream_panels(const fftnd__panels &p, const lines_of<value, WHOLE> &lines,
+              const complex<scalar<value>> *roots, complex<value> *memory) {
+    unsigned now = 0;
+    fetch_lines(p, find_place(p, lines, memory));
+    for (unsigned panel = blockIdx.x; panel < p.npanels; panel += gridDim.x, now ^= 1) {
+        wait_for_fetches();
+        __syncthreads();
+        if (p.npanels - panel > gridDim.x)
+            fetch_lines(p, find_place(p, lines, memory + (now ^ 1) * p.buffer, panel + gridDim.x));
+        const place<value, WHOLE> at = find_place(p, lines, memory + now * p.buffer, panel);
+        choose_pass<value, least, first, STAGED>(p, 0, at, roots);
+        __syncthreads();
+        for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
+            choose_pass<value, FFTND__PANEL_MIDDLE, rest, MIDDLE>(p, pass, at, roots);
+            __syncthreads();
+        }
+        choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
+    }
 }
 
 /* ---------------------------------------------------------------- real lines */
@@ -316,6 +345,15 @@ __global__ void __launch_bounds__(threads)
     run<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
 }
 
+template <class value>
+__global__ void __launch_bounds__(threads)
+    transform_streamed(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                       const complex<scalar<value>> *roots,
+                       const __grid_constant__ fftnd__panels p) {
+    stream_panels<value, least, first, rest>(p, lines_of<value, WHOLE>{in, out}, roots,
+                                             reinterpret_cast<complex<value> *>(memory));
+}
+
 template <class value, bool is_real>
 __global__ void __launch_bounds__(threads)
     transform_retained(const complex<scalar<value>> *in, complex<scalar<value>> *out,
@@ -353,36 +391,75 @@ template <class value> struct given {
     const fftnd__panel_parts *parts;
 };
 
+/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit it is
+ * never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
+typedef std::atomic<unsigned long long> devices;
+
+template <class kernel> cudaError_t allow_memory(kernel function, devices &allowed) {
+    int device = 0, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    const unsigned long long bit = device < 64 ? 1ULL << device : 0;
+    if (error != cudaSuccess || (allowed.load(std::memory_order_relaxed) & bit) != 0)
+        return error;
+    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    if (error == cudaSuccess)
+        allowed.fetch_or(bit, std::memory_order_relaxed);
+    return error;
+}
+
+/* As many as the device has room for at once. */
+cudaError_t limit_blocks(const fftnd__panels *panels, unsigned &nblocks) {
+    int device = 0, processors = 1;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    const unsigned most = panels->blocks * static_cast<unsigned>(processors);
+    nblocks = most < nblocks ? most : nblocks;
+    return error;
+}
+
 template <class value, class kernel, class... arguments>
-cudaError_t launch(const given<value> &to, kernel function, arguments... all) {
+cudaError_t launch(const given<value> &to, kernel function, devices &allowed, arguments... all) {
     const fftnd__panels *panels = to.panels;
-    cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(panels->shared_bytes));
+    unsigned nblocks = panels->npanels;
+    cudaError_t error = allow_memory(function, allowed);
+    if (error == cudaSuccess && panels->streamed)
+        error = limit_blocks(panels, nblocks);
     if (error != cudaSuccess)
         return error;
-    function<<<panels->npanels, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(
-        all...);
+    function<<<nblocks, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(all...);
     return cudaGetLastError();
 }
 
 template <class value> cudaError_t launch_whole(const given<value> &to) {
+    static devices allowed[2];
     return launch(to,
                   to.panels->is_real ? transform_whole<value, true> : transform_whole<value, false>,
-                  to.in, to.out, to.roots, *to.panels);
+                  allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels);
+}
+
+template <class value> cudaError_t launch_streamed(const given<value> &to) {
+    static devices allowed;
+    return launch(to, transform_streamed<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 
 template <class value> cudaError_t launch_retained(const given<value> &to) {
+    static devices allowed[2];
     return launch(
         to, to.panels->is_real ? transform_retained<value, true> : transform_retained<value, false>,
-        to.in, to.out, to.roots, *to.panels, *to.gap);
+        allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels, *to.gap);
 }
 
 template <class value> cudaError_t launch_parts(const given<value> &to) {
-    return launch(to, transform_parts<value>, to.in, to.roots, *to.panels, *to.parts);
+    static devices allowed;
+    return launch(to, transform_parts<value>, allowed, to.in, to.roots, *to.panels, *to.parts);
 }
 
 template <class value> cudaError_t launch_r2r(const given<value> &to) {
-    return launch(to, transform_r2r<value>, to.in, to.out, to.roots, *to.panels);
+    static devices allowed;
+    return launch(to, transform_r2r<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "panels.h"
 
-#include <pthread.h>
 #include <stdint.h>
 
 typedef int launch_function(const struct fftnd__panels *panels, const struct fftnd__panel_gap *gap,
@@ -9,12 +8,13 @@ typedef int launch_function(const struct fftnd__panels *panels, const struct fft
                             const void *roots, void *stream);
 
 /* By sorts of lines; the build names the functions. */
-enum { WHOLE, RETAINED, PARTS, R2R };
+enum { WHOLE, STREAMED, RETAINED, PARTS, R2R };
 
 #define DECLARE(lines)                                                                             \
     launch_function fftnd__panels_float_0_##lines, fftnd__panels_float_1_##lines,                  \
         fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines;
 DECLARE(whole)
+DECLARE(streamed)
 DECLARE(retained)
 DECLARE(parts)
 DECLARE(r2r)
@@ -25,16 +25,16 @@ DECLARE(r2r)
             fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines                         \
         }                                                                                          \
     }
-static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {
-    [WHOLE] = LIST(whole), [RETAINED] = LIST(retained), [PARTS] = LIST(parts), [R2R] = LIST(r2r)};
+static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
+                                                                     [STREAMED] = LIST(streamed),
+                                                                     [RETAINED] = LIST(retained),
+                                                                     [PARTS] = LIST(parts),
+                                                                     [R2R] = LIST(r2r)};
 
 /* Addresses may be between those that all lines of a thread can be read from. */
 static int is_aligned(const void *array) {
     return (uintptr_t)array % (4 * sizeof(float)) == 0;
 }
-
-/* A launch sets an attribute that belongs to the kernel: others must not come in between. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A launch of no lines is an error of the runtime. */
 static int launch(const struct fftnd__panels *panels, int lines, int are_adjacent,
@@ -47,17 +47,13 @@ static int launch(const struct fftnd__panels *panels, int lines, int are_adjacen
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    pthread_mutex_lock(&lock);
-    int error =
-        launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
-    pthread_mutex_unlock(&lock);
-    return error;
+    return launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
 }
 
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
                          const void *roots, void *stream) {
-    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, in, out,
-                  roots, stream);
+    int lines = panels->r2r.n > 0 ? R2R : panels->streamed ? STREAMED : WHOLE;
+    return launch(panels, lines, is_aligned(out), NULL, NULL, in, out, roots, stream);
 }
 
 /* Modes half-way of neighbouring lines are neighbours. */

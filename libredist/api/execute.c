@@ -251,19 +251,28 @@ static int goes_alone(const redist_plan *plan) {
     return plan->problem.concurrent && !plan->transport.candidate.method->concurrent;
 }
 
-static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
-    int alone = goes_alone(plan);
+/* Around what a method does with a tile. */
+static struct redist__phase_timer *begin_move(redist_plan *plan) {
     struct redist__phase_timer *timer = plan->problem.concurrent ? NULL : plan->problem.timer;
     if (plan->polls != 0) /* other threads read it too */
         plan->polls = 0;
-    if (alone)
+    if (goes_alone(plan))
         pthread_mutex_lock(&one_at_a_time);
     redist__timer_begin(timer, 0);
-    move_one(plan->transport.state, tile);
+    return timer;
+}
+
+static int end_move(redist_plan *plan, struct redist__phase_timer *timer) {
     redist__timer_end(timer);
-    if (alone)
+    if (goes_alone(plan))
         pthread_mutex_unlock(&one_at_a_time);
     return redist__failure_report(&plan->failure);
+}
+
+static int move(redist_plan *plan, move_tile *move_one, const struct redist__tile *tile) {
+    struct redist__phase_timer *timer = begin_move(plan);
+    move_one(plan->transport.state, tile);
+    return end_move(plan, timer);
 }
 
 int redist_plan_put(redist_plan *plan, const redist_index start[], const redist_index count[],
@@ -293,11 +302,9 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
     if (!redist_plan_stores(plan))
         return redist_fail(REDIST_ERR_STATE, "method %s cannot have tiles stored",
                            plan->method_name);
-    plan->polls = 0;
-    redist__timer_begin(plan->problem.timer, 0);
+    struct redist__phase_timer *timer = begin_move(plan);
     plan->transport.candidate.method->store(plan->transport.state, &put, store, data);
-    redist__timer_end(plan->problem.timer);
-    return redist__failure_report(&plan->failure);
+    return end_move(plan, timer);
 }
 
 /* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */

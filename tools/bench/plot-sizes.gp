@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws what fftnd-bench --sizes printed, over the bound: gnuplot -e "data='out/gpu/sizes-c2c.txt'; image='out/gpu/sizes-c2c'"
+# Draws what fftnd-bench --sizes printed, over the bound: gnuplot -e "data='out/gpu/sizes-c2c-double.txt'; image='out/gpu/sizes-c2c-double'"
 # tools/bench/plot-sizes.gp. Columns: size, kind, precision, then ms of libfftnd, cuFFTXt, the serial parts, and the bound.
 
 set grid ytics linecolor "#d0d0d0"

@@ -7,11 +7,13 @@ cd "$(dirname "$0")/../.." || exit
 . tools/shell/environment.sh
 . tools/shell/build.sh
 . tools/commands/gpu_study.sh
+. tools/commands/gpu_sizes.sh
 
 usage() {
     cat <<'END'
 usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--seconds N] [--sanitize] [--large]
-       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core] [--sizes N,N,...]
+       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core] [--ratios]
+       tools/commands/gpu.sh bench --sizes LIST [--ranks N] [--kind LIST] [--precision LIST] [--skip-peers]
        tools/commands/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
   --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
   --only      of the tests those whose label (as in the table) matches
@@ -20,7 +22,13 @@ usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--seconds N]
   --quick     fewer shapes and rounds
   --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
               1024^3 like a transform that lies on the device; needs 40 GiB of host memory
-  --sizes     only transforms, whose extents are all N, c2c and r2c in double precision, with plots (out/gpu/sizes-*.png)
+  --ratios    only what Poisson's equation, bricks, retained modes and cosine transforms take of a pair of transforms
+  --sizes     only transforms, whose extents are all N, with plots (out/gpu/sizes-*.png): N,N,... or random:COUNT:SEED,
+              different numbers from 64 to 1152 without prime factors above 7. A third of a second for each size, and
+              what planning takes, mostly for lengths that out/gpu/wisdom.txt (REDIST_WISDOM) does not have yet
+  --kind      c2c, r2c, or both with a comma (both)
+  --precision double, float, or both with a comma (double)
+  --skip-peers  without cuFFT on all devices from one process
   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
               bound to the cores next to its device, with a report; started again it goes on
   --seconds   for the study: no configuration begins after N seconds (150); for tests: everything, building included,
@@ -37,7 +45,8 @@ END
 build=${BUILD:-build-gpu}
 what=${1:-}
 [ $# -eq 0 ] || shift
-ranks='' only='' sanitize=no large=no quick=no core=no with_study=no sizes='' seconds='' space=cuda jobs=()
+ranks='' only='' sanitize=no large=no quick=no core=no with_study=no with_ratios=no
+sizes='' kinds=c2c,r2c precisions=double peers='' seconds='' space=cuda jobs=()
 while [ $# -gt 0 ]; do
     case $1 in
     --ranks)
@@ -53,6 +62,16 @@ while [ $# -gt 0 ]; do
         sizes=${2:?--sizes needs a value}
         shift
         ;;
+    --kind)
+        kinds=${2:?--kind needs a value}
+        shift
+        ;;
+    --precision)
+        precisions=${2:?--precision needs a value}
+        shift
+        ;;
+    --skip-peers) peers=--skip-peers ;;
+    --ratios) with_ratios=yes ;;
     --study) with_study=yes ;;
     --seconds)
         seconds=${2:?--seconds needs a value}
@@ -350,23 +369,6 @@ bench_core() {
     return $code
 }
 
-# Lines of many sizes, and what they look like over the bound, where there is gnuplot.
-bench_sizes() {
-    local kind n mpi=usual code=0
-    mkdir -p out/gpu
-    build_gpu
-    [ -z "${OPENMPI_CUDA:-}" ] || mpi=aware
-    n=${ranks:-$(count_devices)}
-    bind_ranks "$n"
-    for kind in c2c r2c; do
-        run_on $mpi "$n" "$build/bench/fftnd-bench" --space cuda --shape 8,8,8 --sizes "$sizes" --kind $kind \
-            --grid 0 --method direct --iters 20 --warmup 3 --unchecked | tee out/gpu/sizes-$kind.txt || code=1
-        ! command -v gnuplot >/dev/null ||
-            gnuplot -e "data='out/gpu/sizes-$kind.txt'; image='out/gpu/sizes-$kind'" tools/bench/plot-sizes.gp
-    done
-    return $code
-}
-
 run_bench() {
     local n shape kind batch mpi=usual iters=20
     local methods=direct:engines,direct:paced,direct:lockstep,direct:kernel
@@ -408,6 +410,8 @@ bench)
         run_study ${jobs[@]+"${jobs[@]}"}
     elif [ -n "$sizes" ]; then
         bench_sizes
+    elif [ $with_ratios = yes ]; then
+        bench_ratios
     elif [ $core = yes ]; then
         bench_core
     else
