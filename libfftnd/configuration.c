@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CUTS = 1 << 16, MOST_SHARE = 64, NEEDED = 5 };
+enum { MOST_CUTS = 1 << 16, NEEDED = 5 };
 
 #define FIELD(member) offsetof(struct fftnd__configuration, member)
 
@@ -29,7 +29,7 @@ static const struct {
               {"transposed", FIELD(transposed), 1, 0, 1},
               {"untiled", FIELD(untiled), 1, 0, 1},
               {"partitions", FIELD(partitions), 1, 1, MOST_CUTS},
-              {"stored", FIELD(stored), 1, 0, MOST_SHARE}};
+              {"stored", FIELD(stored), 1, 0, 1}};
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
 

@@ -52,8 +52,7 @@ struct fftnd__configuration {
                          at least; 0 = any */
     int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
     int partitions; /* of the transform after that exchange; each begins as it arrives */
-    int stored; /* the last transform of a segment stores into the peers' arrays itself, where it can; of several, with one
-                   in so many parts of the device, which leaves room for the next segment */
+    int stored; /* the last transform of a segment stores into the peers' arrays itself, where it can */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

@@ -101,7 +101,7 @@ static void push_exchanges(struct fftnd__program *program,
         struct fftnd__step *step = &program->steps[i];
         if (!is_exchange(step) || !is_pushable(transform, &step[-1]))
             continue;
-        step->stored = configuration->stored > 0 && i - 1 != fftnd__last_serial(program) &&
+        step->stored = configuration->stored && i - 1 != fftnd__last_serial(program) &&
                        is_storable(transform, step);
         if (configuration->segments > 1 || step->stored)
             step->fused_with = FFTND__PUSHED;

@@ -60,7 +60,6 @@ static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels)
             shape_variant(lines, FFTND__PANEL_GUESS, panels)) &&
            fftnd__panels_repeat(panels, &axis, &side, lines->nouter, outer);
     panels->backward = lines->direction == REDIST_BACKWARD;
-    panels->share = (unsigned)lines->share;
     return fits;
 }
 

@@ -10,7 +10,6 @@
 struct fftnd__lines {
     int layout, is_double, direction;
     int variant;             /* of panels */
-    int share;               /* of panels; into parts only */
     int is_r2r, r2r;         /* real-to-real (r2r_lines.h): of real numbers, with any strides */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
     struct fftnd__loop

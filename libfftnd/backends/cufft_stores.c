@@ -46,7 +46,6 @@ static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
                                  .is_double = problem->precision == FFTND_DOUBLE,
                                  .direction = problem->direction,
                                  .variant = is_contiguous ? FFTND__PANEL_GUESS : STRIDED_VARIANT,
-                                 .share = problem->share,
                                  .axis = of_input(axis),
                                  .side = {1, 0, 0}};
     if (plan->nloops > 0)

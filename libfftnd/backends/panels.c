@@ -120,16 +120,6 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
-/* As many as a multiprocessor of 64 Ki registers and 228 KiB holds: more would have to wait until others have ended. */
-static void set_blocks(struct fftnd__panels *panels) {
-    enum { WARP = 32, MEMORY = 228 << 10, RESERVED = 1 << 10 };
-    const unsigned warps = (panels->width * panels->rows + WARP - 1) / WARP,
-                   by_registers = kernels[panels->kernel].threads / WARP / warps,
-                   by_memory = (unsigned)(MEMORY / (panels->shared_bytes + RESERVED));
-    panels->blocks = by_registers < by_memory ? by_registers : by_memory;
-    panels->blocks += panels->blocks == 0;
-}
-
 /* `width` 0 = a guess. */
 static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
                       size_t shared_bytes) {
@@ -147,10 +137,7 @@ static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
         panels->width /= 2;
     panels->each = panels->is_double ? 1 : 2;
     panels->lines = panels->width * panels->each;
-    if (panels->width * panels->rows > most || !set_memory(panels, shared_bytes))
-        return 0;
-    set_blocks(panels);
-    return 1;
+    return panels->width * panels->rows <= most && set_memory(panels, shared_bytes);
 }
 
 static int set_guess(struct fftnd__panels *panels, size_t shared_bytes) {
@@ -161,12 +148,19 @@ static int set_guess(struct fftnd__panels *panels, size_t shared_bytes) {
     return has_first || has_second;
 }
 
-/* Two panels in shared memory. */
-static void set_stream(struct fftnd__panels *panels) {
+/* Two panels in shared memory, and as many blocks as a multiprocessor of 64 Ki registers and 228 KiB holds: more would have to
+ * wait until others have ended. */
+static int set_stream(struct fftnd__panels *panels) {
+    enum { WARP = 32, WARPS = 2048 / WARP, MEMORY = 228 << 10, RESERVED = 1 << 10 };
+    const unsigned warps = (panels->width * panels->rows + WARP - 1) / WARP,
+                   most = kernels[panels->kernel].threads / WARP;
     panels->streamed = 1;
     panels->buffer = (unsigned)(panels->shared_bytes / ELEMENT);
     panels->shared_bytes *= 2;
-    set_blocks(panels);
+    const unsigned by_memory = (unsigned)(MEMORY / (panels->shared_bytes + RESERVED));
+    panels->blocks = most / warps < by_memory ? most / warps : by_memory;
+    panels->blocks += panels->blocks == 0;
+    return warps <= WARPS;
 }
 
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
@@ -185,9 +179,7 @@ int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, 
     unsigned width = (along ? 1U : (unsigned)LEAST_WIDTH) << alone % FFTND__PANEL_WIDTHS;
     if (!set_kernel(panels, alone / FFTND__PANEL_WIDTHS, width, shared_bytes / (streamed ? 2 : 1)))
         return 0;
-    if (streamed)
-        set_stream(panels);
-    return !streamed || !along;
+    return !streamed || (!along && set_stream(panels));
 }
 
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,

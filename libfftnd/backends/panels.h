@@ -80,9 +80,7 @@ struct fftnd__panels {
     unsigned pitch; /* between elements in shared memory, in elements of 16 bytes */
     unsigned next;  /* line */
     int streamed; /* a block works on many panels: while it transforms one, the next one is on its way to shared memory */
-    unsigned blocks; /* on a multiprocessor at once */
-    unsigned
-        share; /* lines in parts: a launch takes one in so many of the device's blocks, 0 and 1 = all of them */
+    unsigned blocks; /* of those, on a multiprocessor at once */
     unsigned buffer; /* from one panel in shared memory to the next, in elements */
     size_t shared_bytes;
     struct fftnd__panel_divisor threads; /* those that are neighbours: rows or lines */

@@ -198,9 +198,8 @@ __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pas
 template <class value, int least, int first, int rest, lying how>
 __device__ __forceinline__ void
 transform_panels(const fftnd__panels &p, const lines_of<value, how> &lines,
-                 const complex<scalar<value>> *roots, complex<value> *memory,
-                 unsigned panel = blockIdx.x) {
-    const place<value, how> at = find_place(p, lines, memory, panel);
+                 const complex<scalar<value>> *roots, complex<value> *memory) {
+    const place<value, how> at = find_place(p, lines, memory);
     choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
     for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
@@ -371,12 +370,7 @@ __global__ void __launch_bounds__(threads)
     transform_parts(const complex<scalar<value>> *in, const complex<scalar<value>> *roots,
                     const __grid_constant__ fftnd__panels p,
                     const __grid_constant__ fftnd__panel_parts parts) {
-    const lines_of<value, DIVIDED> lines{in, &parts, {}};
-    for (unsigned panel = blockIdx.x; panel < p.npanels; panel += gridDim.x) {
-        transform_panels<value, least, first, rest>(
-            p, lines, roots, reinterpret_cast<complex<value> *>(memory), panel);
-        __syncthreads();
-    }
+    run<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
 }
 
 template <class value>
@@ -415,14 +409,13 @@ template <class kernel> cudaError_t allow_memory(kernel function, devices &allow
     return error;
 }
 
-/* As many as the device has room for at once, or a share of them. */
-cudaError_t limit_blocks(const fftnd__panels *panels, unsigned share, unsigned &nblocks) {
+/* As many as the device has room for at once. */
+cudaError_t limit_blocks(const fftnd__panels *panels, unsigned &nblocks) {
     int device = 0, processors = 1;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    unsigned most = panels->blocks * static_cast<unsigned>(processors) / share;
-    most += most == 0;
+    const unsigned most = panels->blocks * static_cast<unsigned>(processors);
     nblocks = most < nblocks ? most : nblocks;
     return error;
 }
@@ -432,8 +425,8 @@ cudaError_t launch(const given<value> &to, kernel function, devices &allowed, ar
     const fftnd__panels *panels = to.panels;
     unsigned nblocks = panels->npanels;
     cudaError_t error = allow_memory(function, allowed);
-    if (error == cudaSuccess && (panels->streamed || panels->share > 1))
-        error = limit_blocks(panels, panels->share > 1 ? panels->share : 1, nblocks);
+    if (error == cudaSuccess && panels->streamed)
+        error = limit_blocks(panels, nblocks);
     if (error != cudaSuccess)
         return error;
     function<<<nblocks, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(all...);

@@ -35,8 +35,7 @@ struct fftnd__serial_problem {
         retained[REDIST_MAX_NDIMS]; /* of each axis the modes that the array has; .modes 0 = all */
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
-    void *stream; /* of the user, where work runs in streams */
-    int share; /* stores: they may keep one in so many parts of the device busy, beside other work; 0 and 1 = all of it */
+    void *stream;                        /* of the user, where work runs in streams */
     const struct fftnd__serial *library; /* of the space, where another one gives it work (r2r.c) */
 };
 

@@ -18,7 +18,6 @@ static int create_variant(struct fftnd__stores *stores, const struct fftnd__kern
     fftnd__describe_serial(problem->transform, &step, &step, problem->direction, stride, stride,
                            piece.after, &serial);
     serial.stream = problem->stream;
-    serial.share = partition->n > 1 ? problem->transform->configuration.stored : 0;
     return stores->library->create(&serial, &stores->plans[is_shorter]);
 }
 
