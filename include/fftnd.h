@@ -277,7 +277,8 @@ typedef struct fftnd_options {
      * need be by one exchange more; NULL = as the chain begins and ends, or as `alignment` says */
     const int *split[2];
     /** this rank's box of a side, in place of a part of the process grid; boxes cover all elements of the side once.
-     * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more. NULL on all ranks = none */
+     * `extent` of the box counts, instead of `padding`; `offset` is 0. One exchange more, unless all ranks' boxes are
+     * just what they have without (not in place). NULL on all ranks = none */
     const redist_box *box[2];
 
     /** nonzero, with arrays of a device: transforms, and operators of the plan, only enqueue their work in

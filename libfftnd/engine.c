@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "exchanges.h"
 #include "fusion.h"
+#include "sides.h"
 #include "subset.h"
 
 #include <math.h>
@@ -98,7 +99,8 @@ static int create_transform(struct fftnd__transform *transform,
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
                                   transform->configuration.order, transform->grid);
-    return redist_agree(transform->comm, code);
+    REDIST_TRY(redist_agree(transform->comm, code));
+    return fftnd__keep_sides(transform);
 }
 
 /* ---------------------------------------------------------------- programs */

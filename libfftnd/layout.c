@@ -229,6 +229,17 @@ int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *sh
     return REDIST_OK;
 }
 
+int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side) {
+    const struct fftnd__alignment *end = &chain->ends[side],
+                                  *own = side == FFTND_PHYSICAL
+                                             ? &chain->stages[0].physical
+                                             : &chain->stages[chain->nstages - 1].spectral;
+    for (int axis = 0; axis < chain->ndims; axis++)
+        if (end->start[axis] != own->start[axis] || end->count[axis] != own->count[axis])
+            return 0;
+    return 1;
+}
+
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims) {
     struct fftnd__batch batch = {options->batch, -1, 0};
     if (options->batch > 1 && options->batch_position == FFTND_BATCH_FIRST)

@@ -125,6 +125,9 @@ int fftnd__place_split_next(const enum fftnd_axis axes[], const int order[], int
 int fftnd__chain_build(struct fftnd__chain *chain, const struct fftnd__shape *shape,
                        const int order[], const redist_grid *grid);
 
+/* Whether the part of a side that this rank has is the one with which the chain begins or ends. */
+int fftnd__chain_meets(const struct fftnd__chain *chain, enum fftnd_side side);
+
 struct fftnd__batch fftnd__batch_of(const fftnd_options *options, int ndims);
 
 /* The local array of an alignment, with its axes in C order in memory, or as `memory` lists them from the

@@ -447,3 +447,28 @@ void fftnd__number_axes(struct fftnd__request *request) {
         request->order[i] = own_axis[options->order[i]];
     shape->aligns_input = options->alignment == FFTND_ALIGN_INPUT;
 }
+
+/* ---------------------------------------------------------------- sides that need no exchange */
+
+static int has_padding(const struct fftnd__transform *transform, int side) {
+    int has = 0;
+    for (int axis = 0; axis < transform->chain.ndims; axis++)
+        has |= transform->padding[side][axis] != 0;
+    return has;
+}
+
+int fftnd__keep_sides(struct fftnd__transform *transform) {
+    struct fftnd__chain *chain = &transform->chain;
+    int moves[2];
+    if (!chain->moves[0] && !chain->moves[1]) /* on all ranks */
+        return REDIST_OK;
+    for (int side = 0; side < 2; side++)
+        moves[side] =
+            chain->moves[side] && (!fftnd__chain_meets(chain, (enum fftnd_side)side) ||
+                                   has_padding(transform, side) || transform->options.in_place);
+    REDIST_TRY(redist_agree(transform->comm,
+                            redist_check_mpi(redist_insist(MPI_Allreduce(
+                                MPI_IN_PLACE, moves, 2, MPI_INT, MPI_MAX, transform->comm)))));
+    memcpy(chain->moves, moves, sizeof moves);
+    return REDIST_OK;
+}

@@ -3,7 +3,7 @@
 #ifndef FFTND__SIDES_H
 #define FFTND__SIDES_H
 
-#include "configuration.h"
+#include "program.h"
 
 /* What a transform does along an axis, by the user's number. */
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis);
@@ -31,5 +31,9 @@ void fftnd__number_axes(struct fftnd__request *request);
 
 /* Checks that the boxes of all ranks cover each side that is in boxes, once. Collective. */
 int fftnd__check_boxes(const struct fftnd__request *request);
+
+/* Boxes that are just what the chain has of a side, on all ranks, cost no exchange. In place a real array may need more
+ * room than they have. Collective. */
+int fftnd__keep_sides(struct fftnd__transform *transform);
 
 #endif

@@ -8,6 +8,7 @@
 #include "fft_sides.h"
 #include "harness.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,67 @@ START_TEST(blocks_behind_boxes) {
 }
 END_TEST
 
+/* The exchanges of a plan with boxes: the parts that the chain has, or those of the neighbours. */
+static int run_in_boxes(int is_other, const fftnd_layout layouts[2], double error[]) {
+    const redist_index sizes[3] = {9, 8, 10};
+    const int source = (harness_rank + is_other) % harness_nranks, grid[1] = {harness_nranks};
+    redist_box boxes[2] = {REDIST_BOX_DEFAULT, REDIST_BOX_DEFAULT}, all[2 * 64];
+    fftnd_options options = FFTND_OPTIONS_DEFAULT;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_plan *plan = NULL;
+    for (int side = 0; side < 2; side++)
+        for (int axis = 0; axis < 3; axis++) {
+            boxes[side].start[axis] = layouts[side].start[axis];
+            boxes[side].count[axis] = layouts[side].count[axis];
+        }
+    MPI_Allgather(boxes, sizeof(boxes), MPI_BYTE, all, sizeof(boxes), MPI_BYTE, MPI_COMM_WORLD);
+    options.grid_ndims = 1;
+    options.grid = grid;
+    options.box[0] = &all[2 * source];
+    options.box[1] = &all[2 * source + 1];
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &options, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    fftnd_layout own[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    double *arrays[2], *first;
+    for (int side = 0; side < 2; side++) {
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &own[side]));
+        arrays[side] = malloc(own[side].bytes + 16);
+    }
+    const size_t n = own[0].bytes / sizeof(double);
+    first = malloc(own[0].bytes + 16);
+    for (size_t i = 0; i < n; i++)
+        arrays[0][i] = first[i] = random_between(-1000, 1000);
+    check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
+    check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
+    for (size_t i = 0; i < n; i++)
+        *error = fmax(*error, fabs(arrays[0][i] - first[i]));
+    check_ok(fftnd_plan_free(&plan));
+    free(arrays[0]);
+    free(arrays[1]);
+    free(first);
+    return info.nexchanges;
+}
+
+START_TEST(boxes_of_the_chain) {
+    fft_case given = FFT_CASE(FFTND_R2C, 9, 8, 10);
+    fftnd_plan *plan = NULL;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fftnd_layout layouts[2] = {FFTND_LAYOUT_DEFAULT, FFTND_LAYOUT_DEFAULT};
+    double error = 0;
+    FFT_GRID(&given, harness_nranks);
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    for (int side = 0; side < 2; side++)
+        check_ok(fftnd_plan_layout(plan, (enum fftnd_side)side, &layouts[side]));
+    check_ok(fftnd_plan_free(&plan));
+    const int same = run_in_boxes(0, layouts, &error), other = run_in_boxes(1, layouts, &error);
+    check_all(same == info.nexchanges, "%d exchanges instead of %d", same, info.nexchanges);
+    check_all(harness_nranks == 1 || other == info.nexchanges + 2, "%d exchanges instead of %d",
+              other, info.nexchanges + 2);
+    check_all(error < 1e-9, "off by %g", error);
+}
+END_TEST
+
 /* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and one
  * into boxes. */
 START_TEST(segments_scaled_before_exchanges) {
@@ -184,6 +246,7 @@ int main(int argc, char **argv) {
                                   one_axis_split_on_both_sides,
                                   the_shortest_spectrum_is_sent,
                                   blocks_behind_boxes,
+                                  boxes_of_the_chain,
                                   segments_scaled_before_exchanges,
                                   lines_turned_to_odd_distances,
                                   NULL};
