@@ -8,6 +8,7 @@
 
 #define FFTND__PANEL_INLINE __device__ __forceinline__
 #include "panels_parts.h"
+#include "redist_early_launch.cuh"
 
 #include "panels_butterflies.cuh"
 #include "panels_memory.cuh"
@@ -328,6 +329,12 @@ enum : int {
 
 extern __shared__ double2 memory[];
 
+/* No kernel of panels waits for another device. */
+__device__ __forceinline__ void begin_kernel() {
+    await_stream();
+    let_next_begin();
+}
+
 template <bool is_real, class value, lying how>
 __device__ __forceinline__ void run(const fftnd__panels &p, const lines_of<value, how> &lines,
                                     const complex<scalar<value>> *roots) {
@@ -342,6 +349,7 @@ template <class value, bool is_real>
 __global__ void __launch_bounds__(threads)
     transform_whole(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                     const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
+    begin_kernel();
     run<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
 }
 
@@ -350,6 +358,7 @@ __global__ void __launch_bounds__(threads)
     transform_streamed(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                        const complex<scalar<value>> *roots,
                        const __grid_constant__ fftnd__panels p) {
+    begin_kernel();
     stream_panels<value, least, first, rest>(p, lines_of<value, WHOLE>{in, out}, roots,
                                              reinterpret_cast<complex<value> *>(memory));
 }
@@ -359,6 +368,7 @@ __global__ void __launch_bounds__(threads)
     transform_retained(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                        const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p,
                        const __grid_constant__ fftnd__panel_gap gap) {
+    begin_kernel();
     run<is_real>(p,
                  lines_of<value, RETAINED>{
                      {in, out}, &gap, static_cast<complex<scalar<value>> *>(gap.half_way)},
@@ -370,6 +380,7 @@ __global__ void __launch_bounds__(threads)
     transform_parts(const complex<scalar<value>> *in, const complex<scalar<value>> *roots,
                     const __grid_constant__ fftnd__panels p,
                     const __grid_constant__ fftnd__panel_parts parts) {
+    begin_kernel();
     run<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
 }
 
@@ -377,6 +388,7 @@ template <class value>
 __global__ void __launch_bounds__(threads)
     transform_r2r(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                   const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
+    begin_kernel();
     transform_r2r_lines<value, first>(p, in, out, roots,
                                       reinterpret_cast<complex<value> *>(memory));
 }
