@@ -67,13 +67,13 @@ Cflags: -I\${prefix}/include -I\${prefix}/include/cjson
 END
 }
 
-# Of Check the static library for programs at any address.
+# Of Check the static library for programs at any address; what it calls has none, so that is taken as it is shared.
 pack_libraries() {
     local folder headers
     folder=$(pkg-config --variable=libdir check)
     headers=$(pkg-config --variable=includedir check)
     cp "$headers/check.h" "$headers/check_stdint.h" "$pack/include"
-    cp "$folder/libcheck_pic.a" "$folder/libsubunit.a" "$pack/lib"
+    cp -L "$folder/libcheck_pic.a" "$folder/libsubunit.so" "$folder/libsubunit.so.0" "$pack/lib"
     describe check '-lcheck_pic -lsubunit -lrt -lm -pthread'
     cp -r "$(pkg-config --variable=includedir libcjson)/cjson" "$pack/include"
     cp -L "$folder/libcjson.so" "$folder/libcjson.so.1" "$pack/lib"
