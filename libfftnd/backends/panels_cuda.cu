@@ -441,8 +441,8 @@ cudaError_t launch(const given<value> &to, kernel function, devices &allowed, ar
         error = limit_blocks(panels, nblocks);
     if (error != cudaSuccess)
         return error;
-    function<<<nblocks, panels->width * panels->rows, panels->shared_bytes, to.stream>>>(all...);
-    return cudaGetLastError();
+    return launch_early(function, nblocks, panels->width * panels->rows, panels->shared_bytes,
+                        to.stream, all...);
 }
 
 template <class value> cudaError_t launch_whole(const given<value> &to) {
