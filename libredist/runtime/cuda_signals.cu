@@ -2,6 +2,7 @@
 /* Kernels that signal between devices, and one that does a whole exchange. */
 #include "cuda_copy.cuh"
 #include "cuda_signals.h"
+#include "redist_early_launch.cuh"
 
 #define REDIST__SIGNALS_INLINE static __device__ inline
 #include "../sync/signals_protocol.h"
@@ -18,6 +19,10 @@ REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value) {
 
 REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+
+REDIST__SIGNALS_INLINE void redist__word_add(uint64_t *word, uint64_t value) {
+    asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
@@ -42,46 +47,47 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. Without a peer's word its
- * blocks end, and with them the execution is never complete: the plan has failed. */
+ * waits does so for other devices only, so that no block waits for one that has not begun. What is read does not wait for the
+ * peer; without the peer's word its blocks end, and with them the execution is never complete: the plan has failed. Each block
+ * tells for itself that it has copied, since counting first and telling then would take as long as the link itself. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {
     __shared__ redist__cuda_part part;
-    __shared__ int may_copy, ends;
+    __shared__ int is_ready, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
+    fetch_part(&parts[peer], &part);
+    await_stream();
     const uint64_t execution = redist__signal_execution(&signals);
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (int i = first; i < size; i += threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
-    fetch_part(&parts[peer], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
-        may_copy =
-            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
+        is_ready = 1;
     }
     __syncthreads();
-    if (!may_copy)
-        return;
-    if (part.units != 0)
-        copy_units(part);
+    copy_units(part, [&] {
+        if (first == 0 && blockIdx.y != 0)
+            is_ready = redist__signal_await_ready(&signals, direction, execution, peer);
+        __syncthreads();
+        return is_ready;
+    });
     __syncthreads();
+    if (!is_ready)
+        return;
     if (first == 0) {
         __threadfence_system();
-        ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
-        if (ends) {
-            __threadfence_system();
-            redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
-                                        peer);
-            ends = is_last(&signals.own->served, gridDim.y);
-        }
+        if (blockIdx.y != 0)
+            redist__signal_add_arrived(&signals, blockIdx.x, gridDim.x, peer);
+        ends = is_last(&signals.own->served, gridDim.x * gridDim.y);
     }
     __syncthreads();
     if (!ends)
         return;
     for (int i = first; i < size; i += threads)
-        redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 1), i);
+        redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 0), i);
     __syncthreads();
     if (first == 0)
         redist__signal_end(&signals, execution);
@@ -90,6 +96,7 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(most_gate_threads)
     pass_gate(const __grid_constant__ redist__signals signals,
               const __grid_constant__ redist__gate gate) {
+    await_stream();
     const uint64_t execution = redist__signal_execution(&signals);
     const int first = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
     if (first == 0 && gate.actions & REDIST__FAIL)
@@ -120,14 +127,12 @@ cudaError_t redist__cuda_exchange(const struct redist__signals *signals, int dir
                                   const struct redist__cuda_part *parts, unsigned blocks,
                                   const char *source, cudaStream_t stream) {
     dim3 grid(blocks, static_cast<unsigned>(signals->size));
-    exchange<<<grid, threads, 0, stream>>>(*signals, direction, parts, source);
-    return cudaGetLastError();
+    return launch_early(exchange, grid, threads, 0, stream, *signals, direction, parts, source);
 }
 
 cudaError_t redist__cuda_gate(const struct redist__signals *signals,
                               const struct redist__gate *gate, cudaStream_t stream) {
     int wanted = (signals->size + 31) / 32 * 32;
     int block = wanted < most_gate_threads ? wanted : most_gate_threads;
-    pass_gate<<<1, block, 0, stream>>>(*signals, *gate);
-    return cudaGetLastError();
+    return launch_early(pass_gate, 1, static_cast<unsigned>(block), 0, stream, *signals, *gate);
 }

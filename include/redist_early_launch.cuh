@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels that are launched while what is before them in their stream still ends (programmatic dependent launches), from
+ * devices of compute capability 9 on. Both libraries include it; it is not installed. Without REDIST_EARLY_LAUNCH=1 in the
+ * environment kernels are launched as ever: it has not been measured yet.
+ */
+#ifndef REDIST_EARLY_LAUNCH_CUH
+#define REDIST_EARLY_LAUNCH_CUH
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime_api.h>
+
+namespace {
+
+/* All threads of such a kernel call it before they touch memory that others write: all before it in the stream is complete
+ * then, however it was launched. */
+__device__ __forceinline__ void await_stream() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* The next kernel of the stream may take what room is left. Only where nothing waits for other devices: what has room and waits
+ * could keep those of other streams from running, which other devices wait for. */
+__device__ __forceinline__ void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+inline bool is_early_wanted() {
+    const char *text = std::getenv("REDIST_EARLY_LAUNCH");
+    return text != nullptr && std::strcmp(text, "1") == 0;
+}
+
+/* Of the current device; 0 = not known yet, 1 = no, 2 = yes. */
+inline bool can_launch_early() {
+    static std::atomic<int> known[64];
+    static const bool is_wanted = is_early_wanted();
+    int device = 0, major = 0;
+    if (!is_wanted || cudaGetDevice(&device) != cudaSuccess || device >= 64)
+        return false;
+    int now = known[device].load(std::memory_order_relaxed);
+    if (now == 0) {
+        now = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+                          cudaSuccess &&
+                      major >= 9
+                  ? 2
+                  : 1;
+        known[device].store(now, std::memory_order_relaxed);
+    }
+    return now == 2;
+}
+
+/* Launches a kernel that begins with await_stream. */
+template <class kernel, class... arguments>
+cudaError_t launch_early(kernel function, dim3 grid, dim3 block, size_t shared_bytes,
+                         cudaStream_t stream, const arguments &...all) {
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = can_launch_early() ? 1 : 0;
+    return cudaLaunchKernelEx(&config, function, all...);
+}
+
+} // namespace
+
+#endif
