@@ -57,8 +57,7 @@ static void check_shape(const struct fftnd__panels *panels, int length) {
               "%u x %u threads for %u", panels->rows, panels->width, n);
     check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %u", panels->shared_bytes, n);
     check_all(!panels->streamed ||
-                  (panels->blocks > 0 &&
-                   panels->buffer >= (n + (panels->is_real ? 1 : 0)) * panels->width &&
+                  (!panels->along && panels->blocks > 0 && panels->buffer >= n * panels->width &&
                    2 * panels->buffer * sizeof(double complex) <= panels->shared_bytes),
               "%u elements of a panel for %u", panels->buffer, n);
 }

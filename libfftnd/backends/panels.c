@@ -101,9 +101,9 @@ static void set_passes(struct fftnd__panels *panels, const struct factors *facto
 }
 
 /* Groups that begin an odd number of elements apart are written at once by threads of narrow panels. Real lines are in
- * order in shared memory before the first pass or after the last one, all modes where these are fetched. */
+ * order in shared memory before the first pass or after the last one. */
 static int set_memory(struct fftnd__panels *panels, size_t most) {
-    unsigned pitch = panels->along ? 1 : panels->width, line = panels->is_real ? panels->n + 1 : 0;
+    unsigned pitch = panels->along ? 1 : panels->width, line = panels->is_real ? panels->n : 0;
     panels->passes[0].group = pitch;
     panels->passes[0].apart = panels->passes[0].butterflies * pitch;
     for (unsigned i = 1; i < panels->npasses; i++) {
@@ -179,7 +179,7 @@ int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, 
     unsigned width = (along ? 1U : (unsigned)LEAST_WIDTH) << alone % FFTND__PANEL_WIDTHS;
     if (!set_kernel(panels, alone / FFTND__PANEL_WIDTHS, width, shared_bytes / (streamed ? 2 : 1)))
         return 0;
-    return !streamed || set_stream(panels);
+    return !streamed || (!along && set_stream(panels));
 }
 
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,

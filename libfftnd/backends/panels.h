@@ -94,7 +94,8 @@ struct fftnd__panels {
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
  * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines in
- * a panel, from ALONE on the same streamed; GUESS one that should do. Loops are not set. */
+ * a panel, from ALONE on the same streamed, which only lines side by side are; GUESS one that should do. Loops are not
+ * set. */
 enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);

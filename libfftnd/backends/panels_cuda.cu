@@ -196,10 +196,12 @@ __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pas
     }
 }
 
-template <class value, int least, int first, int rest, kind begin, lying how>
-__device__ __forceinline__ void transform_lines(const fftnd__panels &p, const place<value, how> &at,
-                                                const complex<scalar<value>> *roots) {
-    choose_pass<value, least, first, begin>(p, 0, at, roots);
+template <class value, int least, int first, int rest, lying how>
+__device__ __forceinline__ void
+transform_panels(const fftnd__panels &p, const lines_of<value, how> &lines,
+                 const complex<scalar<value>> *roots, complex<value> *memory) {
+    const place<value, how> at = find_place(p, lines, memory);
+    choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
     for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
         choose_pass<value, FFTND__PANEL_MIDDLE, rest, MIDDLE>(p, pass, at, roots);
@@ -208,14 +210,36 @@ __device__ __forceinline__ void transform_lines(const fftnd__panels &p, const pl
     choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
 }
 
+/* All panels of a block, whose number is that of the first one. When the threads meet, the panel has come, and the other one's
+ * memory has been read for the last time. */
+template <class value, int least, int first, int rest>
+__device__ __forceinline__ void
+stream_panels(const fftnd__panels &p, const lines_of<value, WHOLE> &lines,
+              const complex<scalar<value>> *roots, complex<value> *memory) {
+    unsigned now = 0;
+    fetch_lines(p, find_place(p, lines, memory));
+    for (unsigned panel = blockIdx.x; panel < p.npanels; panel += gridDim.x, now ^= 1) {
+        wait_for_fetches();
+        __syncthreads();
+        if (p.npanels - panel > gridDim.x)
+            fetch_lines(p, find_place(p, lines, memory + (now ^ 1) * p.buffer, panel + gridDim.x));
+        const place<value, WHOLE> at = find_place(p, lines, memory + now * p.buffer, panel);
+        choose_pass<value, least, first, STAGED>(p, 0, at, roots);
+        __syncthreads();
+        for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
+            choose_pass<value, FFTND__PANEL_MIDDLE, rest, MIDDLE>(p, pass, at, roots);
+            __syncthreads();
+        }
+        choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
+    }
+}
+
 /* ---------------------------------------------------------------- real lines */
 
-template <class value, kind begin, lying how>
+template <class value, lying how>
 __device__ __forceinline__ complex<value> read_mode(const fftnd__panels &p,
                                                     const place<value, how> &at, unsigned i) {
-    if constexpr (begin == STAGED)
-        return as_fetched(at.shared[i]);
-    else if constexpr (how == RETAINED)
+    if constexpr (how == RETAINED)
         return read_retained(p, at, i, at.lines.in + i);
     else {
         complex<value> x[1];
@@ -252,12 +276,11 @@ __device__ __forceinline__ void split(const fftnd__panels &p, const place<value,
 
 /* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first and
  * the last mode are real. */
-template <class value, kind begin, lying how>
+template <class value, lying how>
 __device__ __forceinline__ void join(const fftnd__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *roots) {
     for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
-        complex<value> a = read_mode<value, begin>(p, at, i),
-                       b = read_mode<value, begin>(p, at, p.n - i);
+        complex<value> a = read_mode(p, at, i), b = read_mode(p, at, p.n - i);
         if (i == 0)
             a.y = b.y = {};
         complex<scalar<value>> root = roots[i];
@@ -269,14 +292,15 @@ __device__ __forceinline__ void join(const fftnd__panels &p, const place<value, 
     }
 }
 
-template <class value, int least, int first, int rest, kind begin, lying how>
-__device__ __forceinline__ void transform_real_lines(const fftnd__panels &p,
-                                                     const place<value, how> &at,
-                                                     const complex<scalar<value>> *roots) {
+template <class value, int least, int first, int rest, lying how>
+__device__ __forceinline__ void
+transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
+                     const complex<scalar<value>> *roots, complex<value> *memory) {
+    const place<value, how> at = find_place(p, lines, memory);
     if (p.backward)
-        join<value, begin>(p, at, roots);
+        join(p, at, roots);
     else
-        choose_pass<value, least, first, begin>(p, 0, at, roots);
+        choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
     for (unsigned pass = p.backward ? 0 : 1; pass + (p.backward ? 1 : 0) < p.npasses; pass++) {
         choose_pass<value, 1, first, MIDDLE>(p, pass, at, roots);
@@ -311,39 +335,14 @@ __device__ __forceinline__ void begin_kernel() {
     let_next_begin();
 }
 
-template <bool is_real, kind begin, class value, lying how>
-__device__ __forceinline__ void run(const fftnd__panels &p, const place<value, how> &at,
-                                    const complex<scalar<value>> *roots) {
-    if constexpr (is_real)
-        transform_real_lines<value, least, first, rest, begin>(p, at, roots);
-    else
-        transform_lines<value, least, first, rest, begin>(p, at, roots);
-}
-
 template <bool is_real, class value, lying how>
-__device__ __forceinline__ void run_one(const fftnd__panels &p, const lines_of<value, how> &lines,
-                                        const complex<scalar<value>> *roots) {
-    run<is_real, FIRST>(p, find_place(p, lines, reinterpret_cast<complex<value> *>(memory)), roots);
-}
-
-/* All panels of a block, whose number is that of the first one. When the threads meet, the panel has come, and the other one's
- * memory has been read for the last time. */
-template <bool is_real, class value>
-__device__ __forceinline__ void run_stream(const fftnd__panels &p,
-                                           const lines_of<value, WHOLE> &lines,
-                                           const complex<scalar<value>> *roots) {
-    complex<value> *buffers = reinterpret_cast<complex<value> *>(memory);
-    const unsigned count = p.n + (is_real && p.backward ? 1 : 0);
-    unsigned now = 0;
-    fetch_lines(p, find_place(p, lines, buffers), count);
-    for (unsigned panel = blockIdx.x; panel < p.npanels; panel += gridDim.x, now ^= 1) {
-        wait_for_fetches();
-        __syncthreads();
-        if (p.npanels - panel > gridDim.x)
-            fetch_lines(p, find_place(p, lines, buffers + (now ^ 1) * p.buffer, panel + gridDim.x),
-                        count);
-        run<is_real, STAGED>(p, find_place(p, lines, buffers + now * p.buffer, panel), roots);
-    }
+__device__ __forceinline__ void run(const fftnd__panels &p, const lines_of<value, how> &lines,
+                                    const complex<scalar<value>> *roots) {
+    complex<value> *shared = reinterpret_cast<complex<value> *>(memory);
+    if constexpr (is_real)
+        transform_real_lines<value, least, first, rest>(p, lines, roots, shared);
+    else
+        transform_panels<value, least, first, rest>(p, lines, roots, shared);
 }
 
 template <class value, bool is_real>
@@ -351,16 +350,17 @@ __global__ void __launch_bounds__(threads)
     transform_whole(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                     const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
     begin_kernel();
-    run_one<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
+    run<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
 }
 
-template <class value, bool is_real>
+template <class value>
 __global__ void __launch_bounds__(threads)
     transform_streamed(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                        const complex<scalar<value>> *roots,
                        const __grid_constant__ fftnd__panels p) {
     begin_kernel();
-    run_stream<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
+    stream_panels<value, least, first, rest>(p, lines_of<value, WHOLE>{in, out}, roots,
+                                             reinterpret_cast<complex<value> *>(memory));
 }
 
 template <class value, bool is_real>
@@ -369,10 +369,10 @@ __global__ void __launch_bounds__(threads)
                        const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p,
                        const __grid_constant__ fftnd__panel_gap gap) {
     begin_kernel();
-    run_one<is_real>(p,
-                     lines_of<value, RETAINED>{
-                         {in, out}, &gap, static_cast<complex<scalar<value>> *>(gap.half_way)},
-                     roots);
+    run<is_real>(p,
+                 lines_of<value, RETAINED>{
+                     {in, out}, &gap, static_cast<complex<scalar<value>> *>(gap.half_way)},
+                 roots);
 }
 
 template <class value>
@@ -381,7 +381,7 @@ __global__ void __launch_bounds__(threads)
                     const __grid_constant__ fftnd__panels p,
                     const __grid_constant__ fftnd__panel_parts parts) {
     begin_kernel();
-    run_one<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
+    run<false>(p, lines_of<value, DIVIDED>{in, &parts, {}}, roots);
 }
 
 template <class value>
@@ -453,10 +453,8 @@ template <class value> cudaError_t launch_whole(const given<value> &to) {
 }
 
 template <class value> cudaError_t launch_streamed(const given<value> &to) {
-    static devices allowed[2];
-    return launch(
-        to, to.panels->is_real ? transform_streamed<value, true> : transform_streamed<value, false>,
-        allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels);
+    static devices allowed;
+    return launch(to, transform_streamed<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 
 template <class value> cudaError_t launch_retained(const given<value> &to) {

@@ -180,13 +180,11 @@ __device__ __forceinline__ void wait_for_fetches() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* So many elements of a thread's lines, side by side as the array has them: of two lines of floats first the one, then the
- * other. */
+/* The lines of a thread, element after element as in the array: of two lines of floats first the one, then the other. */
 template <class value>
-__device__ __forceinline__ void fetch_lines(const fftnd__panels &p, const place<value, WHOLE> &at,
-                                            unsigned count) {
+__device__ __forceinline__ void fetch_lines(const fftnd__panels &p, const place<value, WHOLE> &at) {
     const long long step = p.rows * p.axis.in;
-    const unsigned end = at.is_line ? count : 0;
+    const unsigned end = at.is_line ? p.n : 0;
     const complex<scalar<value>> *from = at.lines.in + at.row * p.axis.in;
     complex<value> *to = at.shared + at.row * p.pitch;
     if (!is_pair<value> || (p.adjacent && at.has_second)) {
