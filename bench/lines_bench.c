@@ -13,13 +13,10 @@ static const char notes[] =
     "Times over that of a copy of the same array, the fastest of --iters runs: x = lines along "
     "the\n"
     "slowest axis, y = along the middle one of a cube, u = the same with n / 2 + 1 lines side by\n"
-    "side, g = x, of which a third of the modes is not written, z = contiguous lines. A column is "
-    "a\n"
-    "variant, which FFTND_LINES=panelsN dictates: kernel 0 with 4, 8, 16 lines side by side (z: "
-    "1,\n"
-    "2, 4; floats: twice as many), kernel 1 with as many; from 6 on the same, fetched while "
-    "others\n"
-    "are transformed. A dot: there is none.\n";
+    "side, g = x, of which a third of the modes is not written, z = contiguous lines, r = these of\n"
+    "real numbers. A column is a variant, which FFTND_LINES=panelsN dictates: kernel 0 with 4, 8, 16\n"
+    "lines side by side (z: 1, 2, 4; floats: twice as many), kernel 1 with as many. A dot: there is\n"
+    "none.\n";
 
 static const char *const precisions[] = {"double", "float", NULL};
 
@@ -105,8 +102,7 @@ static void measure_layout(const struct request *request, const struct arrays *a
     for (int variant = 0; variant < FFTND__PANEL_VARIANTS; variant++) {
         struct fftnd__line_plan *plan = NULL;
         lines.variant = variant;
-        if (fftnd__lines_has_variant(&lines, variant) &&
-            (layout != 'g' || variant < FFTND__PANEL_ALONE))
+        if (fftnd__lines_has_variant(&lines, variant))
             must(fftnd__lines_create(&lines, &plan));
         double now = plan != NULL ? time_runs(request, arrays, bytes, plan, gap) / copy : 0.0;
         fftnd__lines_destroy(plan);

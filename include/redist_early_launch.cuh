@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kernels that are launched while what is before them in their stream still ends (programmatic dependent launches), from
- * devices of compute capability 9 on. Both libraries include it; it is not installed. Without REDIST_EARLY_LAUNCH=1 in the
- * environment kernels are launched as ever: it has not been measured yet.
+ * devices of compute capability 9 on. Both libraries include it; it is not installed.
  */
 #ifndef REDIST_EARLY_LAUNCH_CUH
 #define REDIST_EARLY_LAUNCH_CUH
 
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <cuda_runtime_api.h>
+#include <initializer_list>
 
 namespace {
 
@@ -30,25 +28,30 @@ __device__ __forceinline__ void let_next_begin() {
 #endif
 }
 
-inline bool is_early_wanted() {
-    const char *text = std::getenv("REDIST_EARLY_LAUNCH");
-    return text != nullptr && std::strcmp(text, "1") == 0;
+/* Whether a device of such a compute capability (90 is 9.0) runs code in which these two are something: it takes the newest
+ * that was compiled for it or for an older one. */
+inline bool waits_on(int capability) {
+#ifdef __CUDA_ARCH_LIST__
+    for (int built : {__CUDA_ARCH_LIST__})
+        if (built >= 900 && built <= 10 * capability)
+            return true;
+#endif
+    return false;
 }
 
 /* Of the current device; 0 = not known yet, 1 = no, 2 = yes. */
 inline bool can_launch_early() {
     static std::atomic<int> known[64];
-    static const bool is_wanted = is_early_wanted();
-    int device = 0, major = 0;
-    if (!is_wanted || cudaGetDevice(&device) != cudaSuccess || device >= 64)
+    int device = 0, major = 0, minor = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || device >= 64)
         return false;
     int now = known[device].load(std::memory_order_relaxed);
     if (now == 0) {
-        now = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
-                          cudaSuccess &&
-                      major >= 9
-                  ? 2
-                  : 1;
+        bool is_known = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+                            cudaSuccess &&
+                        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+                            cudaSuccess;
+        now = is_known && waits_on(10 * major + minor) ? 2 : 1;
         known[device].store(now, std::memory_order_relaxed);
     }
     return now == 2;

@@ -56,10 +56,6 @@ static void check_shape(const struct fftnd__panels *panels, int length) {
                       (panels->kernel == 0 ? FFTND__PANEL_THREADS_0 : FFTND__PANEL_THREADS_1),
               "%u x %u threads for %u", panels->rows, panels->width, n);
     check_all(panels->shared_bytes <= SHARED_BYTES, "%zu bytes for %u", panels->shared_bytes, n);
-    check_all(!panels->streamed ||
-                  (!panels->along && panels->blocks > 0 && panels->buffer >= n * panels->width &&
-                   2 * panels->buffer * sizeof(double complex) <= panels->shared_bytes),
-              "%u elements of a panel for %u", panels->buffer, n);
 }
 
 /* Lengths up to 1200 all have panels; a guess there is, if there is any. */
@@ -517,7 +513,7 @@ START_TEST(text) {
                                                  "cufft 1 panels 2 on A_100",
                                                  "cufft 1 panels -2 like 3 on A_100",
                                                  "cufft 1 panels nan like 3 on A_100",
-                                                 "cufft 1 panels 2 like 12 on A_100",
+                                                 "cufft 1 panels 2 like 6 on A_100",
                                                  "cufft 1 panels 2 like 3 on A_1000",
                                                  "cufft 1 panels 2 like 3 on "};
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {

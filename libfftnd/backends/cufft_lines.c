@@ -415,7 +415,7 @@ static int learn_length(MPI_Comm comm, const char *file, const char *name,
                         struct fftnd__rates *rates) {
     char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
     int device = 0;
-    (void)snprintf(key, sizeof key, "panels/device=%s/n=%lld/precision=%d", name, rates->n,
+    (void)snprintf(key, sizeof key, "lines/device=%s/n=%lld/precision=%d", name, rates->n,
                    rates->is_double ? FFTND_DOUBLE : FFTND_FLOAT);
     int code = redist_wisdom_find(comm, file, key, sizeof text, text);
     if (code != REDIST_OK || cudaGetDevice(&device) != cudaSuccess)

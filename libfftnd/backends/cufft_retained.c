@@ -48,7 +48,7 @@ static void choose_variant(const struct fftnd__serial_problem *problem,
     for (int i = 0; i < plan->nloops; i++)
         bytes *= (double)plan->loops[i].arrays.n;
     fftnd__lines_rates(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
-    lines->variant = fftnd__panels_alone(rates.variant[lines->layout]);
+    lines->variant = rates.variant[lines->layout];
     int other = lines->variant + FFTND__PANEL_WIDTHS;
     if (!lines->is_double && lines->variant >= 0 && lines->variant < FFTND__PANEL_WIDTHS &&
         fftnd__lines_has_variant(lines, other))

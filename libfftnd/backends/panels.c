@@ -148,21 +148,6 @@ static int set_guess(struct fftnd__panels *panels, size_t shared_bytes) {
     return has_first || has_second;
 }
 
-/* Two panels in shared memory, and as many blocks as a multiprocessor of 64 Ki registers and 228 KiB holds: more would have to
- * wait until others have ended. */
-static int set_stream(struct fftnd__panels *panels) {
-    enum { WARP = 32, WARPS = 2048 / WARP, MEMORY = 228 << 10, RESERVED = 1 << 10 };
-    const unsigned warps = (panels->width * panels->rows + WARP - 1) / WARP,
-                   most = kernels[panels->kernel].threads / WARP;
-    panels->streamed = 1;
-    panels->buffer = (unsigned)(panels->shared_bytes / ELEMENT);
-    panels->shared_bytes *= 2;
-    const unsigned by_memory = (unsigned)(MEMORY / (panels->shared_bytes + RESERVED));
-    panels->blocks = most / warps < by_memory ? most / warps : by_memory;
-    panels->blocks += panels->blocks == 0;
-    return warps <= WARPS;
-}
-
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes) {
     int is_real = layout == FFTND__REAL, along = layout != FFTND__STRIDED;
@@ -175,18 +160,14 @@ int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, 
         return 0;
     if (variant == FFTND__PANEL_GUESS)
         return set_guess(panels, shared_bytes);
-    const int alone = fftnd__panels_alone(variant), streamed = alone != variant;
-    unsigned width = (along ? 1U : (unsigned)LEAST_WIDTH) << alone % FFTND__PANEL_WIDTHS;
-    if (!set_kernel(panels, alone / FFTND__PANEL_WIDTHS, width, shared_bytes / (streamed ? 2 : 1)))
-        return 0;
-    return !streamed || (!along && set_stream(panels));
+    unsigned width = (along ? 1U : (unsigned)LEAST_WIDTH) << variant % FFTND__PANEL_WIDTHS;
+    return set_kernel(panels, variant / FFTND__PANEL_WIDTHS, width, shared_bytes);
 }
 
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
                             int is_double, int layout, size_t shared_bytes) {
-    if (n > USHRT_MAX ||
-        !fftnd__panels_shape(panels, fftnd__panels_alone(variant), fftnd__r2r_points(r2r, n),
-                             is_double, layout, shared_bytes))
+    if (n > USHRT_MAX || !fftnd__panels_shape(panels, variant, fftnd__r2r_points(r2r, n), is_double,
+                                              layout, shared_bytes))
         return 0;
     panels->r2r = fftnd__r2r_describe(r2r, (unsigned)n);
     panels->each *= panels->r2r.folds ? 1 : 2;

@@ -26,9 +26,7 @@ enum { FFTND__STRIDED, FFTND__CONTIGUOUS, FFTND__REAL, FFTND__LAYOUTS };
 enum {
     FFTND__PANEL_KERNELS = 2,
     FFTND__PANEL_WIDTHS = 3,
-    FFTND__PANEL_ALONE =
-        FFTND__PANEL_KERNELS * FFTND__PANEL_WIDTHS, /* from this variant on panels are streamed */
-    FFTND__PANEL_VARIANTS = 2 * FFTND__PANEL_ALONE,
+    FFTND__PANEL_VARIANTS = FFTND__PANEL_KERNELS * FFTND__PANEL_WIDTHS,
     FFTND__PANEL_MOST_RADIX = 16,
     FFTND__PANEL_MIDDLE = 5
 };
@@ -79,9 +77,6 @@ struct fftnd__panels {
     unsigned lines; /* of a panel */
     unsigned pitch; /* between elements in shared memory, in elements of 16 bytes */
     unsigned next;  /* line */
-    int streamed; /* a block works on many panels: while it transforms one, the next one is on its way to shared memory */
-    unsigned blocks; /* of those, on a multiprocessor at once */
-    unsigned buffer; /* from one panel in shared memory to the next, in elements */
     size_t shared_bytes;
     struct fftnd__panel_divisor threads; /* those that are neighbours: rows or lines */
     struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
@@ -94,16 +89,10 @@ struct fftnd__panels {
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
  * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines in
- * a panel, from ALONE on the same streamed, which only lines side by side are; GUESS one that should do. Loops are not
- * set. */
+ * a panel, GUESS one that should do. Loops are not set. */
 enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);
-
-/* The variant whose panels are each in a block of its own: lines in parts, with a gap and real-to-real have no other. */
-static inline int fftnd__panels_alone(int variant) {
-    return variant == FFTND__PANEL_GUESS ? variant : variant % FFTND__PANEL_ALONE;
-}
 
 /* The same for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS. */
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,

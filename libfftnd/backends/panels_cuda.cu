@@ -17,8 +17,7 @@ namespace {
 
 /* ---------------------------------------------------------------- passes */
 
-/* A staged pass is the first one of a line that is in shared memory, as it was fetched. */
-enum kind { FIRST, STAGED, MIDDLE, LAST };
+enum kind { FIRST, MIDDLE, LAST };
 
 template <class value, int radix>
 __device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
@@ -35,7 +34,7 @@ struct position {
 template <kind which>
 __device__ __forceinline__ position find_position(const fftnd__panels &p, unsigned pass,
                                                   unsigned butterfly) {
-    if constexpr (which == FIRST || which == STAGED)
+    if constexpr (which == FIRST)
         return {butterfly, 0};
     else if constexpr (which == LAST)
         return {0, butterfly};
@@ -69,10 +68,8 @@ read_shared(const fftnd__panels &p, unsigned pass, const place<value, how> &at,
     const complex<value> *from = at.shared + i.group * p.passes[pass].group + i.element * p.pitch;
 #pragma unroll
     for (int k = 0; k < radix; k++)
-        x[k] = which == STAGED ? as_fetched(from[k * p.passes[pass].apart])
-                               : from[k * p.passes[pass].apart];
-    if constexpr (which != STAGED)
-        twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
+        x[k] = from[k * p.passes[pass].apart];
+    twiddle<value, radix>(x, roots, i.element * p.passes[pass].step);
 }
 
 template <class value, int radix, kind which, lying how>
@@ -81,7 +78,7 @@ __device__ __forceinline__ void write_shared(const fftnd__panels &p, unsigned pa
                                              const complex<value> (&x)[radix]) {
     position i = find_position<which>(p, pass, butterfly);
     complex<value> *to = at.shared + i.group * p.passes[pass + 1].group + i.element * p.pitch;
-    unsigned step = which == FIRST || which == STAGED ? p.pitch : p.passes[pass].done.n * p.pitch;
+    unsigned step = which == FIRST ? p.pitch : p.passes[pass].done.n * p.pitch;
 #pragma unroll
     for (int k = 0; k < radix; k++)
         to[k * step] = x[k];
@@ -144,7 +141,6 @@ __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
                                         const place<value, how> &at,
                                         const complex<scalar<value>> *roots) {
     constexpr unsigned each = FFTND__PANEL_BUTTERFLIES(KERNEL, radix);
-    constexpr bool is_within = which == STAGED || which == MIDDLE;
     unsigned end = at.is_line ? p.passes[pass].butterflies : 0;
     complex<value> x[each][radix];
 #pragma unroll
@@ -152,12 +148,12 @@ __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
         unsigned butterfly = at.row + i * p.rows;
         if (butterfly < end) {
             get<value, radix, which>(p, pass, at, roots, butterfly, x[i]);
-            if constexpr (!is_within)
+            if constexpr (which != MIDDLE)
                 put<value, radix, which>(p, pass, at, butterfly, x[i]);
-        } else if constexpr (is_within)
+        } else if constexpr (which == MIDDLE)
             clear<value, radix>(x[i]);
     }
-    if constexpr (is_within) {
+    if constexpr (which == MIDDLE) {
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < each; i++)
@@ -208,30 +204,6 @@ transform_panels(const fftnd__panels &p, const lines_of<value, how> &lines,
         __syncthreads();
     }
     choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
-}
-
-/* All panels of a block, whose number is that of the first one. When the threads meet, the panel has come, and the other one's
- * memory has been read for the last time. */
-template <class value, int least, int first, int rest>
-__device__ __forceinline__ void
-stream_panels(const fftnd__panels &p, const lines_of<value, WHOLE> &lines,
-              const complex<scalar<value>> *roots, complex<value> *memory) {
-    unsigned now = 0;
-    fetch_lines(p, find_place(p, lines, memory));
-    for (unsigned panel = blockIdx.x; panel < p.npanels; panel += gridDim.x, now ^= 1) {
-        wait_for_fetches();
-        __syncthreads();
-        if (p.npanels - panel > gridDim.x)
-            fetch_lines(p, find_place(p, lines, memory + (now ^ 1) * p.buffer, panel + gridDim.x));
-        const place<value, WHOLE> at = find_place(p, lines, memory + now * p.buffer, panel);
-        choose_pass<value, least, first, STAGED>(p, 0, at, roots);
-        __syncthreads();
-        for (unsigned pass = 1; pass + 1 < p.npasses; pass++) {
-            choose_pass<value, FFTND__PANEL_MIDDLE, rest, MIDDLE>(p, pass, at, roots);
-            __syncthreads();
-        }
-        choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
-    }
 }
 
 /* ---------------------------------------------------------------- real lines */
@@ -353,16 +325,6 @@ __global__ void __launch_bounds__(threads)
     run<is_real>(p, lines_of<value, WHOLE>{in, out}, roots);
 }
 
-template <class value>
-__global__ void __launch_bounds__(threads)
-    transform_streamed(const complex<scalar<value>> *in, complex<scalar<value>> *out,
-                       const complex<scalar<value>> *roots,
-                       const __grid_constant__ fftnd__panels p) {
-    begin_kernel();
-    stream_panels<value, least, first, rest>(p, lines_of<value, WHOLE>{in, out}, roots,
-                                             reinterpret_cast<complex<value> *>(memory));
-}
-
 template <class value, bool is_real>
 __global__ void __launch_bounds__(threads)
     transform_retained(const complex<scalar<value>> *in, complex<scalar<value>> *out,
@@ -421,27 +383,13 @@ template <class kernel> cudaError_t allow_memory(kernel function, devices &allow
     return error;
 }
 
-/* As many as the device has room for at once. */
-cudaError_t limit_blocks(const fftnd__panels *panels, unsigned &nblocks) {
-    int device = 0, processors = 1;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    const unsigned most = panels->blocks * static_cast<unsigned>(processors);
-    nblocks = most < nblocks ? most : nblocks;
-    return error;
-}
-
 template <class value, class kernel, class... arguments>
 cudaError_t launch(const given<value> &to, kernel function, devices &allowed, arguments... all) {
     const fftnd__panels *panels = to.panels;
-    unsigned nblocks = panels->npanels;
     cudaError_t error = allow_memory(function, allowed);
-    if (error == cudaSuccess && panels->streamed)
-        error = limit_blocks(panels, nblocks);
     if (error != cudaSuccess)
         return error;
-    return launch_early(function, nblocks, panels->width * panels->rows, panels->shared_bytes,
+    return launch_early(function, panels->npanels, panels->width * panels->rows, panels->shared_bytes,
                         to.stream, all...);
 }
 
@@ -450,11 +398,6 @@ template <class value> cudaError_t launch_whole(const given<value> &to) {
     return launch(to,
                   to.panels->is_real ? transform_whole<value, true> : transform_whole<value, false>,
                   allowed[to.panels->is_real], to.in, to.out, to.roots, *to.panels);
-}
-
-template <class value> cudaError_t launch_streamed(const given<value> &to) {
-    static devices allowed;
-    return launch(to, transform_streamed<value>, allowed, to.in, to.out, to.roots, *to.panels);
 }
 
 template <class value> cudaError_t launch_retained(const given<value> &to) {

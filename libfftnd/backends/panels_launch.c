@@ -8,13 +8,12 @@ typedef int launch_function(const struct fftnd__panels *panels, const struct fft
                             const void *roots, void *stream);
 
 /* By sorts of lines; the build names the functions. */
-enum { WHOLE, STREAMED, RETAINED, PARTS, R2R };
+enum { WHOLE, RETAINED, PARTS, R2R };
 
 #define DECLARE(lines)                                                                             \
     launch_function fftnd__panels_float_0_##lines, fftnd__panels_float_1_##lines,                  \
         fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines;
 DECLARE(whole)
-DECLARE(streamed)
 DECLARE(retained)
 DECLARE(parts)
 DECLARE(r2r)
@@ -25,11 +24,8 @@ DECLARE(r2r)
             fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines                         \
         }                                                                                          \
     }
-static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
-                                                                     [STREAMED] = LIST(streamed),
-                                                                     [RETAINED] = LIST(retained),
-                                                                     [PARTS] = LIST(parts),
-                                                                     [R2R] = LIST(r2r)};
+static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {
+    [WHOLE] = LIST(whole), [RETAINED] = LIST(retained), [PARTS] = LIST(parts), [R2R] = LIST(r2r)};
 
 /* Addresses may be between those that all lines of a thread can be read from. */
 static int is_aligned(const void *array) {
@@ -52,8 +48,8 @@ static int launch(const struct fftnd__panels *panels, int lines, int are_adjacen
 
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
                          const void *roots, void *stream) {
-    int lines = panels->r2r.n > 0 ? R2R : panels->streamed ? STREAMED : WHOLE;
-    return launch(panels, lines, is_aligned(out), NULL, NULL, in, out, roots, stream);
+    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, in, out,
+                  roots, stream);
 }
 
 /* Modes half-way of neighbouring lines are neighbours. */

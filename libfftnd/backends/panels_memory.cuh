@@ -67,12 +67,11 @@ template <class value, lying how> struct place {
 
 template <class value, lying how>
 __device__ __forceinline__ place<value, how>
-find_place(const fftnd__panels &p, const lines_of<value, how> &lines, complex<value> *shared,
-           unsigned number = blockIdx.x) {
+find_place(const fftnd__panels &p, const lines_of<value, how> &lines, complex<value> *shared) {
     place<value, how> at;
     unsigned far = divide(threadIdx.x, p.threads), near = threadIdx.x - far * p.threads.n;
     unsigned line = p.along ? far : near;
-    unsigned rest = divide(number, p.panels), panel = number - rest * p.panels.n;
+    unsigned rest = divide(blockIdx.x, p.panels), panel = blockIdx.x - rest * p.panels.n;
     unsigned side = panel * p.lines + (p.adjacent ? 2 * line : line);
     at.row = p.along ? near : far;
     at.is_line = side < p.side.n;
@@ -163,50 +162,6 @@ __device__ __forceinline__ void store(const fftnd__panels &p, const place<value,
                 here[second] = {x[k].x.b, x[k].y.b};
         }
     }
-}
-
-/* So many bytes on their way to shared memory, past the registers. */
-template <unsigned bytes> __device__ __forceinline__ void fetch(void *to, const void *from) {
-    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(address), "l"(from)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from)
-                     : "memory");
-}
-
-__device__ __forceinline__ void wait_for_fetches() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/* The lines of a thread, element after element as in the array: of two lines of floats first the one, then the other. */
-template <class value>
-__device__ __forceinline__ void fetch_lines(const fftnd__panels &p, const place<value, WHOLE> &at) {
-    const long long step = p.rows * p.axis.in;
-    const unsigned end = at.is_line ? p.n : 0;
-    const complex<scalar<value>> *from = at.lines.in + at.row * p.axis.in;
-    complex<value> *to = at.shared + at.row * p.pitch;
-    if (!is_pair<value> || (p.adjacent && at.has_second)) {
-#pragma unroll 4
-        for (unsigned i = at.row; i < end; i += p.rows, from += step, to += p.rows * p.pitch)
-            fetch<16>(to, from);
-    } else {
-        const long long second = at.has_second ? p.second * p.side.in : 0;
-#pragma unroll 4
-        for (unsigned i = at.row; i < end; i += p.rows, from += step, to += p.rows * p.pitch) {
-            fetch<8>(to, from);
-            fetch<8>(reinterpret_cast<complex<scalar<value>> *>(to) + 1, from + second);
-        }
-    }
-}
-
-/* What was fetched, as numbers. */
-template <class value> __device__ __forceinline__ complex<value> as_fetched(complex<value> z) {
-    if constexpr (is_pair<value>)
-        return {{z.x.a, z.y.a}, {z.x.b, z.y.b}};
-    else
-        return z;
 }
 
 /* Where element `i` of a line is, whose place is `at` where there is no gap, and how far the second line is from there;

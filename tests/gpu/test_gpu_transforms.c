@@ -134,7 +134,7 @@ static void choose_chunks(void) {
 /* How lines are transformed: as it was measured, all in panels of some kernel and width, all by cuFFT. */
 static void choose_lines(int way) {
     char panels[20];
-    snprintf(panels, sizeof panels, "panels%d", random_between(0, 11));
+    snprintf(panels, sizeof panels, "panels%d", random_between(0, 5));
     const char *const ways[] = {NULL, panels, "cufft"};
     if (ways[way] != NULL)
         setenv("FFTND_LINES", ways[way], 1);
