@@ -10,13 +10,13 @@
 #include <string.h>
 
 static const char notes[] =
-    "Times over that of a copy of the same array, the fastest of --iters runs: x = lines along "
-    "the\n"
-    "slowest axis, y = along the middle one of a cube, u = the same with n / 2 + 1 lines side by\n"
-    "side, g = x, of which a third of the modes is not written, z = contiguous lines, r = these of\n"
-    "real numbers. A column is a variant, which FFTND_LINES=panelsN dictates: kernel 0 with 4, 8, 16\n"
-    "lines side by side (z: 1, 2, 4; floats: twice as many), kernel 1 with as many. A dot: there is\n"
-    "none.\n";
+    "Times over that of a copy of the same array, the fastest of --iters runs: x = lines along\n"
+    "the slowest axis, y = along the middle one of a cube, u = the same with n / 2 + 1 lines side\n"
+    "by side, g = x, of which a third of the modes is not written, z = contiguous lines, r = real\n"
+    "ones (n even). A column is a variant, which FFTND_LINES=panelsN dictates: kernel 0 with 4, "
+    "8,\n"
+    "16 lines side by side (z, r: 1, 2, 4; floats: twice as many), kernel 1 with as many; from 6\n"
+    "on the same, fetched while others are transformed. A dot: there is none.\n";
 
 static const char *const precisions[] = {"double", "float", NULL};
 
@@ -44,15 +44,18 @@ static void must(int code) {
 
 /* Arrays of three axes, in place; as many lines as fit. Returns their bytes. */
 static size_t lay_out(char layout, int n, int is_double, size_t bytes, struct fftnd__lines *lines) {
-    const ptrdiff_t item = is_double ? 16 : 8, all = (ptrdiff_t)bytes / item / n,
-                    side = layout == 'y' ? n : n / 2 + 1;
-    *lines = (struct fftnd__lines){.layout = layout == 'z' ? FFTND__CONTIGUOUS : FFTND__STRIDED,
+    const int along = layout == 'z' || layout == 'r';
+    const ptrdiff_t item = is_double ? 16 : 8, row = layout == 'r' ? n / 2 + 1 : n,
+                    all = (ptrdiff_t)bytes / item / row, side = layout == 'y' ? n : n / 2 + 1;
+    *lines = (struct fftnd__lines){.layout = layout == 'r' ? FFTND__REAL
+                                             : along       ? FFTND__CONTIGUOUS
+                                                           : FFTND__STRIDED,
                                    .is_double = is_double};
-    if (layout == 'x' || layout == 'g' || layout == 'z') {
-        const ptrdiff_t count = all / 32 * 32, along = layout == 'z';
+    if (layout == 'x' || layout == 'g' || along) {
+        const ptrdiff_t count = all / 32 * 32;
         lines->axis = (struct fftnd__loop){n, along ? 1 : count, along ? 1 : count};
-        lines->side = (struct fftnd__loop){count, along ? n : 1, along ? n : 1};
-        return (size_t)(count * n * item);
+        lines->side = (struct fftnd__loop){count, along ? row : 1, along ? row : 1};
+        return (size_t)(count * row * item);
     }
     lines->axis = (struct fftnd__loop){n, side, side};
     lines->side = (struct fftnd__loop){side, 1, 1};
@@ -130,7 +133,7 @@ static void measure(const struct request *request, const int sizes[], int count)
         printf(" %6d", variant);
     printf("  %6s\n", "best");
     for (int i = 0; i < count; i++)
-        for (const char *layout = "xyugz"; *layout != '\0'; layout++)
+        for (const char *layout = "xyugzr"; *layout != '\0'; layout++)
             measure_layout(request, &arrays, sizes[i], *layout);
     check(cudaEventDestroy(arrays.begun), "cudaEventDestroy");
     check(cudaEventDestroy(arrays.ended), "cudaEventDestroy");
