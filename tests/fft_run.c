@@ -6,6 +6,7 @@
 
 #include "fft_layout.h"
 #include "harness.h"
+#include "random.h"
 
 /* ---------------------------------------------------------------- making a run */
 
@@ -28,7 +29,7 @@ static void check_plan(fft_run *run) {
     }
 }
 
-static void create_arrays(fft_run *run) {
+static void create_arrays(fft_run *run, const enum fft_memory memory[2]) {
     const fft_case *given = run->given;
     const int in_place = given->options.in_place;
     const size_t number_bytes = fft_case_number_bytes(given);
@@ -37,7 +38,7 @@ static void create_arrays(fft_run *run) {
         bytes[0] = bytes[1];
     }
     for (int side = 0; side < (in_place ? 1 : 2); side++) {
-        check_ok(fft_array_create(run->comm, bytes[side], given->memory[side], number_bytes,
+        check_ok(fft_array_create(run->comm, bytes[side], memory[side], number_bytes,
                                   &run->store[side]));
     }
     run->array[0] = &run->store[0];
@@ -54,7 +55,7 @@ void fft_run_create(MPI_Comm comm, const fft_case *given, fft_run *run) {
     *run = (fft_run){.comm = comm, .given = given};
     harness_case("%s", fft_case_text(given));
     check_plan(run);
-    create_arrays(run);
+    create_arrays(run, given->memory);
     fft_reference_create(comm, given, random_bits(), &run->reference);
     if (given->options.user_workspace) {
         check_ok(fft_array_create(comm, run->info.workspace_bytes, given->workspace, 0,
@@ -201,6 +202,19 @@ void fft_run_round_trips(fft_run *run) {
     check_result(run, FFTND_PHYSICAL, factor * factor, "the second round trip");
 }
 
+/* A user may use other arrays each time, of other memory unless peers were promised to map it. Not on devices, where
+ * what peers have mapped outlives the plan. */
+static void renew_arrays(fft_run *run) {
+    const int low = run->given->options.mapped_arrays ? FFT_MEMORY_SHARED : FFT_MEMORY_HEAP;
+    enum fft_memory memory[2];
+    for (int side = 0; side < 2; side++) {
+        check_ok(fft_array_free(&run->store[side]));
+        memory[side] = (enum fft_memory)random_between(low, FFT_MEMORY_LOCAL);
+    }
+    harness_case("memory %d and %d of %s", memory[0], memory[1], fft_case_text(run->given));
+    create_arrays(run, memory);
+}
+
 void fft_run_limit(MPI_Comm comm, fft_case *given, size_t bytes) {
     fftnd_plan *plan = NULL;
     int code = REDIST_ERR_ARGUMENT;
@@ -222,6 +236,11 @@ void fft_check_once(MPI_Comm comm, const fft_case *given) {
     }
     fft_run_transform(&run, FFTND_SPECTRAL);
     fft_run_round_trips(&run);
+    if (!given->options.pin_arrays && given->options.space != REDIST_SPACE_CUDA &&
+        random_chance(30)) {
+        renew_arrays(&run);
+        fft_run_transform(&run, FFTND_PHYSICAL);
+    }
     fft_run_free(&run);
 }
 
