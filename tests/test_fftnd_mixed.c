@@ -139,8 +139,8 @@ START_TEST(blocks_behind_boxes) {
 }
 END_TEST
 
-/* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and one
- * into boxes. */
+/* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and
+ * one into boxes. */
 START_TEST(segments_scaled_before_exchanges) {
     static const enum fftnd_axis axes[] = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE,
                                            FFTND_AXIS_NONE, FFTND_AXIS_NONE};
