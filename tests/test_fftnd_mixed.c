@@ -159,6 +159,22 @@ START_TEST(segments_scaled_before_exchanges) {
 }
 END_TEST
 
+/* Nothing is transformed, but the copy to the box's order may not take the place of an input that may be overwritten. */
+START_TEST(copies_to_another_order) {
+    static const int memory_order[] = {2, 1, 0};
+    for (int side = 0; side < 2; side++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 12, 8, 6);
+        for (int axis = 0; axis < 3; axis++)
+            given.axes[axis] = FFTND_AXIS_NONE;
+        given.has_box[side] = given.has_memory_order[side] = 1;
+        memcpy(given.memory_order[side], memory_order, sizeof(memory_order));
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        given.options.mapped_arrays = given.options.overwrite_input = 1;
+        fft_check(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
 /* Results that become contiguous lines, an odd number of elements apart: FFTW 3.3.10 crashed. */
 START_TEST(lines_turned_to_odd_distances) {
     static const int memory_order[] = {2, 0, 1};
@@ -185,6 +201,7 @@ int main(int argc, char **argv) {
                                   the_shortest_spectrum_is_sent,
                                   blocks_behind_boxes,
                                   segments_scaled_before_exchanges,
+                                  copies_to_another_order,
                                   lines_turned_to_odd_distances,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);
