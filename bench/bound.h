@@ -5,8 +5,8 @@
 
 #include "transform.h"
 
-/* Milliseconds: what a rank has to send at the rate of the link, or, if that is longer, one pass over the local array for
- * each axis and direction at the rate of a copy. NAN where the rate of the link is not known. Collective. */
+/* Milliseconds: what a rank has to send at the rate of the link, or, if that is longer, one pass over the local array
+ * for each axis and direction at the rate of a copy. NAN where the rate of the link is not known. Collective. */
 double bench_bound_ms(const bench_problem *problem, const bench_arrays *arrays);
 
 #endif

@@ -12,8 +12,8 @@
 unsigned bench_fftw_effort(enum fftnd_effort effort);
 
 /*
- * Plans the serial transforms on the process grid and in the order of another one. `arrays` is filled in; its contents come
- * from those of `input`, which must outlive it. Collective.
+ * Plans the serial transforms on the process grid and in the order of another one. `arrays` is filled in; its contents
+ * come from those of `input`, which must outlive it. Collective.
  */
 bench_transform bench_serial_create(const bench_problem *problem, const bench_transform *like,
                                     const bench_arrays *input, bench_arrays *arrays);

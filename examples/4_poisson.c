@@ -4,10 +4,9 @@
  *
  * A periodic field is a sum of waves exp(i k.x). The Laplacian multiplies each wave by -|k|^2, so
  * it costs a forward transform, a product and a backward transform, which fftnd_apply does in one;
- * dividing instead solves Poisson's equation. Validation by the Laplacian follows section 2.6 of Egger's thesis "Distributed
- * FFT for Heterogeneous GPU Systems"; the field is equation (5) of Verma et al., "Scalable
- * Multi-node Fast Fourier Transform on GPUs", whose two terms the Laplacian multiplies by -14 and
- * -77.
+ * dividing instead solves Poisson's equation. Validation by the Laplacian follows section 2.6 of Egger's thesis
+ * "Distributed FFT for Heterogeneous GPU Systems"; the field is equation (5) of Verma et al., "Scalable Multi-node Fast
+ * Fourier Transform on GPUs", whose two terms the Laplacian multiplies by -14 and -77.
  */
 #include "field.h"
 #include "periodic_box.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What 4_poisson and 6_channel share: their options, and real fields in host or device memory. The host fills a field and
- * looks at it; what is on a device has a copy there.
+ * What 4_poisson and 6_channel share: their options, and real fields in host or device memory. The host fills a field
+ * and looks at it; what is on a device has a copy there.
  */
 #ifndef FIELD_H
 #define FIELD_H

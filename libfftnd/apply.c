@@ -224,8 +224,8 @@ static int check_batch(const struct fftnd__operator *op, const struct fftnd__bat
                       batch->count, INT_MAX);
 }
 
-/* The axes on whose wavenumbers it depends. A function of the user sees all of them, and one table of a real field's may
- * not be that of a real operator, unless it is along the halved axis. */
+/* The axes on whose wavenumbers it depends. A function of the user sees all of them, and one table of a real field's
+ * may not be that of a real operator, unless it is along the halved axis. */
 static void find_subset(struct fftnd__operator *op, const struct fftnd__transform *transform,
                         const fftnd_operator_options *options) {
     int in_list =
@@ -280,8 +280,8 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
 
 /* ---------------------------------------------------------------- the parts */
 
-/* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array of
- * the plan may be a field of a larger one. */
+/* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array
+ * of the plan may be a field of a larger one. */
 static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)

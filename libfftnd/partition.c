@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "partition.h"
 
-/* First-level caches have 64 sets of lines or more: rows that are a multiple of 1 KiB apart meet in every 16th set, whose 8
- * ways and more hold the 128 elements of a line no longer. */
+/* First-level caches have 64 sets of lines or more: rows that are a multiple of 1 KiB apart meet in every 16th set,
+ * whose 8 ways and more hold the 128 elements of a line no longer. */
 enum { CACHE_LINE = 64, CONFLICT = 1024 };
 
 /* ---------------------------------------------------------------- cutting */

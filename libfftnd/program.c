@@ -167,7 +167,9 @@ static void add_serial(struct fftnd__program *program, const struct fftnd__trans
 static void add_copy(struct fftnd__program *program, const struct fftnd__transform *transform,
                      const int memory[]) {
     const struct fftnd__step *before = &program->steps[program->nsteps];
-    struct fftnd__step *step = add_step(program, FFTND__KEEPS_LAYOUT);
+    int turns = memcmp(memory, before->memory, sizeof before->memory) != 0;
+    struct fftnd__step *step =
+        add_step(program, turns ? FFTND__CHANGES_LAYOUT : FFTND__KEEPS_LAYOUT);
     memcpy(step->memory, memory, sizeof step->memory);
     set_array(transform, step, &before->alignment, before->real);
 }

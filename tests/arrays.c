@@ -33,6 +33,10 @@ static void make_long_double_complex(MPI_Datatype *type) {
     *type = MPI_C_LONG_DOUBLE_COMPLEX;
 }
 
+static void make_derived_complex(MPI_Datatype *type) {
+    MPI_Type_contiguous(1, MPI_C_LONG_DOUBLE_COMPLEX, type);
+}
+
 static void make_seven(MPI_Datatype *type) {
     MPI_Type_contiguous(7, MPI_BYTE, type);
 }
@@ -88,6 +92,7 @@ static const struct {
     {"7 bytes", make_seven, 7, 1, 1, 0, {{0, 7}}},
     {"12 bytes", make_twelve, 12, 1, 1, 0, {{0, 12}}},
     {"with a gap", make_gap, 24, 1, 1, 0, {{0, 8}, {9, 10}}},
+    {"derived complex", make_derived_complex, 32, 1, 1, 0, {{0, 10}, {16, 26}}},
     {"beyond its extent", make_beyond, 16, 1, 0, 16, {{0, 8}}},
     {"shifted", make_shifted, 16, 1, 0, 16, {{0, 8}}},
 };

@@ -158,6 +158,7 @@ static fft_case random_case(int nranks, int has_nodes, int is_mixed) {
         given.options.mapped_arrays = random_chance(70);
     }
     given.options.skip_agreement = random_chance(30);
+    given.options.phases = random_chance(15);
     given.workspace = random_chance(50) ? FFT_MEMORY_HEAP : FFT_MEMORY_SHARED;
     return given;
 }
@@ -247,6 +248,7 @@ fft_case fft_random_device_case(int nranks) {
     options->alignment = random_chance(20) ? FFTND_ALIGN_INPUT : FFTND_ALIGN_CHAIN;
     options->mapped_arrays = random_chance(20);
     options->skip_agreement = random_chance(20);
+    options->phases = random_chance(15);
     choose_grid(&given, nranks);
     for (int side = 0; side < 2; side++)
         given.memory[side] =

@@ -6,6 +6,7 @@
 
 #include "fft_layout.h"
 #include "harness.h"
+#include "random.h"
 
 /* ---------------------------------------------------------------- making a run */
 
@@ -28,7 +29,7 @@ static void check_plan(fft_run *run) {
     }
 }
 
-static void create_arrays(fft_run *run) {
+static void create_arrays(fft_run *run, const enum fft_memory memory[2]) {
     const fft_case *given = run->given;
     const int in_place = given->options.in_place;
     const size_t number_bytes = fft_case_number_bytes(given);
@@ -37,7 +38,7 @@ static void create_arrays(fft_run *run) {
         bytes[0] = bytes[1];
     }
     for (int side = 0; side < (in_place ? 1 : 2); side++) {
-        check_ok(fft_array_create(run->comm, bytes[side], given->memory[side], number_bytes,
+        check_ok(fft_array_create(run->comm, bytes[side], memory[side], number_bytes,
                                   &run->store[side]));
     }
     run->array[0] = &run->store[0];
@@ -54,7 +55,7 @@ void fft_run_create(MPI_Comm comm, const fft_case *given, fft_run *run) {
     *run = (fft_run){.comm = comm, .given = given};
     harness_case("%s", fft_case_text(given));
     check_plan(run);
-    create_arrays(run);
+    create_arrays(run, given->memory);
     fft_reference_create(comm, given, random_bits(), &run->reference);
     if (given->options.user_workspace) {
         check_ok(fft_array_create(comm, run->info.workspace_bytes, given->workspace, 0,
@@ -129,12 +130,16 @@ static void move_arrays(const fft_run *run, void (*move)(const fft_array *array)
     }
 }
 
-int fft_run_execute(fft_run *run, enum fftnd_side side) {
+static int transform(fft_run *run, enum fftnd_side side) {
     void *physical = fft_run_data(run, FFTND_PHYSICAL);
     void *spectral = fft_run_data(run, FFTND_SPECTRAL);
+    return side == FFTND_PHYSICAL ? fftnd_forward(run->plan, physical, spectral)
+                                  : fftnd_backward(run->plan, spectral, physical);
+}
+
+int fft_run_execute(fft_run *run, enum fftnd_side side) {
     move_arrays(run, fft_array_upload);
-    const int code = side == FFTND_PHYSICAL ? fftnd_forward(run->plan, physical, spectral)
-                                            : fftnd_backward(run->plan, spectral, physical);
+    const int code = transform(run, side);
     move_arrays(run, fft_array_download);
     return code;
 }
@@ -184,13 +189,30 @@ void fft_run_transform(fft_run *run, enum fftnd_side side) {
     check_bytes(run, side);
 }
 
-void fft_run_round_trip(fft_run *run) {
+void fft_run_round_trips(fft_run *run) {
     const long double factor = round_trip_factor(run->given);
-    harness_case("round trip of %s", fft_case_text(run->given));
+    harness_case("round trips of %s", fft_case_text(run->given));
     fft_run_load(run, FFTND_PHYSICAL, 1);
-    check_ok(fft_run_execute(run, FFTND_PHYSICAL));
-    check_ok(fft_run_execute(run, FFTND_SPECTRAL));
-    check_result(run, FFTND_PHYSICAL, factor, "the round trip");
+    move_arrays(run, fft_array_upload);
+    for (int i = 0; i < 2; i++) {
+        check_ok(transform(run, FFTND_PHYSICAL));
+        check_ok(transform(run, FFTND_SPECTRAL));
+    }
+    move_arrays(run, fft_array_download);
+    check_result(run, FFTND_PHYSICAL, factor * factor, "the second round trip");
+}
+
+/* A user may use other arrays each time, of other memory unless peers were promised to map it. Not on devices, where
+ * what peers have mapped outlives the plan. */
+static void renew_arrays(fft_run *run) {
+    const int low = run->given->options.mapped_arrays ? FFT_MEMORY_SHARED : FFT_MEMORY_HEAP;
+    enum fft_memory memory[2];
+    for (int side = 0; side < 2; side++) {
+        check_ok(fft_array_free(&run->store[side]));
+        memory[side] = (enum fft_memory)random_between(low, FFT_MEMORY_LOCAL);
+    }
+    harness_case("memory %d and %d of %s", memory[0], memory[1], fft_case_text(run->given));
+    create_arrays(run, memory);
 }
 
 void fft_run_limit(MPI_Comm comm, fft_case *given, size_t bytes) {
@@ -213,7 +235,12 @@ void fft_check_once(MPI_Comm comm, const fft_case *given) {
         fft_reference_use_returned(&run.reference);
     }
     fft_run_transform(&run, FFTND_SPECTRAL);
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
+    if (!given->options.pin_arrays && given->options.space != REDIST_SPACE_CUDA &&
+        random_chance(30)) {
+        renew_arrays(&run);
+        fft_run_transform(&run, FFTND_PHYSICAL);
+    }
     fft_run_free(&run);
 }
 

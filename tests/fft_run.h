@@ -48,8 +48,8 @@ int fft_run_execute(fft_run *run, enum fftnd_side side);
 /** Loads `side`, transforms it to the other one, checks the result and all bytes around it. */
 void fft_run_transform(fft_run *run, enum fftnd_side side);
 
-/** Forward and backward without touching the arrays in between; checks the result. */
-void fft_run_round_trip(fft_run *run);
+/** Forward, backward and again, without touching the arrays or waiting for a stream in between; checks the result. */
+void fft_run_round_trips(fft_run *run);
 
 /** Sets options.device_bytes to the first of `bytes`, twice as many, ... that a plan can do with. */
 void fft_run_limit(MPI_Comm comm, fft_case *given, size_t bytes);

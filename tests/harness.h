@@ -46,8 +46,8 @@ extern int harness_nranks;
 extern int harness_rank;
 
 /**
- * Initialises MPI unless the program has done so, runs the tests (a list that ends with NULL), prints one line, finalises MPI.
- * Returns the exit code of the program: 0 if no test failed.
+ * Initialises MPI unless the program has done so, runs the tests (a list that ends with NULL), prints one line,
+ * finalises MPI. Returns the exit code of the program: 0 if no test failed.
  */
 int harness_run(int argc, char **argv, const char *program, const TTest *const tests[]);
 

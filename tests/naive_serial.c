@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A serial FFT library by the definitions (FFTW's manual, "What FFTW Really Computes"), for a copy of libfftnd
- * that a test is built with. It needs nothing besides this file and its name in the copy's list of libraries.
+ * that a test is built with. This file, r2r_factor.c and its name in the copy's list of libraries are all of it.
  */
 #include "../libfftnd/backends/serial.h"
+#include "r2r_factor.h"
 #include "redist_support.h"
 
 #include <complex.h>
@@ -45,37 +46,11 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- one line */
 
-/* Halfcomplex, and the Hartley transform. Imaginary parts stand at n - mode, hence no minus. */
-static double fourier_factor(enum fftnd_r2r kind, double n, double j, double k) {
-    double angle = 2 * M_PI * j * k / n;
-    if (kind == FFTND_DHT)
-        return cos(angle) + sin(angle);
-    double mode = kind == FFTND_R2HC ? k : j;
-    int is_mirrored = kind == FFTND_HC2R && mode > 0 && 2 * mode != n;
-    return (is_mirrored ? 2 : 1) * (2 * mode <= n ? cos(angle) : sin(angle));
-}
-
-/* What element j of the input contributes to element k of the output, by kind. */
-static double real_factor(enum fftnd_r2r kind, double n, double j, double k) {
-    if (kind > FFTND_DST4)
-        return fourier_factor(kind, n, j, k);
-    static const struct {
-        double more, j, k; /* of the extent, of both indices */
-        int is_sine, ends; /* `ends`: 1 = the first element counts once, 2 = the last */
-    } kinds[] = {[FFTND_DCT1] = {-1, 0, 0, 0, 3}, [FFTND_DCT2] = {0, .5, 0, 0, 0},
-                 [FFTND_DCT3] = {0, 0, .5, 0, 1}, [FFTND_DCT4] = {0, .5, .5, 0, 0},
-                 [FFTND_DST1] = {1, 1, 1, 1, 0},  [FFTND_DST2] = {0, .5, 1, 1, 0},
-                 [FFTND_DST3] = {0, 1, .5, 1, 2}, [FFTND_DST4] = {0, .5, .5, 1, 0}};
-    double angle = M_PI * (j + kinds[kind].j) * (k + kinds[kind].k) / (n + kinds[kind].more);
-    int once = (j == 0 && kinds[kind].ends & 1) || (j == n - 1 && kinds[kind].ends & 2);
-    return (once ? 1 : 2) * (kinds[kind].is_sine ? sin(angle) : cos(angle));
-}
-
 static double complex factor(const struct plan *plan, int axis, redist_index j, redist_index k) {
     const struct fftnd__serial_problem *problem = &plan->problem;
     redist_index n = problem->axes[axis].n;
     if (problem->kind == FFTND_R2R)
-        return real_factor(problem->r2r[axis], (double)n, (double)j, (double)k);
+        return r2r_factor(problem->r2r[axis], (double)n, (double)j, (double)k);
     double sign = problem->direction == REDIST_BACKWARD ? 1 : -1;
     int mirrored = axis == problem->naxes - 1 && plan->input.halves && j > 0 && 2 * j < n;
     return (mirrored ? 2 : 1) * cexp(sign * 2 * M_PI * I * (double)(j * k % n) / (double)n);

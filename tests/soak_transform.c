@@ -46,7 +46,7 @@ void soak_transform(void) {
         fft_reference_use_returned(&run.reference);
     for (int i = 0; i < n; i++)
         fft_run_transform(&run, random_chance(50) ? FFTND_PHYSICAL : FFTND_SPECTRAL);
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
     soak_counts.transforms += n + 3;
     fft_run_free(&run);
     unsetenv("FFTND_CONFIGURATION");

@@ -133,8 +133,8 @@ static int create_line(struct plan *plan, const struct fftnd__serial_problem *pr
     return fftnd__serial_fftw.create(&own, plan->line[0], plan->line[1], &plan->inner);
 }
 
-/* FFTW estimates on addresses that are no arrays. As with cuFFT there are lengths whose real-to-real transforms are done
- * by rows. */
+/* FFTW estimates on addresses that are no arrays. As with cuFFT there are lengths whose real-to-real transforms are
+ * done by rows. */
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     static _Alignas(64) char nowhere[2][64];
     if (problem->kind == FFTND_R2R && problem->naxes > 0 && problem->axes[0].n % 3 == 0)

@@ -5,6 +5,7 @@
 
 #include "fft_run.h"
 #include "harness.h"
+#include "r2r_factor.h"
 
 enum { NR2R = FFTND_DHT + 1 };
 
@@ -257,38 +258,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- real transforms by their sums */
 
-/* Element j of the input's contribution to element k of the output, FFTW's definitions. */
-static double r2r_term(enum fftnd_r2r r2r, int n, int j, int k) {
-    switch (r2r) {
-    case FFTND_DCT1:
-        return (j == 0 || j == n - 1 ? 1 : 2) * cos(pi * j * k / (n - 1));
-    case FFTND_DCT2:
-        return 2 * cos(pi * (j + 0.5) * k / n);
-    case FFTND_DCT3:
-        return (j == 0 ? 1 : 2) * cos(pi * j * (k + 0.5) / n);
-    case FFTND_DCT4:
-        return 2 * cos(pi * (j + 0.5) * (k + 0.5) / n);
-    case FFTND_DST1:
-        return 2 * sin(pi * (j + 1) * (k + 1) / (n + 1));
-    case FFTND_DST2:
-        return 2 * sin(pi * (j + 0.5) * (k + 1) / n);
-    case FFTND_DST3:
-        return (j == n - 1 ? 1 : 2) * sin(pi * (j + 1) * (k + 0.5) / n);
-    case FFTND_DST4:
-        return 2 * sin(pi * (j + 0.5) * (k + 0.5) / n);
-    case FFTND_R2HC:
-        return 2 * k <= n ? cos(2 * pi * j * k / n) : -sin(2 * pi * j * (n - k) / n);
-    case FFTND_HC2R:
-        return j == 0       ? 1
-               : 2 * j == n ? cos(pi * k)
-               : 2 * j < n  ? 2 * cos(2 * pi * j * k / n)
-                            : -2 * sin(2 * pi * (n - j) * k / n);
-    case FFTND_DHT:
-        return cos(2 * pi * j * k / n) + sin(2 * pi * j * k / n);
-    }
-    return NAN;
-}
-
 static double line_value(int axis, int j) {
     return 1 / (1.0 + axis + j) + 0.3 * j * (j % 2);
 }
@@ -311,7 +280,7 @@ static void transformed_lines(const fft_case *given, const int index[], const vo
         double sum = 0;
         for (int j = 0; j < given->sizes[axis]; j++) {
             sum += line_value(axis, j) *
-                   r2r_term(given->r2r[axis], given->sizes[axis], j, index[axis]);
+                   r2r_factor(given->r2r[axis], given->sizes[axis], j, index[axis]);
         }
         value[0] *= sum;
     }

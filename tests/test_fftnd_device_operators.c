@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operators between transforms on a device: arrays there, and arrays of the host that are transformed there in tiles. On
- * a device that stands in for CUDA, or on CUDA's.
+ * Operators between transforms on a device: arrays there, and arrays of the host that are transformed there in tiles.
+ * On a device that stands in for CUDA, or on CUDA's.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -20,14 +20,15 @@ static int make_and_free(const fft_case *given) {
 START_TEST(made_and_freed_with_steady_memory) {
     fft_case given[] = {FFT_CASE(FFTND_C2C, 4, 5, 6), FFT_CASE(FFTND_R2C, 5, 6),
                         FFT_CASE(FFTND_R2R, 3, 4, 5, 2), FFT_CASE(FFTND_C2C, 7, 8)};
-    const int ncycles = harness_cases(harness_nranks <= 2 ? 2000 : 200);
+    const int nsteady = harness_cases(harness_nranks <= 2 ? 1500 : 150);
+    const int ncycles = 4 + nsteady / 3 + nsteady;
     struct counters before = {0};
     size_t heap_before = 0;
     int nfailed = 0;
     given[0].options.fusion = given[3].options.fusion = FFTND_FUSION_NEVER;
     for (int cycle = 0; cycle < ncycles; cycle++) {
         harness_case("cycle %d", cycle);
-        if (cycle == ncycles / 4) {
+        if (cycle == ncycles - nsteady) { /* each case has been planned */
             before = counters_taken();
             heap_before = mallinfo2().uordblks;
         }

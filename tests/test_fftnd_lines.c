@@ -12,6 +12,7 @@
 #include "../libfftnd/backends/r2r_lines.h"
 #include "../libfftnd/backends/rates.h"
 #include "harness.h"
+#include "r2r_factor.h"
 #include "random.h"
 
 enum { SHARED_BYTES = 227 << 10, MOST = 2048 };
@@ -199,37 +200,6 @@ END_TEST
 
 /* ---------------------------------------------------------------- real to real */
 
-static const double pi = 3.14159265358979323846;
-
-/* What number j of a line counts in result k (the manual of FFTW 3, "What FFTW really computes"). */
-static double weight(int r2r, int n, int j, int k) {
-    const double full = 2 * pi * j * k / n;
-    switch (r2r) {
-    case FFTND__DCT1:
-        return j == 0 || j == n - 1 ? cos(pi * j * k / (n - 1)) : 2 * cos(pi * j * k / (n - 1));
-    case FFTND__DCT2:
-        return 2 * cos(pi * (j + 0.5) * k / n);
-    case FFTND__DCT3:
-        return j == 0 ? 1 : 2 * cos(pi * j * (k + 0.5) / n);
-    case FFTND__DCT4:
-        return 2 * cos(pi * (j + 0.5) * (k + 0.5) / n);
-    case FFTND__DST1:
-        return 2 * sin(pi * (j + 1) * (k + 1) / (n + 1));
-    case FFTND__DST2:
-        return 2 * sin(pi * (j + 0.5) * (k + 1) / n);
-    case FFTND__DST3:
-        return (j == n - 1 ? 1 : 2) * sin(pi * (j + 1) * (k + 0.5) / n);
-    case FFTND__DST4:
-        return 2 * sin(pi * (j + 0.5) * (k + 0.5) / n);
-    case FFTND__R2HC:
-        return 2 * k <= n ? cos(full) : sin(full);
-    case FFTND__HC2R:
-        return j == 0 || 2 * j == n ? cos(full) : 2 * j < n ? 2 * cos(full) : 2 * sin(full);
-    default:
-        return cos(full) + sin(full);
-    }
-}
-
 /* Two points, and what is done with them at one end of the transform. */
 static void change(const struct fftnd__panel_r2r *r2r, int step, const double complex *factors,
                    unsigned i, unsigned j, double complex *points) {
@@ -291,7 +261,7 @@ static double r2r_error(int r2r, int n, double in[2][2 * MOST], double out[2][2 
         for (int k = 0; k < n; k += n / 12 + 1) {
             double sum = 0;
             for (int j = 0; j < n; j++)
-                sum += in[line][j] * weight(r2r, n, j, k);
+                sum += in[line][j] * r2r_factor((enum fftnd_r2r)r2r, n, j, k);
             worst = fmax(worst, fabs(sum - out[line][k]));
         }
     return worst;

@@ -169,7 +169,7 @@ static int run_in_boxes(int is_other, const fftnd_layout layouts[2], double erro
     const size_t n = own[0].bytes / sizeof(double);
     first = malloc(own[0].bytes + 16);
     for (size_t i = 0; i < n; i++)
-        arrays[0][i] = first[i] = random_between(-1000, 1000);
+        arrays[0][i] = first[i] = (double)(37 * i % 1999) - 1000;
     check_ok(fftnd_forward(plan, arrays[0], arrays[1]));
     check_ok(fftnd_backward(plan, arrays[1], arrays[0]));
     for (size_t i = 0; i < n; i++)
@@ -201,8 +201,8 @@ START_TEST(boxes_of_the_chain) {
 }
 END_TEST
 
-/* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and one
- * into boxes. */
+/* Behind the last transform, which scales, are an exchange that is begun before all segments of the array are done, and
+ * one into boxes. */
 START_TEST(segments_scaled_before_exchanges) {
     static const enum fftnd_axis axes[] = {FFTND_AXIS_COMPLEX, FFTND_AXIS_COMPLEX, FFTND_AXIS_NONE,
                                            FFTND_AXIS_NONE, FFTND_AXIS_NONE};
@@ -218,6 +218,22 @@ START_TEST(segments_scaled_before_exchanges) {
         fft_check(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Nothing is transformed, but the copy to the box's order may not take the place of an input that may be overwritten. */
+START_TEST(copies_to_another_order) {
+    static const int memory_order[] = {2, 1, 0};
+    for (int side = 0; side < 2; side++) {
+        fft_case given = FFT_CASE(FFTND_MIXED, 12, 8, 6);
+        for (int axis = 0; axis < 3; axis++)
+            given.axes[axis] = FFTND_AXIS_NONE;
+        given.has_box[side] = given.has_memory_order[side] = 1;
+        memcpy(given.memory_order[side], memory_order, sizeof(memory_order));
+        given.memory[0] = given.memory[1] = FFT_MEMORY_SHARED;
+        given.options.mapped_arrays = given.options.overwrite_input = 1;
+        fft_check(MPI_COMM_WORLD, &given);
+    }
 }
 END_TEST
 
@@ -248,6 +264,7 @@ int main(int argc, char **argv) {
                                   blocks_behind_boxes,
                                   boxes_of_the_chain,
                                   segments_scaled_before_exchanges,
+                                  copies_to_another_order,
                                   lines_turned_to_odd_distances,
                                   NULL};
     return harness_run(argc, argv, "test_fftnd_mixed", tests);

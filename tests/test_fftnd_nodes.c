@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fft_random.h"
 #include "fft_run.h"
 #include "harness.h"
 #include "methods.h"
@@ -60,6 +61,16 @@ START_TEST(in_partitions) {
         check_all(info.partitions == 4, "%d partitions", info.partitions);
         check_ok(fftnd_plan_free(&plan));
         fft_check(MPI_COMM_WORLD, &given);
+    }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+START_TEST(random_mixtures) {
+    for (int i = 0; harness_another(i, 4); i++) {
+        fft_case given = fft_random_mixed_case(harness_nranks, 1);
+        given.options.by_node = random_chance(30);
+        fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
 }
@@ -145,9 +156,14 @@ START_TEST(arranged_by_node) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {
-        every_grid,       every_method_but_direct, in_partitions, methods_that_do_not_apply,
-        grids_know_nodes, arranged_by_node,        NULL};
+    const TTest *const tests[] = {every_grid,
+                                  every_method_but_direct,
+                                  in_partitions,
+                                  random_mixtures,
+                                  methods_that_do_not_apply,
+                                  grids_know_nodes,
+                                  arranged_by_node,
+                                  NULL};
     const char *text = argc > 1 ? argv[1] : "1";
     node_size = atoi(text);
     setenv("REDIST_NODE_SIZE", text, 1);

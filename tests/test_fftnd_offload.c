@@ -234,7 +234,7 @@ START_TEST(real_transforms_in_place) {
                   run.info.workspace_bytes);
         fft_run_transform(&run, FFTND_PHYSICAL);
         fft_run_transform(&run, FFTND_SPECTRAL);
-        fft_run_round_trip(&run);
+        fft_run_round_trips(&run);
         fft_run_free(&run);
     }
 }

@@ -27,7 +27,7 @@ START_TEST(collectives_of_a_transform) {
         given.options.fusion = i / 2 % 2 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
         harness_case("%s, skip_agreement %d", fft_case_text(&given), skip_agreement);
         fft_run_create(MPI_COMM_WORLD, &given, &run);
-        fft_run_round_trip(&run);
+        fft_run_round_trips(&run);
         fft_run_load(&run, FFTND_PHYSICAL, 1);
         long expected = skip_agreement || harness_nranks == 1 ? 0 : 1, before = collectives;
         int code = fft_run_execute(&run, FFTND_PHYSICAL);
@@ -63,7 +63,7 @@ START_TEST(earlier_options) {
     given.options.size = offsetof(fftnd_options, threads); /* and behind it */
     fft_run run;
     fft_run_create(MPI_COMM_WORLD, &given, &run);
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
     fft_run_load(&run, FFTND_PHYSICAL, 1);
     long before = collectives;
     int code = fft_run_execute(&run, FFTND_PHYSICAL);
@@ -82,7 +82,7 @@ START_TEST(refused) {
     void *physical = fft_run_data(&run, FFTND_PHYSICAL);
     check_code(fftnd_forward(run.plan, physical, physical), REDIST_ERR_OVERLAP);
     check_code(fftnd_forward(run.plan, NULL, physical), REDIST_ERR_NULL);
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
     fft_run_free(&run);
 }
 END_TEST

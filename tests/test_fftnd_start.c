@@ -119,7 +119,7 @@ START_TEST(refused_while_started) {
     check_ok(fftnd_wait(run.plan));
     check_result(&run, FFTND_PHYSICAL);
     check_ok(fftnd_plan_get_info(run.plan, &info));
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
     fft_run_free(&run);
 }
 END_TEST
@@ -156,7 +156,7 @@ START_TEST(bad_arguments) {
     check_code(fftnd_start(run.plan, REDIST_FORWARD, in, culprit ? in : out), REDIST_ERR_OVERLAP);
     check_code(fftnd_start(run.plan, REDIST_FORWARD, culprit ? NULL : in, out), REDIST_ERR_NULL);
     check_code(fftnd_wait(run.plan), REDIST_ERR_STATE);
-    fft_run_round_trip(&run);
+    fft_run_round_trips(&run);
     fft_run_free(&run);
 }
 END_TEST

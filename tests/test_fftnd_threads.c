@@ -285,7 +285,7 @@ START_TEST(plans_have_their_threads_only) {
         given.options.threads = 1 + i / 2;
         given.options.fusion = i % 2 == 0 ? FFTND_FUSION_AUTO : FFTND_FUSION_NEVER;
         fft_run_create(MPI_COMM_WORLD, &given, &run);
-        fft_run_round_trip(&run);
+        fft_run_round_trips(&run);
         check_all(count_threads() == before + i / 2, "%d threads became %d with %d in the plan",
                   before, count_threads(), 1 + i / 2);
         check_all(run.info.threads == 1 + i / 2, "fftnd_plan_info.threads is %d", run.info.threads);

@@ -112,8 +112,8 @@ START_TEST(primes_that_are_convolutions) {
 }
 END_TEST
 
-/* Short lines that lie side by side (columns.c): several axes of a tile by themselves, fewer columns than a group has, whole
- * arrays and tiles. */
+/* Short lines that lie side by side (columns.c): several axes of a tile by themselves, fewer columns than a group has,
+ * whole arrays and tiles. */
 START_TEST(columns) {
     for (size_t i = 0; i < 6; i++) {
         enum fftnd_kind kind = kinds[i % 2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What FFTW's MPI interface promises besides numbers: flags, limits, threads, orders of its own, plans of both libraries. */
+/* What FFTW's MPI interface promises besides numbers: flags, limits, threads, orders of its own, plans of both
+ * libraries. */
 #include <unistd.h>
 
 #include "fftw/both.h"

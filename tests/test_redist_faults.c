@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that fail in the middle of exchanges: by every method, whole and in tiles, in both directions; and while a model
- * is fitted.
+ * Calls that fail in the middle of exchanges: by every method, whole and in tiles, in both directions; and while a
+ * model is fitted.
  *     test_redist_faults [WORD]    only exchanges with this word in their names ("p2p-type, start")
  */
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * error within a bound, and so does the one that lives; then all free what they have.
  *     test_redist_gone METHOD execute|arrays|start|put VICTIM K FILE
  * VICTIM kills itself: 0 = between two executions, k = in the k-th MPI call of an execution; or its MPI calls fail from
- * the k-th one on: -k. All others append "rank R: CODE after S s" to FILE, since launchers may lose what is printed after
- * a rank has died, and end by _exit, since MPI_Finalize would wait for the victim. REDIST_TEST_LIMIT is the bound in
- * seconds. test_redist_gone.sh counts what they print.
+ * the k-th one on: -k. All others append "rank R: CODE after S s" to FILE, since launchers may lose what is printed
+ * after a rank has died, and end by _exit, since MPI_Finalize would wait for the victim. REDIST_TEST_LIMIT is the bound
+ * in seconds. test_redist_gone.sh counts what they print.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles that wait for their turns, and arrays that are completed partition by partition meanwhile; in host memory, and in
- * that of a device which the program is linked with.
+ * Tiles that wait for their turns, and arrays that are completed partition by partition meanwhile; in host memory, and
+ * in that of a device which the program is linked with.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of a device that processes map into each other, of every kind that CUDA has, with a driver that stands in for
- * CUDA's: allocations are files in memory, of which ranks hand each other descriptors, or names in /proc in place of the
- * handles of IPC and of fabrics.
+ * CUDA's: allocations are files in memory, of which ranks hand each other descriptors, or names in /proc in place of
+ * the handles of IPC and of fabrics.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -376,8 +376,8 @@ START_TEST(on_their_way) {
 }
 END_TEST
 
-/* A rank that takes no more part keeps nobody waiting, and nobody frees what a peer may have mapped. The last test: what
- * belongs to that communicator stays. */
+/* A rank that takes no more part keeps nobody waiting, and nobody frees what a peer may have mapped. The last test:
+ * what belongs to that communicator stays. */
 START_TEST(freed_without_a_peer) {
     struct redist__context *context;
     void *array;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts kernels on the default stream, or the one given: the operations of struct space, with results on the device. Only
- * files about CUDA include this header. */
+/* Starts kernels on the default stream, or the one given: the operations of struct space, with results on the device.
+ * Only files about CUDA include this header. */
 #ifndef KERNELS_H
 #define KERNELS_H
 

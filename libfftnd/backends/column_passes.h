@@ -8,11 +8,11 @@
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
  *
- * and may include it once for each type. Each register holds elements of several columns, so that a transform is the same
- * sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer
- * Conference 28, 1966, page 229) needs no permutation: pass by pass goes from one scratch array to the other, the first one
- * out of the array, the last one into it, which may be the same array. Backward is forward with real and imaginary parts
- * exchanged at both ends.
+ * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
+ * same sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer
+ * Conference 28, 1966, page 229) needs no permutation: pass by pass goes from one scratch array to the other, the first
+ * one out of the array, the last one into it, which may be the same array. Backward is forward with real and imaginary
+ * parts exchanged at both ends.
  */
 #include "columns.h"
 

@@ -10,8 +10,8 @@ static const double launch_time = 0.003;
 /* What is measured differs by that: panels must be faster, more groups as well. */
 static const double worthwhile = 0.97;
 
-/* An axis that cuFFT transforms together with others takes so much of the time that it takes alone; where the last one is
- * not contiguous, all of them. */
+/* An axis that cuFFT transforms together with others takes so much of the time that it takes alone; where the last one
+ * is not contiguous, all of them. */
 static const double together = 0.9, strided_together = 5.0;
 
 /* Lines side by side, of which there are fewer, are shorter than what memory is read in. */
@@ -112,7 +112,8 @@ static struct times single_times(const struct fftnd__task *task,
     return times;
 }
 
-/* For a sample, the axes from `first` on together: as measured, or, where that does not fit the sample, by its parts. */
+/* For a sample, the axes from `first` on together: as measured, or, where that does not fit the sample, by its
+ * parts. */
 static double group_rate(const struct fftnd__task *task,
                          const struct fftnd__serial_problem *problem, double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
@@ -184,7 +185,8 @@ static double cost_of(const struct fftnd__task *task, const struct fftnd__serial
     return task->rank > 1 && fftnd__task_misaligns(task) ? INFINITY : 1.0;
 }
 
-/* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and last[i] how many of them its last group has. */
+/* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and
+ * last[i] how many of them its last group has. */
 int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
                         const struct fftnd__loop axes[], int sizes[]) {
     int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,

@@ -5,9 +5,9 @@
 
 #include "cufft_tasks.h"
 
-/* Divides the axes into groups, from the last one on, so that what is known of their rates predicts the least time: a group
- * is one plan of cuFFT, or one launch of panels; without panels, into the fewest groups. Returns how many there are; sizes[]
- * are their axes. */
+/* Divides the axes into groups, from the last one on, so that what is known of their rates predicts the least time: a
+ * group is one plan of cuFFT, or one launch of panels; without panels, into the fewest groups. Returns how many there
+ * are; sizes[] are their axes. */
 int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
                         const struct fftnd__loop axes[], int sizes[]);
 

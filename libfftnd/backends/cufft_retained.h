@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms of one axis that is truncated: panels write what the array retains, and read zeros where it has nothing. */
+/* Transforms of one axis that is truncated: panels write what the array retains, and read zeros where it has
+ * nothing. */
 #ifndef FFTND__CUFFT_RETAINED_H
 #define FFTND__CUFFT_RETAINED_H
 

@@ -34,8 +34,8 @@ int fftnd__task_batch(const struct fftnd__task *task);
 /* Whether more than one loop leads to real numbers that are not aligned as complex ones are: cuFFT refuses. */
 int fftnd__task_misaligns(const struct fftnd__task *task);
 
-/* The lines of one axis, however they lie: sets all but precision, direction and variant. The fastest loop is that of the
- * lines. */
+/* The lines of one axis, however they lie: sets all but precision, direction and variant. The fastest loop is that of
+ * the lines. */
 void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 
 /* Contiguous lines, or complex lines side by side, which panels may do faster than cuFFT. Zero if they are none. */

@@ -198,8 +198,8 @@ static void *make_locked(const struct plan *plan, void *in, void *out, unsigned 
     return made;
 }
 
-/* Contiguous lines of complex floats out of lines that lie side by side: where the results are an odd number of elements apart,
- * codelets of FFTW 3.3.10 that expect aligned arrays (n2fv, n2bv) crash. */
+/* Contiguous lines of complex floats out of lines that lie side by side: where the results are an odd number of
+ * elements apart, codelets of FFTW 3.3.10 that expect aligned arrays (n2fv, n2bv) crash. */
 static int needs_unaligned(const struct fftnd__serial_problem *problem) {
     int contiguous = 0, odd = 0;
     for (int i = 0; i < problem->naxes + problem->nloops; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where an element of a line in parts is. Who compiles this names its functions' kind, FFTND__PANEL_INLINE: a device does
- * it, and so do tests without one.
+ * Where an element of a line in parts is. Who compiles this names its functions' kind, FFTND__PANEL_INLINE: a device
+ * does it, and so do tests without one.
  */
 #ifndef FFTND__PANELS_PARTS_H
 #define FFTND__PANELS_PARTS_H

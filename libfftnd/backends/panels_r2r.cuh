@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of panels_cuda.cu for real-to-real transforms (panels_r2r.h): all passes are in shared memory, between a loop
- * that reads the points and one that writes them, two at a time whose elements are neighbours or which are combined. */
+/* The kernel of panels_cuda.cu for real-to-real transforms (panels_r2r.h): all passes are in shared memory, between a
+ * loop that reads the points and one that writes them, two at a time whose elements are neighbours or which are
+ * combined. */
 
 namespace {
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Real-to-real transforms in panels.h: which number each point of a Fourier transform is, and what is done with the points
- * before and after it. All of it is linear, so that two real lines are the parts of one complex line. DCT-II and DCT-III
- * reorder the line (Makhoul, "A fast cosine transform in one and two dimensions", 1980), types I are extended by symmetry,
- * types IV are one complex line of half the length.
+ * Real-to-real transforms in panels.h: which number each point of a Fourier transform is, and what is done with the
+ * points before and after it. All of it is linear, so that two real lines are the parts of one complex line. DCT-II and
+ * DCT-III reorder the line (Makhoul, "A fast cosine transform in one and two dimensions", 1980), types I are extended
+ * by symmetry, types IV are one complex line of half the length.
  */
 #ifndef FFTND__PANELS_R2R_H
 #define FFTND__PANELS_R2R_H

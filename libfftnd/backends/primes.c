@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * But for element 0, the indices of a line of prime length n are the powers of a primitive root, and the transform is
- * a cyclic convolution of n - 1 elements (C. M. Rader, Proc. IEEE 56, 1968, page 1107). A library does that line by line,
- * or with lines of more than twice the length; here rows of neighbouring lines are put in order, so that vectors
+ * a cyclic convolution of n - 1 elements (C. M. Rader, Proc. IEEE 56, 1968, page 1107). A library does that line by
+ * line, or with lines of more than twice the length; here rows of neighbouring lines are put in order, so that vectors
  * hold elements of several lines.
  */
 #include "primes.h"

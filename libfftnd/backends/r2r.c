@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One axis after the other: by the other library where it has a plan for the lines, else these are copied to rows, which
- * it transforms in place, and from there to the output (r2r_lines.h). Rows are scratch memory; lines that these have no
- * room for follow in further turns.
+ * One axis after the other: by the other library where it has a plan for the lines, else these are copied to rows,
+ * which it transforms in place, and from there to the output (r2r_lines.h). Rows are scratch memory; lines that these
+ * have no room for follow in further turns.
  */
 #include "r2r.h"
 #include "inner.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Real-to-real transforms as Fourier transforms of rows: how a row is made of a line, and the results of what a row has
- * become; one element at a time, on the host and in kernels of devices. DCT-II and DCT-III reorder the line (Makhoul, "A
- * fast cosine transform in one and two dimensions", 1980), types I are extended by symmetry, types IV are turned by half
- * a step before and after a complex transform. Sums over a half spectrum are Hartley transforms.
+ * become; one element at a time, on the host and in kernels of devices. DCT-II and DCT-III reorder the line (Makhoul,
+ * "A fast cosine transform in one and two dimensions", 1980), types I are extended by symmetry, types IV are turned by
+ * half a step before and after a complex transform. Sums over a half spectrum are Hartley transforms.
  */
 #ifndef FFTND__R2R_LINES_H
 #define FFTND__R2R_LINES_H

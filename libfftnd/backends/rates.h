@@ -18,12 +18,13 @@ void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, si
                         char text[]);
 int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates *rates);
 
-/* What the process knows: of each device by its number. Returns nonzero if it has these rates, whose n and is_double are
- * set. Any thread may call them. */
+/* What the process knows: of each device by its number. Returns nonzero if it has these rates, whose n and is_double
+ * are set. Any thread may call them. */
 int fftnd__rates_find(int device, struct fftnd__rates *rates);
 void fftnd__rates_keep(int device, const struct fftnd__rates *rates);
 
-/* The same of up to three axes that one plan of cuFFT transforms together: lines are contiguous, the last one may be real. */
+/* The same of up to three axes that one plan of cuFFT transforms together: lines are contiguous, the last one may be
+ * real. */
 struct fftnd__group_rate {
     long long n[3]; /* 1 = no axis */
     int is_double, is_real;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forward, the halved axis and then those that are truncated are transformed one after the other, so that the array
- * shrinks with each of them; the others follow at once. Backward it is the opposite. From the first to the last one that
- * changes its extent the array is in scratch memory, where each of them leaves its lines where they begin.
+ * shrinks with each of them; the others follow at once. Backward it is the opposite. From the first to the last one
+ * that changes its extent the array is in scratch memory, where each of them leaves its lines where they begin.
  */
 #include "retained.h"
 #include "inner.h"

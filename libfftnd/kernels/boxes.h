@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operator of a step on whole boxes of a piece: on a device, in numbers that rows are not for, and for functions of the
- * user's that take boxes. */
+/* The operator of a step on whole boxes of a piece: on a device, in numbers that rows are not for, and for functions of
+ * the user's that take boxes. */
 #ifndef FFTND__BOXES_H
 #define FFTND__BOXES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last transform before an exchange, along the axis that is split then: it stores its results in the peers' arrays. */
+/* The last transform before an exchange, along the axis that is split then: it stores its results in the peers'
+ * arrays. */
 #ifndef FFTND__STORES_H
 #define FFTND__STORES_H
 
@@ -13,8 +14,8 @@ struct fftnd__stores {
     ptrdiff_t item;
 };
 
-/* Plans them along an array axis, and the kernel for the others, which has no plans if there are none; where the library
- * cannot do it the kernel transforms all axes, and stores->library stays NULL. As fftnd__kernel_create. */
+/* Plans them along an array axis, and the kernel for the others, which has no plans if there are none; where the
+ * library cannot do it the kernel transforms all axes, and stores->library stays NULL. As fftnd__kernel_create. */
 int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem, int axis);
 void fftnd__stores_free(struct fftnd__stores *stores);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operator between a transform and the one back: what it multiplies rows of modes with, or makes of rows of points. */
+/* An operator between a transform and the one back: what it multiplies rows of modes with, or makes of rows of
+ * points. */
 #ifndef FFTND__OPERATOR_H
 #define FFTND__OPERATOR_H
 

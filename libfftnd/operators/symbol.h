@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What operators multiply modes by: formulas that rows on the host share with kernels of devices, and a box of modes one
- * element at a time, for these kernels, and for numbers that rows are not for.
+ * What operators multiply modes by: formulas that rows on the host share with kernels of devices, and a box of modes
+ * one element at a time, for these kernels, and for numbers that rows are not for.
  */
 #ifndef FFTND__SYMBOL_H
 #define FFTND__SYMBOL_H
@@ -101,8 +101,8 @@ static inline FFTND__ON_DEVICE int fftnd__combines(int kind) {
 #define FFTND__ALIGNED(bytes)
 #endif
 
-/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `at` of a line of a box,
- * which name##_find has found. */
+/* Defines, for modes of numbers of type T and tables of type C, what an operator does with element `at` of a line of a
+ * box, which name##_find has found. */
 #define FFTND__OPERATE_ELEMENT(name, T, C)                                                                              \
     FFTND__SYMBOL_OF_SQUARE(name##_of_square, C)                                                                        \
     typedef struct {                                                                                                    \

@@ -46,8 +46,8 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
-/* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and nothing
- * copies them there and back; from memory tiles come faster. The axis that is whole last has such lines. */
+/* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
+ * nothing copies them there and back; from memory tiles come faster. The axis that is whole last has such lines. */
 static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
     const struct fftnd__serial_problem lines = {.precision = request->precision,
@@ -63,8 +63,8 @@ static int has_columns(const struct fftnd__request *request,
            fftnd__columns_gain(&lines, request->shape.points[axis]);
 }
 
-/* An array that fits a cache stays there from one transform to the next: the library does as well by itself as tiles do,
- * which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on all of
+/* An array that fits a cache stays there from one transform to the next: the library does as well by itself as tiles
+ * do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on all of
  * them. Collective. */
 static int find_untiled(const struct fftnd__request *request,
                         const struct fftnd__configuration *guess, int *untiled) {
@@ -216,8 +216,8 @@ static int vary_transposed(struct fftnd__candidates *candidates, int i,
            candidates->request->options.local_transpose == FFTND_LOCAL_TRANSPOSE_AUTO;
 }
 
-/* Where arrays are small, whole ones are often best, one step after the other, or stored by the transforms. Pieces are as few
- * as there can be then. */
+/* Where arrays are small, whole ones are often best, one step after the other, or stored by the transforms. Pieces are
+ * as few as there can be then. */
 static int vary_stored(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;

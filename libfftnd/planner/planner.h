@@ -30,9 +30,9 @@ struct fftnd__grids {
 void fftnd__grids_guess(const struct fftnd__request *request,
                         struct fftnd__configuration *configuration);
 
-/* Grids that the user left open, for axes in the order of a configuration: any number of dimensions, any factors. Where they
- * differ in more than which axis is split, the communication model sorts them and leaves out those
- * that are predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
+/* Grids that the user left open, for axes in the order of a configuration: any number of dimensions, any factors. Where
+ * they differ in more than which axis is split, the communication model sorts them and leaves out those that are
+ * predicted to be much slower; it is measured once and remembered. Collective, the same on all ranks. */
 int fftnd__grids_find(const struct fftnd__request *request,
                       const struct fftnd__configuration *configuration, int verbose,
                       struct fftnd__grids *grids);

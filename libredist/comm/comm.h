@@ -166,9 +166,9 @@ int redist__peers_gone(const struct redist__context *context);
 /* REDIST_ERR_PEER if that is known. */
 int redist__peers_check(const struct redist__context *context);
 
-/* This rank waits for its peers no more, nor they for it: MPI refuses its calls, or a peer is gone. From now on all that
- * the ranks of the context do together fails. Peers learn of it while they wait, as of a process that is gone: those on
- * this node from the process, others by a message of one that MPI still serves. */
+/* This rank waits for its peers no more, nor they for it: MPI refuses its calls, or a peer is gone. From now on all
+ * that the ranks of the context do together fails. Peers learn of it while they wait, as of a process that is gone:
+ * those on this node from the process, others by a message of one that MPI still serves. */
 void redist__give_up(const struct redist__context *context);
 
 /* Sends what one rank has to all others, in calls that end when a peer is gone. Collective. */

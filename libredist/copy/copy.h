@@ -27,8 +27,8 @@ void redist__copy_fence(void);
 int redist__copy_transposed(const struct redist__copy *copy, const void *source, void *destination,
                             enum redist__copy_use use);
 
-/* Runs several copies, out of one array as it were: what the caches take along with the rows of one of them are the rows
- * of the others, so all of them go through the array together. */
+/* Runs several copies, out of one array as it were: what the caches take along with the rows of one of them are the
+ * rows of the others, so all of them go through the array together. */
 void redist__copy_run_together(int n, const struct redist__copy copies[],
                                const char *const sources[], char *const destinations[],
                                enum redist__copy_use use);

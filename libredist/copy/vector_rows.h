@@ -55,8 +55,8 @@ INLINE size_t NAME(head)(const char *to, int nontemporal) {
     return nontemporal ? (size_t)(-(uintptr_t)to % LINE) : 0;
 }
 
-/* The ends of a row of at least a line, of which `whole` bytes behind `head` are copied. Most rows of arrays have none, and
- * calls that copy nothing took 6 % of the time of rows of 512 bytes. */
+/* The ends of a row of at least a line, of which `whole` bytes behind `head` are copied. Most rows of arrays have none,
+ * and calls that copy nothing took 6 % of the time of rows of 512 bytes. */
 TARGET INLINE void NAME(ends)(char *to, const char *from, size_t run, size_t head, size_t whole,
                               int nontemporal) {
     size_t done = head + whole;

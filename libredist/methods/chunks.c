@@ -56,7 +56,8 @@ static int create_events(struct redist__chunks *chunks) {
     return REDIST_OK;
 }
 
-/* A side that exists in tiles has all its parts in the buffer, and so has one whose messages are no slabs of the parts. */
+/* A side that exists in tiles has all its parts in the buffer, and so has one whose messages are no slabs of the
+ * parts. */
 static int create_side(struct redist__chunks *chunks, int side) {
     const struct redist__problem *problem = chunks->problem;
     int packed = problem->staged || chunks->groups > 1 || side == !is_put(chunks);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Executions in tiles by packed messages. What a rank sends to another one leaves in several messages, each as soon as its
- * last tile was put: cut in segments of the sender's part, and in groups of the receiver's partitions. On a device tiles
- * are packed and messages unpacked in streams of the library; the host sends what is packed, and notes what is unpacked,
- * whenever it comes by.
+ * Executions in tiles by packed messages. What a rank sends to another one leaves in several messages, each as soon as
+ * its last tile was put: cut in segments of the sender's part, and in groups of the receiver's partitions. On a device
+ * tiles are packed and messages unpacked in streams of the library; the host sends what is packed, and notes what is
+ * unpacked, whenever it comes by.
  */
 #ifndef REDIST__CHUNKS_H
 #define REDIST__CHUNKS_H

@@ -86,7 +86,8 @@ static int applies(const struct redist__problem *problem,
 }
 
 /* Staging whole arrays costs less than MPI's own copies, staging tiles does not. A rank that copies for all peers
- * together reads whole rows, where one that pulls reads parts of them. In host memory pacing is there for tests only. */
+ * together reads whole rows, where one that pulls reads parts of them. In host memory pacing is there for tests
+ * only. */
 static int preference(const struct redist__problem *problem,
                       const struct redist__candidate *candidate) {
     const struct redist__traits *chosen = &traits[candidate->variant];

@@ -5,8 +5,8 @@
  * another unpacked while a third is under way; the own part is copied meanwhile. NCCL's communicator is made
  * once for each communicator of the user.
  *
- * In tiles a segment leaves when its last tile was put, and all before it have left: NCCL needs the same order on all ranks.
- * That was compiled, and not run yet.
+ * In tiles a segment leaves when its last tile was put, and all before it have left: NCCL needs the same order on all
+ * ranks. That was compiled, and not run yet.
  *
  * NCCL's kernels wait on the device for those of the peers, without end. So all ranks learn by a reduction
  * whether each of them has given its device all kernels. If one has not, all abort the communicator, which ends

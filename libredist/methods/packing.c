@@ -138,21 +138,26 @@ int redist__element_type(const struct redist__transfer *transfer, MPI_Datatype *
     return redist_check_mpi(result);
 }
 
-/* MPICH 4.0 receives nothing into types that are derived from complex long doubles ("Message truncated"), so each is
- * two numbers. */
+/* MPICH 4.0 receives nothing into types that are derived from complex long doubles, or crashes. The user's type may
+ * contain some, so elements that are as large are bytes, unless they have gaps, which stay as they are. */
+static int has_bytes(const struct redist__problem *problem, int size) {
+    return (size_t)size >= 2 * sizeof(long double) && (size_t)size == problem->transfer->item &&
+           redist__transfer_copyable(problem->transfer);
+}
+
 static int create_derived(const struct redist__problem *problem, const int extent[],
                           const int count[], const int start[], MPI_Datatype *derived) {
-    MPI_Datatype element = problem->datatype, pair = MPI_DATATYPE_NULL;
-    int result = MPI_SUCCESS;
-    if (element == MPI_C_LONG_DOUBLE_COMPLEX || element == MPI_CXX_LONG_DOUBLE_COMPLEX) {
-        result = MPI_Type_contiguous(2, MPI_LONG_DOUBLE, &pair);
-        element = pair;
+    MPI_Datatype element = problem->datatype, bytes = MPI_DATATYPE_NULL;
+    int size = 0, result = MPI_Type_size(element, &size);
+    if (result == MPI_SUCCESS && has_bytes(problem, size)) {
+        result = MPI_Type_contiguous(size, MPI_BYTE, &bytes);
+        element = bytes;
     }
     if (result == MPI_SUCCESS)
         result = MPI_Type_create_subarray(problem->transfer->ndims, extent, count, start,
                                           MPI_ORDER_C, element, derived);
-    if (pair != MPI_DATATYPE_NULL)
-        MPI_Type_free(&pair);
+    if (bytes != MPI_DATATYPE_NULL)
+        MPI_Type_free(&bytes);
     return result;
 }
 

@@ -14,8 +14,8 @@
 /* Arrays that are not larger fit in the caches of all processors, where loops differ little. */
 enum { LEAST_BYTES = 1 << 20 };
 
-/* The best of three is a sample that nothing disturbed. An arena is larger than the share of the last cache, so that what was
- * copied is gone when its turn comes again, and no larger than what half a second can touch. */
+/* The best of three is a sample that nothing disturbed. An arena is larger than the share of the last cache, so that
+ * what was copied is gone when its turn comes again, and no larger than what half a second can touch. */
 enum { SWEEPS = 3, MOST_LOOPS = 16, LARGEST_ARENA = 32 << 20, SMALLEST_ARENA = 4 << 20 };
 
 /* ---------------------------------------------------------------- measuring */

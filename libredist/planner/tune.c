@@ -277,8 +277,9 @@ static int out_of_time(const struct contest *contest, double begin) {
     return out || result != MPI_SUCCESS;
 }
 
-/* A first round for all, then more for those that still have a chance, while time is left. Where arrays are so large that the
- * first round takes it all, those near the leader get as much again: one round each would leave the choice to noise. */
+/* A first round for all, then more for those that still have a chance, while time is left. Where arrays are so large
+ * that the first round takes it all, those near the leader get as much again: one round each would leave the choice to
+ * noise. */
 static void compete(struct contest *contest) {
     double begin = MPI_Wtime(), later = begin;
     for (int pass = 0; pass < PASSES; pass++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How CUDA hands allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran on
- * GPUs; pools and fabrics were only compiled, and the logic around all kinds is tested with another driver too
+ * How CUDA hands allocations to other processes, for each kind of shares.h. IPC and descriptors of virtual memory ran
+ * on GPUs; pools and fabrics were only compiled, and the logic around all kinds is tested with another driver too
  * (tests/test_redist_shares.c).
  */
 #include "cuda_device.h"

@@ -224,8 +224,8 @@ char *redist__shares_map(const struct redist__memory_handle *handle,
     return base != NULL ? base + handle->offset : NULL;
 }
 
-/* A descriptor keeps memory from the system that its user has freed. Peers may be about to take a copy of it for as long
- * as there is a plan; a later one exports again. */
+/* A descriptor keeps memory from the system that its user has freed. Peers may be about to take a copy of it for as
+ * long as there is a plan; a later one exports again. */
 static void close_descriptors(struct redist__mappings *mappings) {
     struct export **link = &exports;
     pthread_mutex_lock(&lock);
@@ -304,8 +304,8 @@ static struct export *unlink_export(const void *array) {
     return export;
 }
 
-/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer was
- * gone already: then nobody knows who has closed. */
+/* Every rank of the node closes its imports of what is about to be freed, whichever plans refer to them. 0 if a peer
+ * was gone already: then nobody knows who has closed. */
 static int close_at_peers(const struct redist__context *context, const struct export *export) {
     int nothing;
     driver->drain();

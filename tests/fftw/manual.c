@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program for FFTW-MPI alone, of the kinds that FFTW's manual describes: a complex transform in two dimensions, a real
- * one in three with its transposed order, real-to-real ones, blocks of the user's, and a transposition. It prints sums of
- * what it computes, which do not depend on the library that does it.
+ * A program for FFTW-MPI alone, of the kinds that FFTW's manual describes: a complex transform in two dimensions, a
+ * real one in three with its transposed order, real-to-real ones, blocks of the user's, and a transposition. It prints
+ * sums of what it computes, which do not depend on the library that does it.
  */
 #include <fftw3-mpi.h>
 #include <math.h>

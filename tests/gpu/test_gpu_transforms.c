@@ -193,16 +193,21 @@ static fft_case choose_lengths(int nranks) {
     return given;
 }
 
-START_TEST(random_lengths) {
-    NEEDS_FFT_DEVICE();
-    for (int i = 0; i < harness_cases(60); i++) {
-        const fft_case given = choose_lengths(harness_nranks);
+/* Cases of a kind, cut and transformed in random ways: so many in a hundred all by cuFFT. */
+static void check_cases(int count, fft_case (*choose)(int nranks), int by_cufft) {
+    for (int i = 0; i < harness_cases(count); i++) {
+        const fft_case given = choose(harness_nranks);
         choose_chunks();
-        choose_lines(random_between(0, 1));
+        choose_lines(random_chance(by_cufft) ? 2 : random_between(0, 1));
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
     choose_lines(0);
+}
+
+START_TEST(random_lengths) {
+    NEEDS_FFT_DEVICE();
+    check_cases(60, choose_lengths, 0);
 }
 END_TEST
 
@@ -226,43 +231,27 @@ static fft_case choose_r2r_lengths(int nranks) {
 
 START_TEST(random_r2r_lengths) {
     NEEDS_FFT_DEVICE();
-    for (int i = 0; i < harness_cases(60); i++) {
-        const fft_case given = choose_r2r_lengths(harness_nranks);
-        choose_chunks();
-        choose_lines(random_chance(80) ? 1 : random_between(0, 2));
-        fft_check_once(MPI_COMM_WORLD, &given);
-    }
-    unsetenv("FFTND_CONFIGURATION");
-    choose_lines(0);
+    check_cases(60, choose_r2r_lengths, 10);
 }
 END_TEST
 
 /* Odd, even, most and few modes of each axis. */
+static fft_case choose_retained_modes(int nranks) {
+    fft_case given = random_chance(50) ? choose_lengths(nranks) : choose_case(nranks);
+    fft_random_kept(&given);
+    given.options.tile_bytes = random_chance(50) ? (size_t)random_between(1000, 100000) : 0;
+    return given;
+}
+
 START_TEST(random_retained_modes) {
     NEEDS_FFT_DEVICE();
-    for (int i = 0; i < harness_cases(80); i++) {
-        fft_case given = i % 2 ? choose_lengths(harness_nranks) : choose_case(harness_nranks);
-        fft_random_kept(&given);
-        given.options.tile_bytes = random_chance(50) ? (size_t)random_between(1000, 100000) : 0;
-        choose_chunks();
-        choose_lines(random_between(0, 1));
-        fft_check_once(MPI_COMM_WORLD, &given);
-    }
-    unsetenv("FFTND_CONFIGURATION");
-    choose_lines(0);
+    check_cases(80, choose_retained_modes, 0);
 }
 END_TEST
 
 START_TEST(random_cases) {
     NEEDS_FFT_DEVICE();
-    for (int i = 0; i < harness_cases(60); i++) {
-        const fft_case given = choose_case(harness_nranks);
-        choose_chunks();
-        choose_lines(random_between(0, 2));
-        fft_check_once(MPI_COMM_WORLD, &given);
-    }
-    unsetenv("FFTND_CONFIGURATION");
-    choose_lines(0);
+    check_cases(60, choose_case, 33);
 }
 END_TEST
 

@@ -1,24 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the benchmarks on this machine: exchanges beside memcpy, transforms beside FFTW-MPI and
-# mpi4py-fft. Installs nothing; `./dev bench` installs, builds and then calls this.
+# ./dev bench [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
+# Runs the benchmarks on this machine: exchanges beside memcpy, transforms beside FFTW-MPI and mpi4py-fft.
+#   --quick        small shapes and few rounds, under two minutes
+#   --ranks N      ranks (as many as there are cores); more than cores are refused
+#   --only WHAT    only the exchanges (redist) or only the transforms (fft)
+#   --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too
+#   --out FOLDER   where the JSON lines, tables and plots go (out/bench; with --fftw out/bench-fftw)
 set -euo pipefail
 
-usage() {
-    cat <<'END'
-usage: tools/commands/bench.sh [--quick] [--ranks N] [--only redist|fft] [--fftw PREFIX] [--out FOLDER]
-  --quick        small shapes and few rounds, under two minutes
-  --ranks N      ranks (as many as there are cores); more than cores are refused
-  --only WHAT    only the exchanges (redist) or only the transforms (fft)
-  --fftw PREFIX  all with the FFTW in PREFIX (./dev fftw PREFIX), mpi4py-fft too
-  --out FOLDER   where the JSON lines, tables and plots go (out/bench; with --fftw out/bench-fftw)
-environment:
-  BUILD          the build folder (build)
-END
-}
-
 fail() {
-    echo "bench.sh: $1" >&2
+    echo "./dev bench: $1" >&2
     exit 2
 }
 
@@ -47,11 +39,7 @@ while [ $# -gt 0 ]; do
         declare "${1#--}=$2"
         shift
         ;;
-    --help)
-        usage
-        exit 0
-        ;;
-    *) fail "unknown option $1 (--help explains)" ;;
+    *) fail "unknown option $1 (--help lists them)" ;;
     esac
     shift
 done

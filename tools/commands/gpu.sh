@@ -1,46 +1,42 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev gpu-test and ./dev gpu-bench: build with CUDA and run on whatever devices are there. Installs
-# nothing and needs no network. The last lines are a short table.
+# ./dev gpu-test [--ranks "N ..."] [--only REGEX] [--seconds N] [--sanitize] [--large]
+# ./dev gpu-bench [--ranks N] [--quick] [--core] [--ratios]
+# ./dev gpu-bench --sizes LIST [--ranks N] [--kind LIST] [--precision LIST] [--skip-peers]
+# ./dev gpu-bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
+# Build with CUDA and run on whatever devices are there. Install nothing and need no network. The last lines are a
+# short table.
+#   --ranks     numbers of ranks (gpu-test: 1 2 3 4 6 7 8; gpu-bench: one for each device)
+#   --only      of the tests those whose label (as in the table) matches
+#   --sanitize  besides, small cases under compute-sanitizer's memcheck and racecheck
+#   --large     besides, arrays of more than 2^31 elements (20 GB of device memory, transforms 75 GB)
+#   --quick     fewer shapes and rounds
+#   --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and 1024^3 like a
+#               transform that lies on the device; needs 40 GiB of host memory
+#   --ratios    only what Poisson's equation, bricks, retained modes and cosine transforms take of a pair of transforms
+#   --sizes     only transforms, whose extents are all N, with plots (out/gpu/sizes-*.png): N,N,... or
+#               random:COUNT:SEED, different numbers from 64 to 1152 without prime factors above 7. A third of a second
+#               for each size, and what planning takes, mostly for lengths that out/gpu/wisdom.txt (REDIST_WISDOM) does
+#               not have yet
+#   --kind      c2c, r2c, or both with a comma (both)
+#   --precision  double, float, or both with a comma (double)
+#   --skip-peers  without cuFFT on all devices from one process
+#   --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank bound
+#               to the cores next to its device, with a report; started again it goes on
+#   --seconds   for the study: no configuration begins after N seconds (150); for tests: everything, building included,
+#               ends after N seconds, and the table says what was left out (no limit)
+#   --host      the study with arrays in host memory, to try it where there is no device
+# Environment:
+#   BUILD         a folder that is configured already (build-gpu, made when it is not there)
+#   PACK          a folder that ./dev gpu-pack made (build-pack), with what the machine does not have
+#   OPENMPI_CUDA  prefix of an Open MPI that takes device memory (tools/install-openmpi-cuda.sh): tests run with the
+#                 usual Open MPI and with this one, benchmarks with this one
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 . tools/shell/environment.sh
 . tools/shell/build.sh
 . tools/commands/gpu_study.sh
 . tools/commands/gpu_sizes.sh
-
-usage() {
-    cat <<'END'
-usage: tools/commands/gpu.sh test [--ranks "N ..."] [--only REGEX] [--seconds N] [--sanitize] [--large]
-       tools/commands/gpu.sh bench [--ranks N] [--quick] [--core] [--ratios]
-       tools/commands/gpu.sh bench --sizes LIST [--ranks N] [--kind LIST] [--precision LIST] [--skip-peers]
-       tools/commands/gpu.sh bench --study [--ranks N] [--seconds N] [--host] [JOB ...]
-  --ranks     numbers of ranks (test: 1 2 3 4 6 7 8; bench: one for each device)
-  --only      of the tests those whose label (as in the table) matches
-  --sanitize  besides, small cases under compute-sanitizer's memcheck and racecheck
-  --large     besides, arrays of more than 2^31 elements (20 GB of device memory, transforms 75 GB)
-  --quick     fewer shapes and rounds
-  --core      only arrays larger than a device: 32 GiB of host memory through 4 GiB of one device, and
-              1024^3 like a transform that lies on the device; needs 40 GiB of host memory
-  --ratios    only what Poisson's equation, bricks, retained modes and cosine transforms take of a pair of transforms
-  --sizes     only transforms, whose extents are all N, with plots (out/gpu/sizes-*.png): N,N,... or random:COUNT:SEED,
-              different numbers from 64 to 1152 without prime factors above 7. A third of a second for each size, and
-              what planning takes, mostly for lengths that out/gpu/wisdom.txt (REDIST_WISDOM) does not have yet
-  --kind      c2c, r2c, or both with a comma (both)
-  --precision double, float, or both with a comma (double)
-  --skip-peers  without cuFFT on all devices from one process
-  --study     jobs of fftnd-study (tools/study/jobs/gpu_large.json and gpu_quick.json; docs/study.md), each rank
-              bound to the cores next to its device, with a report; started again it goes on
-  --seconds   for the study: no configuration begins after N seconds (150); for tests: everything, building included,
-              ends after N seconds, and the table says what was left out (no limit)
-  --host      the study with arrays in host memory, to try it where there is no device
-environment:
-  BUILD         a folder that is configured already (build-gpu, made when it is not there)
-  PACK          a folder that ./dev gpu-pack made (build-pack), with what the machine does not have
-  OPENMPI_CUDA  prefix of an Open MPI that takes device memory (tools/install-openmpi-cuda.sh):
-                tests run with the usual Open MPI and with this one, benchmarks with this one
-END
-}
 
 build=${BUILD:-build-gpu}
 what=${1:-}
@@ -83,7 +79,7 @@ while [ $# -gt 0 ]; do
     --large) large=yes ;;
     --quick) quick=yes ;;
     *)
-        usage >&2
+        echo "./dev gpu-$what: unknown option $1 (--help lists them)" >&2
         exit 2
         ;;
     esac
@@ -171,15 +167,15 @@ run_on() { # usual|aware, ranks, program and arguments
 # ---------------------------------------------------------------- tests
 
 passed=0 failed=0 skipped=0 left_out=0
-limit=300 # seconds of the test that runs
+limit=300 is_cut=no # seconds of the program that runs, and whether --seconds leaves fewer than it may take
 
-# No test begins in the last seconds, in which it could do nothing.
-set_limit() {
-    limit=300
+# No program begins in the last seconds, in which it could do nothing.
+set_limit() { # seconds that it may take
+    limit=$1 is_cut=no
     [ -n "$seconds" ] || return 0
     local left=$((seconds - SECONDS))
-    [ $left -ge 5 ] || return
-    limit=$((left < limit ? left : limit))
+    [ $left -ge "$limit" ] || limit=$left is_cut=yes
+    [ $left -ge 5 ]
 }
 
 # Runs one test program and counts what its last line says.
@@ -187,7 +183,7 @@ test_one() { # label, command
     local label=$1 log line begin=$SECONDS
     [[ $1 =~ $only ]] || return 0
     shift
-    if ! set_limit; then
+    if ! set_limit 300; then
         left_out=$((left_out + 1))
         printf '%-44s left out\n' "$label" | tee -a out/gpu/table.txt
         return
@@ -203,9 +199,9 @@ test_one() { # label, command
         printf '%-44s %s passed, %s failed, %s skipped  %d s\n' "$label" "${BASH_REMATCH[@]:1:3}" \
             $((SECONDS - begin)) | tee -a out/gpu/table.txt
         [ "${BASH_REMATCH[2]}" -eq 0 ] || grep -aE 'FAILED|case:' "$log" | head -n 20
-    elif [ $code -eq 124 ] && [ $limit -lt 300 ]; then
+    elif [ $code -eq 124 ] && [ $is_cut = yes ]; then
         left_out=$((left_out + 1))
-        printf '%-44s left out, ended after %d s\n' "$label" $limit | tee -a out/gpu/table.txt
+        printf '%-44s left out, ended after %d s\n' "$label" $((SECONDS - begin)) | tee -a out/gpu/table.txt
     else
         failed=$((failed + 1))
         printf '%-44s died with exit code %d\n' "$label" "$code" | tee -a out/gpu/table.txt
@@ -240,6 +236,7 @@ compare_flows() { # usual|aware, ranks
     local space program=$build/examples/5_taylor_green folder=out/gpu/flow
     can_run "$program" || return 0
     for space in host cuda; do
+        set_limit 300 || return 124
         run_on "$1" "$2" timeout "$limit" "$program" --space $space --size 32 --time 2 \
             --output "$folder-$space" || return
     done
@@ -267,8 +264,9 @@ test_examples() { # usual|aware
 sanitized() { # tool, program, options of the tool
     local tool=$1 program=$2
     shift 2
-    REDIST_TEST_LIMIT=500 run_on usual 2 timeout "$((limit < 300 ? limit : 600))" compute-sanitizer --tool "$tool" "$@" --target-processes all \
-        "$build/tests/gpu/$program"
+    set_limit 600 || return 124
+    REDIST_TEST_LIMIT=500 run_on usual 2 timeout "$limit" compute-sanitizer --tool "$tool" "$@" \
+        --target-processes all "$build/tests/gpu/$program"
 }
 
 # A few transforms under racecheck. Races that it sees in kernels of cuFFT are not this project's.
@@ -417,9 +415,5 @@ bench)
     else
         run_bench
     fi
-    ;;
-*)
-    usage
-    exit 2
     ;;
 esac

@@ -1,25 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev gpu-pack: collects what machines with GPUs often lack to build the tests (Meson, Check, cJSON), in a folder that
-# travels with the tree and that ./dev gpu-test and ./dev gpu-bench use where it is.
+# ./dev gpu-pack [FOLDER]
+# Copies Meson, Check, cJSON and pkg-config of this machine, which machines with GPUs often lack, to FOLDER (build-pack,
+# which git ignores): 5 MB. ./dev gpu-test and ./dev gpu-bench use it where it is. The other machine has to have
+# python3, ninja, the CUDA toolkit with a C++ compiler, MPI and FFTW, the same kind of processor, and a C library that is
+# not older. Copy the tree with build-pack there; what the machine has itself comes first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-usage() {
-    cat <<'END'
-usage: tools/commands/gpu_pack.sh [FOLDER]
-Copies Meson, Check, cJSON and pkg-config of this machine to FOLDER (build-pack, which git ignores): 5 MB. The other
-machine has to have python3, ninja, the CUDA toolkit with a C++ compiler, MPI and FFTW, the same kind of processor, and
-a C library that is not older. Copy the tree with build-pack there; what the machine has itself comes first.
-END
-}
-
-case ${1:-} in
--*)
-    usage
-    exit 2
-    ;;
-esac
 pack=${1:-build-pack}
 
 # The Python package that the meson of this machine uses, wherever it is installed.

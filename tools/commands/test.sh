@@ -184,11 +184,20 @@ check_documents() {
         ./*.md docs/*.md
 }
 
+# Each command of the list says what it does and ends well, without doing it.
+check_help() {
+    local command
+    for command in $(./dev | sed -n 's,^\./dev \([a-z-]*\) .*,\1,p' | sort -u); do
+        ./dev "$command" --help </dev/null | grep -F "dev $command" || return
+    done
+}
+
 # What can be said of the sources.
 pass_checks() {
     check "formatting" check_format
     check "documents of 120 columns" check_documents
     check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
+    check "each command explains itself" check_help
     check "no path of a machine" bash tools/test/check_paths.sh
 }
 

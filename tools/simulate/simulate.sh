@@ -1,22 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
+# ./dev simulate [--quick] [--out FOLDER] [--jobs N]
 # Runs the unchanged library on hundreds of simulated ranks (SimGrid's SMPI): the time of one exchange
 # by each method against the number of ranks and the bytes for each peer, on a fat tree and on a
-# dragonfly; every result is checked. `./dev simulate` installs, then calls this.
+# dragonfly; every result is checked.
+#   --quick        64 ranks and one size on the fat tree; leaves docs/images alone
+#   --out FOLDER   where results, tables and plot data go (out/simulate); what is there already is not
+#                  run again, so that it can be stopped and started again
+#   --jobs N       simulations at once (one for each core); one of 512 ranks takes up to 2 GB of memory
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/shell/build.sh
 PATH=$PWD/tools/simulate:$PATH # for the compiler that simgrid.ini names
-
-usage() {
-    cat <<'END'
-usage: ./dev simulate [--quick] [--out FOLDER] [--jobs N]
-  --quick        64 ranks and one size on the fat tree; leaves docs/images alone
-  --out FOLDER   where results, tables and plot data go (out/simulate); what is there already is not
-                 run again, so that it can be stopped and started again
-  --jobs N       simulations at once (one for each core); one of 512 ranks takes up to 2 GB of memory
-END
-}
 
 quick=no
 out=out/simulate
@@ -32,12 +27,8 @@ while [ $# -gt 0 ]; do
         most_jobs=${2:?--jobs needs a value}
         shift
         ;;
-    --help)
-        usage
-        exit 0
-        ;;
     *)
-        usage >&2
+        echo "./dev simulate: unknown option $1 (--help lists them)" >&2
         exit 2
         ;;
     esac
