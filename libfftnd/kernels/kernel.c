@@ -12,6 +12,32 @@ struct part {
     int narrow_axis; /* with the modes that the array has; -1 = none */
 };
 
+/* For what is asked of columns before there is a plan. */
+static struct fftnd__serial_problem lines_of(const struct fftnd__kernel_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    return (struct fftnd__serial_problem){.precision = transform->precision,
+                                          .direction = problem->direction,
+                                          .effort = transform->options.effort,
+                                          .pool = problem->pool,
+                                          .library = problem->library};
+}
+
+/* The modes that the array has, and some that it has not where that makes groups of columns full. */
+static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
+                                 const struct part *part) {
+    const struct fftnd__partition *partition = problem->partition;
+    const struct fftnd__serial_problem lines = lines_of(problem);
+    int forward = problem->direction == REDIST_FORWARD;
+    const redist_index *retained = forward ? partition->after : partition->before;
+    redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
+    fftnd__widen(forward ? &problem->out->truncation : &problem->in->truncation, partition->ndims,
+                 retained, all);
+    if (part->step.naxes == 1)
+        count = fftnd__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
+                                    count);
+    return count < all[part->narrow_axis] ? count : all[part->narrow_axis];
+}
+
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part, int is_shorter) {
     const struct fftnd__partition *partition = problem->partition;
@@ -19,11 +45,10 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     redist_index count[REDIST_MAX_NDIMS];
     struct fftnd__serial_problem serial;
     struct fftnd__piece piece;
-    int narrow = part->narrow_axis;
     fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
     fftnd__widen(&problem->out->truncation, partition->ndims, piece.after, count);
-    if (narrow >= 0)
-        count[narrow] = kernel->is_forward ? partition->after[narrow] : partition->before[narrow];
+    if (part->narrow_axis >= 0)
+        count[part->narrow_axis] = count_narrow(problem, part);
     for (int i = 0; i < partition->ndims; i++) {
         in[i] = part->in->stride[i] / (ptrdiff_t)part->in->item;
         out[i] = part->out->stride[i] / (ptrdiff_t)part->out->item;
@@ -89,13 +114,8 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
 
 /* Whether lines that lie side by side are faster by themselves. */
 static int gains_apart(const struct fftnd__kernel_problem *problem, redist_index n) {
-    const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__serial_problem lines = {.precision = transform->precision,
-                                                .direction = problem->direction,
-                                                .effort = transform->options.effort,
-                                                .pool = problem->pool,
-                                                .library = problem->library};
-    return fftnd__prime_gains(n, fftnd__item_bytes(transform->precision, 0)) ||
+    const struct fftnd__serial_problem lines = lines_of(problem);
+    return fftnd__prime_gains(n, fftnd__item_bytes(lines.precision, 0)) ||
            fftnd__columns_gain(&lines, n);
 }
 
