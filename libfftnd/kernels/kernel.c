@@ -187,13 +187,25 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return create_both(kernel, problem, &r2r);
 }
 
+/* A halved axis that another kernel transforms, and of which the array retains some modes. */
+static int find_narrow(const struct fftnd__kernel_problem *problem) {
+    const struct fftnd__truncation *truncation = &problem->out->truncation;
+    int halved = problem->transform->chain.halved;
+    for (int i = 0; i < truncation->n && halved >= 0; i++)
+        if (truncation->axes[i].axis == halved + problem->transform->batch.shift &&
+            !fftnd__is_transformed(problem->step, halved))
+            return truncation->axes[i].axis;
+    return -1;
+}
+
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step, *before = step - 1;
-    const struct part part = {problem->in, problem->out, *before, *step, -1};
+    const struct part part = {problem->in, problem->out, *before, *step, find_narrow(problem)};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
-                                     .is_forward = problem->direction == REDIST_FORWARD};
+                                     .is_forward = problem->direction == REDIST_FORWARD,
+                                     .halves = before->real && !step->real};
     REDIST_TRY(create_mixed(kernel, problem, &part));
     if (!step->twiddles)
         return REDIST_OK;
@@ -223,7 +235,8 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                                              kernel->plans[i].serial[is_shorter], from, to);
 }
 
-/* The mirror images of a truncated halved axis are known after its own plan, the first one forward. */
+/* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
+ * kernel may have had. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -232,8 +245,10 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
+        if (i == 0 && !kernel->halves)
+            REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
         REDIST_TRY(run_plan(kernel, i, is_shorter, in, out));
-        if (i == 0)
+        if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)
