@@ -38,8 +38,9 @@ static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
     return count < all[part->narrow_axis] ? count : all[part->narrow_axis];
 }
 
-static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                          const struct part *part, int is_shorter) {
+/* What the library has to do for pieces like the first one, or for shorter ones. */
+static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem *problem,
+                                              const struct part *part, int is_shorter) {
     const struct fftnd__partition *partition = problem->partition;
     ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
     redist_index count[REDIST_MAX_NDIMS];
@@ -58,9 +59,15 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     serial.stream = problem->stream;
     serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
-    serial.library = kernel->library;
+    serial.library = problem->library;
     if (part->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &part->step);
+    return serial;
+}
+
+static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                          const struct part *part, int is_shorter) {
+    const struct fftnd__serial_problem serial = serial_of(problem, part, is_shorter);
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
@@ -112,17 +119,26 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
     part->step.naxes = n;
 }
 
-/* Whether lines that lie side by side are faster by themselves. */
-static int gains_apart(const struct fftnd__kernel_problem *problem, redist_index n) {
-    const struct fftnd__serial_problem lines = lines_of(problem);
-    return fftnd__prime_gains(n, fftnd__item_bytes(lines.precision, 0)) ||
-           fftnd__columns_gain(&lines, n);
+/* An axis of a part, by itself: backward it is first, in the block before if the others change that to real elements. */
+static struct part alone_of(const struct fftnd__kernel_problem *problem, const struct part *part,
+                            int i) {
+    struct part alone = *part;
+    alone.step.naxes = 1;
+    alone.step.axes[0] = part->step.axes[i];
+    if (problem->direction == REDIST_FORWARD || part->before.real == part->step.real) {
+        alone.in = part->out;
+        alone.before.real = part->step.real;
+    } else {
+        alone.out = part->in;
+        alone.step.real = part->before.real;
+        alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
+    }
+    return alone;
 }
 
-/* An axis whose lines lie side by side and are faster by themselves: its place among those of the part, -1 = none.
- * Backward it is first, and changes the block before. */
+/* An axis whose lines lie side by side and are faster by themselves, in memory of the pieces: its place among those of the
+ * part, -1 = none. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
-    const struct fftnd__chain *chain = &problem->transform->chain;
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
     if (part->step.naxes < 2 || problem->pool != NULL || problem->in->truncation.n > 0 ||
@@ -130,10 +146,12 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
         (ruins && part->in->in_array))
         return -1;
     for (int i = 0; i < part->step.naxes; i++) {
-        int axis = part->step.axes[i], at = axis + problem->transform->batch.shift;
-        const struct fftnd__side *side = ruins ? part->in : part->out;
-        if (!(changes && axis == chain->halved) && side->stride[at] > (ptrdiff_t)side->item &&
-            gains_apart(problem, chain->points[axis]))
+        const struct part alone = alone_of(problem, part, i);
+        if (changes && part->step.axes[i] == problem->transform->chain.halved)
+            continue;
+        const struct fftnd__serial_problem serial = serial_of(problem, &alone, 0);
+        if (fftnd__primes_suit(&serial, alone.in->memory, alone.out->memory) ||
+            fftnd__columns_suit(&serial, alone.in->memory, alone.out->memory))
             return i;
     }
     return -1;
@@ -142,26 +160,19 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
 /* Fourier axes, all at once but those that are faster by themselves. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part) {
-    struct part others = *part, alone = *part;
+    struct part others = *part;
     int at = find_apart(problem, part);
     if (at < 0)
         return create_both(kernel, problem, part);
+    const struct part alone = alone_of(problem, part, at);
+    int is_last = alone.in == part->out;
     others.step.naxes--;
     for (int i = at; i < others.step.naxes; i++)
         others.step.axes[i] = part->step.axes[i + 1];
-    alone.step.naxes = 1;
-    alone.step.axes[0] = part->step.axes[at];
-    if (kernel->is_forward || part->before.real == part->step.real) {
-        alone.in = part->out;
-        alone.before.real = part->step.real;
-        REDIST_TRY(create_fourier(kernel, problem, &others));
-        return create_both(kernel, problem, &alone);
-    }
-    alone.out = part->in;
-    alone.step.real = part->before.real;
-    alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
-    REDIST_TRY(create_both(kernel, problem, &alone));
-    return create_fourier(kernel, problem, &others);
+    if (!is_last)
+        REDIST_TRY(create_both(kernel, problem, &alone));
+    REDIST_TRY(create_fourier(kernel, problem, &others));
+    return is_last ? create_both(kernel, problem, &alone) : REDIST_OK;
 }
 
 /* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
