@@ -8,7 +8,8 @@
  * Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative along one
  * axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the other (in host memory,
  * where all modes are retained, the plan is not in place, and has neither boxes nor blocks or split axes of its own; if the
- * batch comes last these three transform all axes). Each axis has work space of its own then, and what adds derivatives room
+ * batch comes last these three transform all axes). Functions of the user depend on all axes, and so does FFTND_SYMBOLS of
+ * real data without a table for the halved axis. Each axis has work space of its own then, and what adds derivatives room
  * for one field.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
  * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
