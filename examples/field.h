@@ -105,6 +105,8 @@ struct field {
 static inline struct field create_field(enum redist_space space, size_t bytes) {
     struct field field = {.array = allocate_in(space, bytes), .bytes = bytes};
     field.host = space == REDIST_SPACE_CUDA ? malloc(bytes + 1) : field.array;
+    if (field.host == NULL && bytes > 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     return field;
 }
 

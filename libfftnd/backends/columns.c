@@ -310,6 +310,12 @@ int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_inde
     return find_share(problem, n) < NO_GAIN;
 }
 
+redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
+                                 redist_index columns) {
+    redist_index width = width_of(loops_here(), fftnd__item_bytes(problem->precision, 0));
+    return fftnd__columns_gain(problem, n) ? (columns + width - 1) / width * width : columns;
+}
+
 /* A group that is not full takes about one and a half times as long as a full one. */
 int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
                         const void *out) {

@@ -10,6 +10,10 @@
  * and precision, as it is planned in 0.02 s, or guessed where nothing is measured. */
 int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n);
 
+/* How many columns to transform where there is room for more than these: the last group is full if columns gain. */
+redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
+                                 redist_index columns);
+
 /* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_columns: its columns are enough to gain. */
 int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void *in,
                         const void *out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "modes.h"
 
+#include <string.h>
+
 /* Changes `n` elements along an axis. */
 typedef void change_line(const struct fftnd__modes *modes, int axis, char *at, char *partner,
                          redist_index n);
@@ -25,13 +27,23 @@ static change_line *line_of(size_t number_bytes) {
                                             : change_line_long_double;
 }
 
+/* Most that change are cleared, where the line is contiguous at once. */
+static void change_whole_line(const struct fftnd__modes *modes, int axis, char *at, char *partner) {
+    size_t item = modes->number_bytes * (size_t)modes->numbers;
+    redist_index n = modes->count[axis];
+    if (modes->change == FFTND__CLEAR && modes->stride[axis] == (ptrdiff_t)item)
+        memset(at, 0, item * (size_t)n);
+    else
+        line_of(modes->number_bytes)(modes, axis, at, partner, n);
+}
+
 /* Every line along the last axis that has any length. */
 static void change_lines(const struct fftnd__modes *modes, int axis, int ndims, char *at,
                          char *partner) {
     while (ndims - axis > 1 && modes->count[ndims - 1] == 1)
         ndims--;
     if (ndims - axis == 1)
-        line_of(modes->number_bytes)(modes, axis, at, partner, modes->count[axis]);
+        change_whole_line(modes, axis, at, partner);
     for (redist_index i = 0; ndims - axis > 1 && i < modes->count[axis]; i++)
         change_lines(modes, axis + 1, ndims, at + (ptrdiff_t)i * modes->stride[axis],
                      partner + (ptrdiff_t)i * modes->partner_stride[axis]);

@@ -11,7 +11,7 @@ enum { ALIGNMENT = 256 };
 struct half {
     struct fftnd__step steps[2];
     struct fftnd__partition partition;
-    const struct fftnd__side *in, *out;
+    struct fftnd__side in, out;
 };
 
 /* The array in the middle that belongs to one outside. */
@@ -31,25 +31,90 @@ static struct fftnd__step middle_step(const struct fftnd__transform *transform,
     return middle;
 }
 
+static void set_whole_counts(const struct fftnd__transform *transform, struct half *half) {
+    for (int i = 0; i < half->partition.ndims; i++)
+        if (half->partition.whole[i]) {
+            half->partition.before[i] = fftnd__count_of(transform, &half->steps[0], i);
+            half->partition.after[i] = fftnd__count_of(transform, &half->steps[1], i);
+        }
+}
+
+/* The axis that is transformed next to the operator: a halved one, else the last. */
+static int axis_inside(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    int halved = transform->chain.halved;
+    return halved >= 0 && fftnd__is_transformed(step, halved) ? halved
+                                                              : step->axes[step->naxes - 1];
+}
+
 static struct half half_of(const struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
     const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
     struct half half = {.partition = *problem->partition,
-                        .in = back ? &applied->middle[1] : problem->in,
-                        .out = back ? problem->out : &applied->middle[0]};
+                        .in = back ? applied->middle[1] : *problem->in,
+                        .out = back ? *problem->out : applied->middle[0]};
     half.steps[back] = *outside;
     half.steps[!back] = middle_step(transform, step, outside);
     struct fftnd__step *after = &half.steps[1];
     after->naxes = step->naxes;
     memcpy(after->axes, step->axes, sizeof after->axes);
     after->direction = back ? !step->direction : step->direction;
-    for (int i = 0; i < half.partition.ndims; i++)
-        if (half.partition.whole[i]) {
-            half.partition.before[i] = fftnd__count_of(transform, &half.steps[0], i);
-            half.partition.after[i] = fftnd__count_of(transform, after, i);
-        }
+    if (applied->inside.ndims > 0) {
+        half.partition = applied->inside;
+        half.in.truncation.n = half.out.truncation.n = 0;
+        after->naxes = 1;
+        after->axes[0] = axis_inside(transform, step);
+    }
+    set_whole_counts(transform, &half);
     return half;
+}
+
+/* Where a piece is cut inside: its other axes, in place. */
+static struct half others_of(const struct fftnd__applied_problem *problem, int back) {
+    const struct fftnd__step *step = problem->step, *outside = back ? step : step - 1;
+    const struct fftnd__side *side = back ? problem->out : problem->in;
+    struct half half = {
+        .steps = {*outside, *outside}, .partition = *problem->partition, .in = *side, .out = *side};
+    struct fftnd__step *after = &half.steps[1];
+    after->naxes = after->truncates_inside = 0;
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] != axis_inside(problem->transform, step))
+            after->axes[after->naxes++] = step->axes[i];
+    after->direction = back ? !step->direction : step->direction;
+    set_whole_counts(problem->transform, &half);
+    return half;
+}
+
+/* Only at the physical end, where no modes are missing between the transforms. */
+static int is_large(const struct fftnd__applied_problem *problem) {
+    const struct fftnd__step *step = problem->step;
+    return !problem->on_device && step->direction == REDIST_BACKWARD && step->naxes > 1 &&
+           !step->twiddles && !problem->in->in_array &&
+           !fftnd__takes_boxes(problem->transform->applied) &&
+           fftnd__is_smallest(problem->partition) &&
+           problem->in->bytes + problem->out->bytes > problem->transform->configuration.tile_bytes;
+}
+
+/* A piece has one element along the axes that the array is cut along. Rows of all fields take half of a tile: the other
+ * half is for what they come from. */
+static void cut_inside(struct fftnd__applied *applied,
+                       const struct fftnd__applied_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    const struct fftnd__step *step = problem->step;
+    const struct fftnd__step middle = middle_step(transform, step, step);
+    struct fftnd__partition *inside = &applied->inside;
+    size_t item = fftnd__element_bytes(transform, middle.real), row = item;
+    int last = axis_inside(transform, step) + applied->shift;
+    *inside = *problem->partition;
+    for (int i = 0; i < inside->ndims; i++) {
+        redist_index n = fftnd__count_of(transform, &middle, i);
+        inside->whole[i] = i == last || i == applied->batch;
+        inside->before[i] = inside->after[i] = problem->partition->whole[i] ? n : 1;
+        if (i == applied->batch)
+            n += fftnd__count_of(transform, step - 1, i);
+        row *= inside->whole[i] && n > 0 ? (size_t)n : 1;
+    }
+    fftnd__cut_to_fit(inside, item, row, transform->configuration.tile_bytes / 2);
 }
 
 /* ---------------------------------------------------------------- memory of a piece */
@@ -86,6 +151,17 @@ static size_t take(size_t *next, size_t bytes) {
     return place;
 }
 
+/* Rows inside a piece may then be written where the input's were. */
+static int replaces_input(const struct fftnd__applied_problem *problem) {
+    const struct fftnd__side *in = problem->in, *out = problem->out;
+    redist_index count[REDIST_MAX_NDIMS];
+    struct fftnd__piece first;
+    fftnd__find_piece(problem->partition, 0, &first);
+    fftnd__widen(&out->truncation, problem->partition->ndims, first.after, count);
+    return in->bytes >= out->bytes &&
+           fftnd__lies_alike(problem->partition->ndims, count, in->stride, out->stride);
+}
+
 /* Blocks take the place of those that are not needed any more and lie alike; what lies in an array is planned on
  * memory all the same. In the caches a transform between two places is faster than one in place, for which FFTW copies
  * lines to a buffer and back; but several fields in two places would be too much. */
@@ -96,7 +172,9 @@ static void place_blocks(struct fftnd__applied *applied,
     int alike = op->inputs == op->outputs, is_single = op->inputs == 1 && alike;
     int in_apart = in->in_array || problem->outside[0];
     int out_apart = out->in_array || problem->outside[1];
-    int apart = in->item != middle[0].item || (is_single && !problem->on_device);
+    int is_cut = applied->inside.ndims > 0;
+    int apart = in->item != middle[0].item || (is_single && !problem->on_device) || is_cut;
+    int replaces = is_cut ? replaces_input(problem) : alike;
     size_t next = 0, first, second;
     applied->places.in = take(&next, problem->outside[0] ? 0 : in->bytes);
     first = apart || in_apart ? take(&next, middle[0].bytes) : applied->places.in;
@@ -104,7 +182,7 @@ static void place_blocks(struct fftnd__applied *applied,
     applied->places.middle[0] = first;
     applied->places.middle[1] = second;
     applied->places.out = !apart && !out_apart ? second
-                          : alike && !in_apart && !out_apart
+                          : replaces && !in_apart && !out_apart
                               ? applied->places.in
                               : take(&next, problem->outside[1] ? 0 : out->bytes);
     size_t rows = 2 * FFTND__ROW * (size_t)(op->inputs + op->outputs) + fftnd__operator_spare(op);
@@ -122,38 +200,51 @@ int fftnd__applied_create(const struct fftnd__applied_problem *problem,
     applied->batch = batch->axis;
     applied->shift = batch->shift;
     applied->fields = batch->count;
+    if (is_large(problem))
+        cut_inside(applied, problem);
     for (int i = 0; i < 2; i++)
         lay_out_middle(applied, problem, i);
     place_blocks(applied, problem);
     return REDIST_OK;
 }
 
+static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
+                         const struct fftnd__applied_problem *problem) {
+    const struct fftnd__kernel_problem own = {.transform = problem->transform,
+                                              .step = &half->steps[1],
+                                              .direction = half->steps[1].direction,
+                                              .partition = &half->partition,
+                                              .in = &half->in,
+                                              .out = &half->out,
+                                              .library = problem->library,
+                                              .stream = problem->stream,
+                                              .prefetches =
+                                                  half->in.in_array && !problem->on_device};
+    return fftnd__kernel_create(kernel, &own);
+}
+
 int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory) {
-    const struct fftnd__transform *transform = problem->transform;
     for (int i = 0; i < 2; i++)
         applied->middle[i].memory = memory + applied->places.middle[i];
     for (int back = 0; back < 2; back++) {
         const struct half half = half_of(applied, problem, back);
-        const struct fftnd__kernel_problem kernel = {.transform = transform,
-                                                     .step = &half.steps[1],
-                                                     .direction = half.steps[1].direction,
-                                                     .partition = &half.partition,
-                                                     .in = half.in,
-                                                     .out = half.out,
-                                                     .library = problem->library,
-                                                     .stream = problem->stream,
-                                                     .prefetches =
-                                                         half.in->in_array && !problem->on_device};
-        REDIST_TRY(fftnd__kernel_create(&applied->kernels[back], &kernel));
+        REDIST_TRY(create_kernel(&applied->kernels[back], &half, problem));
+        if (applied->inside.ndims > 0) {
+            const struct half others = others_of(problem, back);
+            REDIST_TRY(create_kernel(&applied->others[back], &others, problem));
+        }
     }
     return REDIST_OK;
 }
 
 void fftnd__applied_free(struct fftnd__applied *applied) {
-    for (int i = 0; applied != NULL && i < 2; i++)
+    for (int i = 0; applied != NULL && i < 2; i++) {
         if (applied->kernels[i].library != NULL)
             fftnd__kernel_free(&applied->kernels[i]);
+        if (applied->others[i].library != NULL)
+            fftnd__kernel_free(&applied->others[i]);
+    }
     redist_release(applied);
 }
 
@@ -218,7 +309,8 @@ static int is_row(const struct sweep *sweep, int i) {
 }
 
 static void scale_row(const struct sweep *sweep, double factor, double row[]) {
-    for (int i = 0; i < sweep->applied->op->numbers * sweep->row.n && factor != 1.0; i++)
+    int n = factor != 1.0 ? sweep->applied->op->numbers * sweep->row.n : 0;
+    for (int i = 0; i < n; i++)
         row[i] *= factor;
 }
 
@@ -367,10 +459,11 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
     return block;
 }
 
-int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
-                       char *memory, const struct fftnd__truncation *truncation_in,
-                       const struct fftnd__truncation *truncation_out,
-                       const struct fftnd__block *in, const struct fftnd__block *out) {
+/* A piece, or a part of one that is cut inside. */
+static int run_both(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                    char *memory, const struct fftnd__truncation *truncation_in,
+                    const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
+                    const struct fftnd__block *out) {
     redist_index count[2][REDIST_MAX_NDIMS];
     const struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
                                            middle_block(applied, 1, piece, out, memory, count[1])};
@@ -382,4 +475,33 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
                    : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
                              &middle[1], out);
+}
+
+static int run_inside(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                      char *memory, const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__truncation none = {0};
+    for (long long i = 0; i < applied->inside.n; i++) {
+        struct fftnd__block part_in = *in, part_out = *out;
+        struct fftnd__piece part;
+        fftnd__find_piece(&applied->inside, i, &part);
+        part_in.memory += fftnd__offset(in->ndims, part.start, in->stride);
+        part_out.memory += fftnd__offset(out->ndims, part.start, out->stride);
+        for (int at = 0; at < in->ndims; at++)
+            part.start[at] += piece->start[at];
+        REDIST_TRY(run_both(applied, &part, memory, &none, &none, &part_in, &part_out));
+    }
+    return REDIST_OK;
+}
+
+int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                       char *memory, const struct fftnd__truncation *truncation_in,
+                       const struct fftnd__truncation *truncation_out,
+                       const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__truncation none = {0};
+    if (applied->inside.ndims == 0)
+        return run_both(applied, piece, memory, truncation_in, truncation_out, in, out);
+    REDIST_TRY(
+        fftnd__kernel_run(&applied->others[0], piece->shorter, truncation_in, &none, in, in));
+    REDIST_TRY(run_inside(applied, piece, memory, in, out));
+    return fftnd__kernel_run(&applied->others[1], piece->shorter, &none, truncation_out, out, out);
 }

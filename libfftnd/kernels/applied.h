@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of a step with an operator: a transform, the operator row by row, the transform back. */
+/*
+ * The kernel of a step with an operator: a transform, the operator row by row, the transform back. Where a piece of all
+ * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of it,
+ * field by field, the last one and the operator in a few rows of all fields at once.
+ */
 #ifndef FFTND__APPLIED_H
 #define FFTND__APPLIED_H
 
@@ -9,7 +13,9 @@
 struct fftnd__applied {
     const struct fftnd__operator *op;
     struct fftnd__kernel kernels[2]; /* there and back */
-    struct fftnd__side middle[2];    /* before and after the operator */
+    struct fftnd__kernel others[2]; /* before and after these: the axes but one, of a whole piece */
+    struct fftnd__partition inside; /* of a piece; 0 axes = it is not cut */
+    struct fftnd__side middle[2];   /* before and after the operator */
     redist_index extent[2]
                        [REDIST_MAX_NDIMS]; /* of these along whole axes, as retained; -1 = others */
     redist_index start[REDIST_MAX_NDIMS];  /* global, of this rank's part in the middle */

@@ -12,18 +12,44 @@ struct part {
     int narrow_axis; /* with the modes that the array has; -1 = none */
 };
 
-static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                          const struct part *part, int is_shorter) {
+/* For what is asked of columns before there is a plan. */
+static struct fftnd__serial_problem lines_of(const struct fftnd__kernel_problem *problem) {
+    const struct fftnd__transform *transform = problem->transform;
+    return (struct fftnd__serial_problem){.precision = transform->precision,
+                                          .direction = problem->direction,
+                                          .effort = transform->options.effort,
+                                          .pool = problem->pool,
+                                          .library = problem->library};
+}
+
+/* The modes that the array has, and some that it has not where that makes groups of columns full. */
+static redist_index count_narrow(const struct fftnd__kernel_problem *problem,
+                                 const struct part *part) {
+    const struct fftnd__partition *partition = problem->partition;
+    const struct fftnd__serial_problem lines = lines_of(problem);
+    int forward = problem->direction == REDIST_FORWARD;
+    const redist_index *retained = forward ? partition->after : partition->before;
+    redist_index all[REDIST_MAX_NDIMS], count = retained[part->narrow_axis];
+    fftnd__widen(forward ? &problem->out->truncation : &problem->in->truncation, partition->ndims,
+                 retained, all);
+    if (part->step.naxes == 1)
+        count = fftnd__columns_fill(&lines, problem->transform->chain.points[part->step.axes[0]],
+                                    count);
+    return count < all[part->narrow_axis] ? count : all[part->narrow_axis];
+}
+
+/* What the library has to do for pieces like the first one, or for shorter ones. */
+static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem *problem,
+                                              const struct part *part, int is_shorter) {
     const struct fftnd__partition *partition = problem->partition;
     ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
     redist_index count[REDIST_MAX_NDIMS];
     struct fftnd__serial_problem serial;
     struct fftnd__piece piece;
-    int narrow = part->narrow_axis;
     fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
     fftnd__widen(&problem->out->truncation, partition->ndims, piece.after, count);
-    if (narrow >= 0)
-        count[narrow] = kernel->is_forward ? partition->after[narrow] : partition->before[narrow];
+    if (part->narrow_axis >= 0)
+        count[part->narrow_axis] = count_narrow(problem, part);
     for (int i = 0; i < partition->ndims; i++) {
         in[i] = part->in->stride[i] / (ptrdiff_t)part->in->item;
         out[i] = part->out->stride[i] / (ptrdiff_t)part->out->item;
@@ -33,9 +59,15 @@ static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kern
     serial.stream = problem->stream;
     serial.pool = problem->pool;
     serial.keep_input = problem->keep_input;
-    serial.library = kernel->library;
+    serial.library = problem->library;
     if (part->step.truncates_inside)
         fftnd__retain(problem->transform, &serial, &part->step);
+    return serial;
+}
+
+static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                          const struct part *part, int is_shorter) {
+    const struct fftnd__serial_problem serial = serial_of(problem, part, is_shorter);
     if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
@@ -87,22 +119,26 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
     part->step.naxes = n;
 }
 
-/* Whether lines that lie side by side are faster by themselves. */
-static int gains_apart(const struct fftnd__kernel_problem *problem, redist_index n) {
-    const struct fftnd__transform *transform = problem->transform;
-    const struct fftnd__serial_problem lines = {.precision = transform->precision,
-                                                .direction = problem->direction,
-                                                .effort = transform->options.effort,
-                                                .pool = problem->pool,
-                                                .library = problem->library};
-    return fftnd__prime_gains(n, fftnd__item_bytes(transform->precision, 0)) ||
-           fftnd__columns_gain(&lines, n);
+/* An axis of a part, by itself: backward it is first, in the block before if the others change that to real elements. */
+static struct part alone_of(const struct fftnd__kernel_problem *problem, const struct part *part,
+                            int i) {
+    struct part alone = *part;
+    alone.step.naxes = 1;
+    alone.step.axes[0] = part->step.axes[i];
+    if (problem->direction == REDIST_FORWARD || part->before.real == part->step.real) {
+        alone.in = part->out;
+        alone.before.real = part->step.real;
+    } else {
+        alone.out = part->in;
+        alone.step.real = part->before.real;
+        alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
+    }
+    return alone;
 }
 
-/* An axis whose lines lie side by side and are faster by themselves: its place among those of the part, -1 = none.
- * Backward it is first, and changes the block before. */
+/* An axis whose lines lie side by side and are faster by themselves, in memory of the pieces: its place among those of the
+ * part, -1 = none. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
-    const struct fftnd__chain *chain = &problem->transform->chain;
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
     if (part->step.naxes < 2 || problem->pool != NULL || problem->in->truncation.n > 0 ||
@@ -110,10 +146,12 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
         (ruins && part->in->in_array))
         return -1;
     for (int i = 0; i < part->step.naxes; i++) {
-        int axis = part->step.axes[i], at = axis + problem->transform->batch.shift;
-        const struct fftnd__side *side = ruins ? part->in : part->out;
-        if (!(changes && axis == chain->halved) && side->stride[at] > (ptrdiff_t)side->item &&
-            gains_apart(problem, chain->points[axis]))
+        const struct part alone = alone_of(problem, part, i);
+        if (changes && part->step.axes[i] == problem->transform->chain.halved)
+            continue;
+        const struct fftnd__serial_problem serial = serial_of(problem, &alone, 0);
+        if (fftnd__primes_suit(&serial, alone.in->memory, alone.out->memory) ||
+            fftnd__columns_suit(&serial, alone.in->memory, alone.out->memory))
             return i;
     }
     return -1;
@@ -122,26 +160,19 @@ static int find_apart(const struct fftnd__kernel_problem *problem, const struct 
 /* Fourier axes, all at once but those that are faster by themselves. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part) {
-    struct part others = *part, alone = *part;
+    struct part others = *part;
     int at = find_apart(problem, part);
     if (at < 0)
         return create_both(kernel, problem, part);
+    const struct part alone = alone_of(problem, part, at);
+    int is_last = alone.in == part->out;
     others.step.naxes--;
     for (int i = at; i < others.step.naxes; i++)
         others.step.axes[i] = part->step.axes[i + 1];
-    alone.step.naxes = 1;
-    alone.step.axes[0] = part->step.axes[at];
-    if (kernel->is_forward || part->before.real == part->step.real) {
-        alone.in = part->out;
-        alone.before.real = part->step.real;
-        REDIST_TRY(create_fourier(kernel, problem, &others));
-        return create_both(kernel, problem, &alone);
-    }
-    alone.out = part->in;
-    alone.step.real = part->before.real;
-    alone.narrow_axis = problem->transform->chain.halved + problem->transform->batch.shift;
-    REDIST_TRY(create_both(kernel, problem, &alone));
-    return create_fourier(kernel, problem, &others);
+    if (!is_last)
+        REDIST_TRY(create_both(kernel, problem, &alone));
+    REDIST_TRY(create_fourier(kernel, problem, &others));
+    return is_last ? create_both(kernel, problem, &alone) : REDIST_OK;
 }
 
 /* Fourier axes on the way from one block to the other, then those from real to real where the results are: on
@@ -167,13 +198,25 @@ static int create_mixed(struct fftnd__kernel *kernel, const struct fftnd__kernel
     return create_both(kernel, problem, &r2r);
 }
 
+/* A halved axis that another kernel transforms, and of which the array retains some modes. */
+static int find_narrow(const struct fftnd__kernel_problem *problem) {
+    const struct fftnd__truncation *truncation = &problem->out->truncation;
+    int halved = problem->transform->chain.halved;
+    for (int i = 0; i < truncation->n && halved >= 0; i++)
+        if (truncation->axes[i].axis == halved + problem->transform->batch.shift &&
+            !fftnd__is_transformed(problem->step, halved))
+            return truncation->axes[i].axis;
+    return -1;
+}
+
 int fftnd__kernel_create(struct fftnd__kernel *kernel,
                          const struct fftnd__kernel_problem *problem) {
     const struct fftnd__step *step = problem->step, *before = step - 1;
-    const struct part part = {problem->in, problem->out, *before, *step, -1};
+    const struct part part = {problem->in, problem->out, *before, *step, find_narrow(problem)};
     *kernel = (struct fftnd__kernel){.library = problem->library,
                                      .precision = problem->transform->precision,
-                                     .is_forward = problem->direction == REDIST_FORWARD};
+                                     .is_forward = problem->direction == REDIST_FORWARD,
+                                     .halves = before->real && !step->real};
     REDIST_TRY(create_mixed(kernel, problem, &part));
     if (!step->twiddles)
         return REDIST_OK;
@@ -203,7 +246,8 @@ static int run_plan(const struct fftnd__kernel *kernel, int i, int is_shorter,
                                              kernel->plans[i].serial[is_shorter], from, to);
 }
 
-/* The mirror images of a truncated halved axis are known after its own plan, the first one forward. */
+/* The mirror images of a truncated halved axis are known after its own plan, the first one forward, which another
+ * kernel may have had. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
@@ -212,8 +256,10 @@ int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
     if (kernel->twiddles != NULL && !kernel->is_forward)
         fftnd__twiddles_apply(kernel->twiddles, in);
     for (int i = 0; i < kernel->nplans; i++) {
+        if (i == 0 && !kernel->halves)
+            REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
         REDIST_TRY(run_plan(kernel, i, is_shorter, in, out));
-        if (i == 0)
+        if (i == 0 && kernel->halves)
             REDIST_TRY(fftnd__add_half_way(truncation_out, FFTND__NYQUIST_MIRROR, out));
     }
     if (kernel->twiddles != NULL && kernel->is_forward)

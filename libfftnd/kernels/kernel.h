@@ -23,6 +23,7 @@ struct fftnd__kernel {
     const struct fftnd__serial *library;
     enum fftnd_precision precision;
     int is_forward;
+    int halves; /* forward, an axis of real elements */
     int nplans; /* of the library, one after the other */
     struct {
         int from_out, to_in; /* not from the block before to the one after */
