@@ -389,8 +389,8 @@ cudaError_t launch(const given<value> &to, kernel function, devices &allowed, ar
     cudaError_t error = allow_memory(function, allowed);
     if (error != cudaSuccess)
         return error;
-    return launch_early(function, panels->npanels, panels->width * panels->rows, panels->shared_bytes,
-                        to.stream, all...);
+    return launch_early(function, panels->npanels, panels->width * panels->rows,
+                        panels->shared_bytes, to.stream, all...);
 }
 
 template <class value> cudaError_t launch_whole(const given<value> &to) {
