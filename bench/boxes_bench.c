@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boxes-bench: what boxes on both sides add to a transform, in exchanges that they need: complex transforms of the chain's
- * own sides, the same between boxes that split all axes alike, and the exchanges between these and the chain's, by themselves.
+ * boxes-bench: what boxes on both sides add to a transform, in exchanges that they need: complex transforms of the
+ * chain's own sides, the same between boxes that split all axes alike, and the exchanges between these and the chain's,
+ * by themselves.
  */
 #include "options.h"
 #include "sides.h"

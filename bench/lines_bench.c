@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines-bench: every variant of the kernels that transform lines on a device, in place, beside a copy of the same array. */
+/* lines-bench: every variant of the kernels that transform lines on a device, in place, beside a copy of the same
+ * array. */
 #include "../libfftnd/backends/cufft_lines.h"
 #include "options.h"
 #include "sizes.h"

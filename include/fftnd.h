@@ -21,9 +21,9 @@
  * columns, n = n0 n1, by transforms along the columns, twiddle factors and transforms along the rows (Bailey, 1990),
  * both sides in whole rows. With FFTND_ALIGN_INPUT the spectral side is in natural order. With FFTND_ALIGN_CHAIN, which
  * saves an exchange, element i n1 + j of it is mode i + n0 j: fftnd_plan_wavenumbers says so. n0 is the divisor of n
- * next to its square root; a prime length is correct, but one rank's work. Axes beside it that are not transformed are a
- * batch then, first or last. FFTND_MIXED with `split` naming the axis for both sides does the same in natural order with
- * two exchanges, between which the other axes are split.
+ * next to its square root; a prime length is correct, but one rank's work. Axes beside it that are not transformed are
+ * a batch then, first or last. FFTND_MIXED with `split` naming the axis for both sides does the same in natural order
+ * with two exchanges, between which the other axes are split.
  *
  * Dealiasing: fftnd_options.retained_modes makes the spectral side shorter than the transforms. Let an axis
  * have n = sizes[i] points and K = retained_modes[i] <= n modes, let X[k] be its transform of n points without
@@ -39,12 +39,12 @@
  * -floor(K/2) .. -1. Of the halved axis k = 0 .. floor(K/2) are stored and X[-k] is the mirror image, the
  * conjugate of X[k] with all other wavenumbers negated. Of FFTND_DHT and FFTND_R2HC axes the modes with |k| <= K/2 are
  * retained in the same way, as a transform of K points would store them. Other real-to-real axes have the first K
- * coefficients, and backward takes the others as zero. K = n is the transform without `retained_modes`. With any K, backward
- * followed by forward is the identity on the modes of a field, up to scaling. The scalings divide by products
- * of `sizes`, not of `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) stay what they are. The 3/2 rule is
- * sizes = 3N/2 and retained_modes = N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is
- * truncated right after its transform and filled with zeros right before, in the caches: what is not retained
- * is neither sent nor stored. fftnd_plan_wavenumbers says which k an element belongs to.
+ * coefficients, and backward takes the others as zero. K = n is the transform without `retained_modes`. With any K,
+ * backward followed by forward is the identity on the modes of a field, up to scaling. The scalings divide by products
+ * of `sizes`, not of `retained_modes`: amplitudes (FFTND_SCALE_FORWARD) stay what they are. The 3/2 rule is sizes =
+ * 3N/2 and retained_modes = N, the 2/3 rule is sizes = N and retained_modes = 2N/3. Each axis is truncated right after
+ * its transform and filled with zeros right before, in the caches: what is not retained is neither sent nor stored.
+ * fftnd_plan_wavenumbers says which k an element belongs to.
  *
  * Arrays larger than a device: with fftnd_options.device or device_bytes the arrays are in host memory and the
  * serial transforms run on a device, tile by tile: a tile holds some axes whole, which are transformed, and as
@@ -92,8 +92,8 @@ enum fftnd_kind {
 
 /**
  * What a transform does along an axis, where each has a kind of its own (FFTND_MIXED). With a halved axis the physical
- * side is real, with complex axes alone both sides are complex, with neither both are real. Real-to-real axes of complex
- * elements transform real and imaginary parts. The order in which axes are transformed changes no result.
+ * side is real, with complex axes alone both sides are complex, with neither both are real. Real-to-real axes of
+ * complex elements transform real and imaginary parts. The order in which axes are transformed changes no result.
  */
 enum fftnd_axis {
     FFTND_AXIS_NONE = 0,    /**< not transformed: as long on the spectral side */
@@ -270,8 +270,9 @@ typedef struct fftnd_options {
     /** elements that the local array of a side has room for beyond its own along each axis (d values); NULL = none */
     const redist_index *padding[2];
     enum fftnd_blocks blocks[2]; /**< how grid dimensions split the axes of a side */
-    /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent there:
-     * grid[i] + 1 values that do not fall, or NULL = as `blocks` says. With `grid` and `order` only; NULL = none */
+    /** for each grid dimension the first index of each block of the axis that it splits on a side, and its extent
+     * there: grid[i] + 1 values that do not fall, or NULL = as `blocks` says. With `grid` and `order` only; NULL =
+     * none */
     const redist_index *const *bounds[2];
     /** the axis that each grid dimension splits on a side (grid_ndims values, no axis twice), if
      * need be by one exchange more; NULL = as the chain begins and ends, or as `alignment` says */
@@ -380,8 +381,9 @@ REDIST_API int fftnd_plan_layout(const fftnd_plan *plan, enum fftnd_side side,
  * order. Along a Fourier axis a mode is exp(2 pi i k x / L), with k < 0 for the negative ones, and a halved axis has
  * those from 0 on; with an even number K of modes the last one is K/2 along the halved axis and -K/2 along others.
  * Along an axis of FFTND_R2R a mode is a cosine or sine of pi k x / L, where L is half the logical size in points:
- * k = 0, 1, .. for DCT1 and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4. R2HC and DHT axes have the
- * k of exp(2 pi i k x / L), of R2HC the sines as negative ones; HC2R axes and those that are not transformed count on.
+ * k = 0, 1, .. for DCT1 and DCT2, 1, 2, .. for DST1 and DST2, 1/2, 3/2, .. for types 3 and 4. R2HC and DHT axes have
+ * the k of exp(2 pi i k x / L), of R2HC the sines as negative ones; HC2R axes and those that are not transformed count
+ * on.
  *   axis  0..d-1
  *   k     out: room for as many values as the layout's count[axis]; may be NULL if that is 0
  * Not collective. Errors: ERR_AXIS, ERR_NULL, ERR_STATE.

@@ -4,13 +4,13 @@
  *
  * fftnd_apply transforms fields forward, multiplies each mode, and transforms back. The last serial transform of
  * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
- * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no array.
- * Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative along one
- * axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the other (in host memory,
- * where all modes are retained, the plan is not in place, and has neither boxes nor blocks or split axes of its own; if the
- * batch comes last these three transform all axes). Functions of the user depend on all axes, and so does FFTND_SYMBOLS of
- * real data without a table for the halved axis. Each axis has work space of its own then, and what adds derivatives room
- * for one field.
+ * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no
+ * array. Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative
+ * along one axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the other
+ * (in host memory, where all modes are retained, the plan is not in place, and has neither boxes nor blocks or split
+ * axes of its own; if the batch comes last these three transform all axes). Functions of the user depend on all axes,
+ * and so does FFTND_SYMBOLS of real data without a table for the halved axis. Each axis has work space of its own then,
+ * and what adds derivatives room for one field.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
  * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
  * fftnd_options.retained_modes.
@@ -77,10 +77,10 @@ typedef struct fftnd_row {
 } fftnd_row;
 
 /**
- * The user's function of rows. Values of modes are scaled as fftnd_forward does, those of points as fftnd_backward does;
- * what is written is scaled by the other one. Imaginary parts of modes of a real spectral side are 0, and written ones
- * do not count. Several threads of a plan call it at once, for rows in any order. Rows and arrays of a call are valid
- * during it; it calls neither MPI nor this library. Returns 0, or else fails the execution on all ranks.
+ * The user's function of rows. Values of modes are scaled as fftnd_forward does, those of points as fftnd_backward
+ * does; what is written is scaled by the other one. Imaginary parts of modes of a real spectral side are 0, and written
+ * ones do not count. Several threads of a plan call it at once, for rows in any order. Rows and arrays of a call are
+ * valid during it; it calls neither MPI nor this library. Returns 0, or else fails the execution on all ranks.
  */
 typedef int fftnd_row_function(void *data, const fftnd_row *row);
 
@@ -107,8 +107,8 @@ typedef struct fftnd_box {
 } fftnd_box;
 
 /**
- * The user's function of boxes, in the precision of the plan. On a device it begins its work in the stream, and does not
- * wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
+ * The user's function of boxes, in the precision of the plan. On a device it begins its work in the stream, and does
+ * not wait for it. The rest is as fftnd_row_function has it, but that on a device one thread calls it.
  */
 typedef int fftnd_box_function(void *data, const fftnd_box *box);
 
@@ -154,17 +154,17 @@ REDIST_API int fftnd_operator_options_init(fftnd_operator_options *options, size
 typedef struct fftnd_operator fftnd_operator;
 
 /**
- * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates work
- * space of its own in the plan's memory space, also with options.user_workspace.
+ * Makes an operator for a plan. It shares the plan's process grid, threads, device and configuration, and allocates
+ * work space of its own in the plan's memory space, also with options.user_workspace.
  *   plan     outlives the operator; not one of a single axis over several ranks
  *   kind     what it does
  *   options  NULL = defaults; its arrays may go after the call
  *   op       out: the operator, freed with fftnd_operator_free
  * Collective on the plan's communicator; kind and options must agree.
- * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan that
- * it cannot serve), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number of
- * axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD, ERR_MEMORY,
- * ERR_MPI, ERR_SERIAL, ERR_DEVICE.
+ * Errors: ERR_STATE (plan freed, or a transform is under way), on this rank only; ERR_ARGUMENT (kind, options, a plan
+ * that it cannot serve), ERR_AXIS (an axis that has no such derivative, or is left out but named in a list, or a number
+ * of axes that has no curl), ERR_NULL, ERR_DISAGREE, ERR_LIMIT (fields times batch, or elements), ERR_METHOD,
+ * ERR_MEMORY, ERR_MPI, ERR_SERIAL, ERR_DEVICE.
  */
 REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind kind,
                                      const fftnd_operator_options *options, fftnd_operator **op);
@@ -174,9 +174,9 @@ REDIST_API int fftnd_operator_create(fftnd_plan *plan, enum fftnd_operator_kind 
 REDIST_API int fftnd_operator_free(fftnd_operator **op);
 
 /**
- * The local array that an operator reads (is_output = 0) or writes: that of the plan's physical side, of FFTND_POINTS of
- * the spectral side, with all fields in the place of the batch. Fields follow one another at batch_stride; if the plan
- * has a batch of b itself, element number f b + i of them is number i of field f.
+ * The local array that an operator reads (is_output = 0) or writes: that of the plan's physical side, of FFTND_POINTS
+ * of the spectral side, with all fields in the place of the batch. Fields follow one another at batch_stride; if the
+ * plan has a batch of b itself, element number f b + i of them is number i of field f.
  *   layout  in: size; out: the rest; `bytes` counts all fields
  * Not collective. Errors: ERR_NULL, ERR_ARGUMENT (size), ERR_STATE.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels that are launched while what is before them in their stream still ends (programmatic dependent launches), from
- * devices of compute capability 9 on. Both libraries include it; it is not installed.
+ * Kernels that are launched while what is before them in their stream still ends (programmatic dependent launches),
+ * from devices of compute capability 9 on. Both libraries include it; it is not installed.
  */
 #ifndef REDIST_EARLY_LAUNCH_CUH
 #define REDIST_EARLY_LAUNCH_CUH
@@ -12,24 +12,24 @@
 
 namespace {
 
-/* All threads of such a kernel call it before they touch memory that others write: all before it in the stream is complete
- * then, however it was launched. */
+/* All threads of such a kernel call it before they touch memory that others write: all before it in the stream is
+ * complete then, however it was launched. */
 __device__ __forceinline__ void await_stream() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/* The next kernel of the stream may take what room is left. Only where nothing waits for other devices: what has room and waits
- * could keep those of other streams from running, which other devices wait for. */
+/* The next kernel of the stream may take what room is left. Only where nothing waits for other devices: what has room
+ * and waits could keep those of other streams from running, which other devices wait for. */
 __device__ __forceinline__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/* Whether a device of such a compute capability (90 is 9.0) runs code in which these two are something: it takes the newest
- * that was compiled for it or for an older one. */
+/* Whether a device of such a compute capability (90 is 9.0) runs code in which these two are something: it takes the
+ * newest that was compiled for it or for an older one. */
 inline bool waits_on(int capability) {
 #ifdef __CUDA_ARCH_LIST__
     for (int built : {__CUDA_ARCH_LIST__})

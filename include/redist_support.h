@@ -130,7 +130,8 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
  */
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
-/** A box of array A, and where the array B is that it belongs to: this rank's, or that of a peer as it is mapped here. */
+/** A box of array A, and where the array B is that it belongs to: this rank's, or that of a peer as it is mapped
+ * here. */
 typedef struct redist_target {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS]; /**< of array A */
     char *memory;                                                  /**< of the element at `start` */

@@ -9,7 +9,8 @@ static MPI_Datatype element_type(const struct fftnd__transform *transform, int r
     return types[transform->precision][real];
 }
 
-/* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each execution. */
+/* An array of an exchange: peers have to know work arrays when the plan is made; the user's come with each
+ * execution. */
 static void *bind(const struct fftnd__transform *transform, int buffer, void *const work[2],
                   enum redist_binding *binding) {
     *binding = buffer >= FFTND__WORK0             ? REDIST_BIND_AT_PLAN

@@ -268,7 +268,8 @@ static int fuse_exchanges(struct fftnd__program *program,
     return REDIST_OK;
 }
 
-/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map them. */
+/* Exchanges from a side to the chain and from there to a side, which touch arrays of the user: peers have to map
+ * them. */
 static void fuse_moves(struct fftnd__program *program, const struct fftnd__transform *transform) {
     int n = program->nsteps;
     if (!transform->options.mapped_arrays)

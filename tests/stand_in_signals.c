@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals between the ranks of the device that stands in for CUDA (stand_in_space.c), by the protocol of the kernels. */
+/* Signals between the ranks of the device that stands in for CUDA (stand_in_space.c), by the protocol of the
+ * kernels. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>

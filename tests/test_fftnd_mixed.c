@@ -221,7 +221,8 @@ START_TEST(segments_scaled_before_exchanges) {
 }
 END_TEST
 
-/* Nothing is transformed, but the copy to the box's order may not take the place of an input that may be overwritten. */
+/* Nothing is transformed, but the copy to the box's order may not take the place of an input that may be
+ * overwritten. */
 START_TEST(copies_to_another_order) {
     static const int memory_order[] = {2, 1, 0};
     for (int side = 0; side < 2; side++) {

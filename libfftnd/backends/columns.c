@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library that transforms lines one by one gathers the elements of a line that lies across memory, and its vectors seldom
- * fill the widest registers: FFTW of a distribution, built for all processors of a kind, takes 1.5 to 4 times as long. Here
- * vectors hold elements of neighbouring lines, the columns, and a group of these is transformed at once. Only lengths of few
- * small factors are; whether they gain is measured beside the library.
+ * A library that transforms lines one by one gathers the elements of a line that lies across memory, and its vectors
+ * seldom fill the widest registers: FFTW of a distribution, built for all processors of a kind, takes 1.5 to 4 times as
+ * long. Here vectors hold elements of neighbouring lines, the columns, and a group of these is transformed at once.
+ * Only lengths of few small factors are; whether they gain is measured beside the library.
  */
 #include "columns.h"
 #include "redist_support.h"
@@ -23,7 +23,8 @@ enum { MOST_PASSES = 16, SHORTEST = 17, LONGEST = 1 << 12 };
 
 /* ---------------------------------------------------------------- passes */
 
-/* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not have. */
+/* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not
+ * have. */
 static const struct {
     int radix, cost;
 } radices[] = {{8, 5}, {6, 5}, {16, 8}, {5, 5}, {4, 5}, {7, 5}, {3, 5}, {2, 5}};
@@ -194,8 +195,8 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* ---------------------------------------------------------------- running */
 
-/* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free after
- * the first pass, and back through that which the last pass does not read. */
+/* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free
+ * after the first pass, and back through that which the last pass does not read. */
 static void transform_few(const struct plan *plan, const char *in, char *out, redist_index columns,
                           void *const scratch[2]) {
     size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;

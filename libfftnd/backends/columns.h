@@ -6,8 +6,8 @@
 
 #include "serial.h"
 
-/* Whether many columns of `n` elements are faster than the problem's library transforms them: measured once for each length
- * and precision, as it is planned in 0.02 s, or guessed where nothing is measured. */
+/* Whether many columns of `n` elements are faster than the problem's library transforms them: measured once for each
+ * length and precision, as it is planned in 0.02 s, or guessed where nothing is measured. */
 int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n);
 
 /* How many columns to transform where there is room for more than these: the last group is full if columns gain. */

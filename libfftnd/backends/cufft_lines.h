@@ -44,15 +44,15 @@ int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan, const void *
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 
 /* How fast lines of n elements are on the current device; measured once for each length, precision and device, in some
- * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES chooses
- * whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
+ * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES
+ * chooses whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
 void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
 
 /* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0. */
 void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
 
-/* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays of
- * few bytes, which take as long as launches do. */
+/* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays
+ * of few bytes, which take as long as launches do. */
 enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
 
 /* Of a serial library: whether panels can transform lines of n elements, however they lie. */

@@ -39,8 +39,8 @@ static void set_loops(struct fftnd__retained_plan *plan, const struct fftnd__tas
     plan->nlines = next;
 }
 
-/* What was measured without a gap; with one, kernel 0 has too few registers for pairs of floats (536 bytes of a thread are
- * spilled), so that kernel 1 with as many lines takes its place. */
+/* What was measured without a gap; with one, kernel 0 has too few registers for pairs of floats (536 bytes of a thread
+ * are spilled), so that kernel 1 with as many lines takes its place. */
 static void choose_variant(const struct fftnd__serial_problem *problem,
                            const struct fftnd__retained_plan *plan, struct fftnd__lines *lines) {
     struct fftnd__rates rates = {.n = lines->axis.n, .is_double = lines->is_double};

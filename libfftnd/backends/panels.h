@@ -58,8 +58,8 @@ struct fftnd__panel_loop {
 /* Lines of 2 n real numbers are transformed as n complex ones, which the n + 1 modes are made of (or that are made of
  * them) in shared memory.
  *
- * Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of the
- * second one: all places of a butterfly are equally far apart. */
+ * Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of
+ * the second one: all places of a butterfly are equally far apart. */
 struct fftnd__panels {
     int is_double, is_real, backward;
     int kernel;
@@ -88,8 +88,8 @@ struct fftnd__panels {
 };
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
- * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines in
- * a panel, GUESS one that should do. Loops are not set. */
+ * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines
+ * in a panel, GUESS one that should do. Loops are not set. */
 enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);
@@ -109,9 +109,9 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
 void fftnd__panels_roots(const struct fftnd__panels *panels, void *roots);
 size_t fftnd__panels_roots_bytes(const struct fftnd__panels *panels);
 
-/* Lines of which the array has some elements only on one side, that of the modes. Those from `low` to `high` - 1 are in the
- * gap: zeros are read, and nothing is written. Those from `high` on are `shift` complex elements nearer. The elements
- * half[] (n and more: none) are in an array of their own, one for each line, both in the same place. */
+/* Lines of which the array has some elements only on one side, that of the modes. Those from `low` to `high` - 1 are in
+ * the gap: zeros are read, and nothing is written. Those from `high` on are `shift` complex elements nearer. The
+ * elements half[] (n and more: none) are in an array of their own, one for each line, both in the same place. */
 struct fftnd__panel_gap {
     unsigned low, high, half[2];
     long long shift;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One kernel of panels.h: Stockham's transform, in place in shared memory. The build compiles this file for each kernel of
- * each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or two for
- * pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH its name for the
- * host. */
+/* One kernel of panels.h: Stockham's transform, in place in shared memory. The build compiles this file for each kernel
+ * of each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or
+ * two for pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH
+ * its name for the host. */
 #include <atomic>
 #include <cuda_runtime_api.h>
 
@@ -26,7 +26,8 @@ __device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
         x[k] = {};
 }
 
-/* Of a butterfly, and the element in it: butterflies of the first pass are groups of one, and the last pass has one group. */
+/* Of a butterfly, and the element in it: butterflies of the first pass are groups of one, and the last pass has one
+ * group. */
 struct position {
     unsigned group, element;
 };
@@ -134,8 +135,8 @@ __device__ __forceinline__ void put(const fftnd__panels &p, unsigned pass,
         write_shared<value, radix, which>(p, pass, at, butterfly, x);
 }
 
-/* Where shared memory is read and written, all threads of a block read before any of them writes. Registers that are not
- * set on all ways take room all the time, hence the zeros. */
+/* Where shared memory is read and written, all threads of a block read before any of them writes. Registers that are
+ * not set on all ways take room all the time, hence the zeros. */
 template <class value, int radix, kind which, lying how>
 __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
                                         const place<value, how> &at,
@@ -230,8 +231,8 @@ __device__ __forceinline__ void write_mode(const fftnd__panels &p, const place<v
         store<value, 1>(p, at, at.lines.out + i, nullptr, 0, x);
 }
 
-/* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th root,
- * modes i and n - i are e + w o and the conjugate of e - w o. */
+/* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th
+ * root, modes i and n - i are e + w o and the conjugate of e - w o. */
 template <class value, lying how>
 __device__ __forceinline__ void split(const fftnd__panels &p, const place<value, how> &at,
                                       const complex<scalar<value>> *roots) {
@@ -246,8 +247,8 @@ __device__ __forceinline__ void split(const fftnd__panels &p, const place<value,
     }
 }
 
-/* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first and
- * the last mode are real. */
+/* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first
+ * and the last mode are real. */
 template <class value, lying how>
 __device__ __forceinline__ void join(const fftnd__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *roots) {
@@ -365,8 +366,8 @@ template <class value> struct given {
     const fftnd__panel_parts *parts;
 };
 
-/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit it is
- * never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
+/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit
+ * it is never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
 typedef std::atomic<unsigned long long> devices;
 
 template <class kernel> cudaError_t allow_memory(kernel function, devices &allowed) {

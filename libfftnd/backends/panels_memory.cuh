@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a thread of panels_cuda.cu finds its lines, whole, in parts or with modes that are not retained, and how it reads and
- * writes their elements. */
+/* Where a thread of panels_cuda.cu finds its lines, whole, in parts or with modes that are not retained, and how it
+ * reads and writes their elements. */
 
 namespace {
 
@@ -88,8 +88,8 @@ find_place(const fftnd__panels &p, const lines_of<value, how> &lines, complex<va
     return at;
 }
 
-/* 16 bytes at once, where the compiler would read the halves of a pair of floats one after the other; and the neighbouring
- * panel's part of the 128 bytes, which comes with them, is in the cache when that panel reads it. */
+/* 16 bytes at once, where the compiler would read the halves of a pair of floats one after the other; and the
+ * neighbouring panel's part of the 128 bytes, which comes with them, is in the cache when that panel reads it. */
 template <class value>
 __device__ __forceinline__ complex<value> read_at_once(const complex<scalar<value>> *from) {
     if constexpr (is_pair<value>) {

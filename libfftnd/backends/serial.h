@@ -51,11 +51,12 @@ struct fftnd__serial_part {
 
 /* Transforms along one axis whose results are stored in parts, such as the arrays of peers: two functions more. */
 struct fftnd__serial_stores {
-    /* Plans a complex problem of one axis; strides of its output are not used. *plan is NULL where it cannot be done. Not
-     * collective. As `create` of struct fftnd__serial. */
+    /* Plans a complex problem of one axis; strides of its output are not used. *plan is NULL where it cannot be done.
+     * Not collective. As `create` of struct fftnd__serial. */
     int (*create)(const struct fftnd__serial_problem *problem, void **plan);
 
-    /* Begins to transform in a stream, into at most FFTND__MOST_PARTS. `in` may be one of the parts if they lie as it does. As its `execute`. */
+    /* Begins to transform in a stream, into at most FFTND__MOST_PARTS. `in` may be one of the parts if they lie as it
+     * does. As its `execute`. */
     int (*execute)(void *plan, const void *in, int nparts, const struct fftnd__serial_part parts[],
                    void *stream);
 
@@ -71,18 +72,19 @@ struct fftnd__serial {
      * all arrays do. */
     int (*check)(const char *function, const char *name, const void *array, size_t bytes);
 
-    /* Learns how fast it is with lines of these lengths, from the wisdom file `file` (redist_wisdom_find) or by measuring
-     * what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm. REDIST_ERR_MPI. */
+    /* Learns how fast it is with lines of these lengths, from the wisdom file `file` (redist_wisdom_find) or by
+     * measuring what is not known, so that plans need not. NULL = it has nothing to learn. Collective on comm.
+     * REDIST_ERR_MPI. */
     int (*learn)(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
                  enum fftnd_precision precision);
 
-    /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes before
-     * that of the halved one; the same on all ranks. NULL = it does not. */
+    /* Whether a copy, and a backward transform of all axes that ruins it, costs less than transforms of the other axes
+     * before that of the halved one; the same on all ranks. NULL = it does not. */
     int (*prefers_copy)(int naxes, const redist_index lengths[], enum fftnd_precision precision);
 
-    /* Whether it does the truncation along an axis of n points, and only that axis, itself: the array has some modes on the
-     * spectral side, and others are neither written nor read. Halved axes are contiguous on both sides then, and real lines
-     * aligned to complex elements. NULL = no axis. */
+    /* Whether it does the truncation along an axis of n points, and only that axis, itself: the array has some modes on
+     * the spectral side, and others are neither written nor read. Halved axes are contiguous on both sides then, and
+     * real lines aligned to complex elements. NULL = no axis. */
     int (*truncates)(redist_index n, int is_halved, enum fftnd_precision precision);
 
     /* Plans on arrays that planning may overwrite; in == out for an in-place transform. Both are

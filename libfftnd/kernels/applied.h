@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel of a step with an operator: a transform, the operator row by row, the transform back. Where a piece of all
- * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of it,
- * field by field, the last one and the operator in a few rows of all fields at once.
+ * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of
+ * it, field by field, the last one and the operator in a few rows of all fields at once.
  */
 #ifndef FFTND__APPLIED_H
 #define FFTND__APPLIED_H

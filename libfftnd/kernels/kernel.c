@@ -119,7 +119,8 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
     part->step.naxes = n;
 }
 
-/* An axis of a part, by itself: backward it is first, in the block before if the others change that to real elements. */
+/* An axis of a part, by itself: backward it is first, in the block before if the others change that to real
+ * elements. */
 static struct part alone_of(const struct fftnd__kernel_problem *problem, const struct part *part,
                             int i) {
     struct part alone = *part;
@@ -136,8 +137,8 @@ static struct part alone_of(const struct fftnd__kernel_problem *problem, const s
     return alone;
 }
 
-/* An axis whose lines lie side by side and are faster by themselves, in memory of the pieces: its place among those of the
- * part, -1 = none. */
+/* An axis whose lines lie side by side and are faster by themselves, in memory of the pieces: its place among those of
+ * the part, -1 = none. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;

@@ -47,9 +47,10 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. What is read does not wait for the
- * peer; without the peer's word its blocks end, and with them the execution is never complete: the plan has failed. Each block
- * tells for itself that it has copied, since counting first and telling then would take as long as the link itself. */
+ * waits does so for other devices only, so that no block waits for one that has not begun. What is read does not wait
+ * for the peer; without the peer's word its blocks end, and with them the execution is never complete: the plan has
+ * failed. Each block tells for itself that it has copied, since counting first and telling then would take as long as
+ * the link itself. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {

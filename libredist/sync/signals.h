@@ -6,8 +6,8 @@
  *
  *   ready = n              tells the ranks that send to it that its destination may be written
  *                          copies to each peer that is ready
- *   arrived = n, k         tells a peer that k partitions of the peer's destination have all that is sent to them; where one
- *                          kernel copies whole arrays its blocks add to the word, until it is n, 0
+ *   arrived = n, k         tells a peer that k partitions of the peer's destination have all that is sent to them;
+ *                          where one kernel copies whole arrays its blocks add to the word, until it is n, 0
  *   steps = n, i           if there are several receivers: tells who serves the same one next that it has ended i steps
  *   failed                 tells all ranks that it failed, or waited in vain for longer than its patience
  *   executions = n         its own: all that is sent to it has arrived

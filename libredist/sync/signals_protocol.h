@@ -108,8 +108,9 @@ REDIST__SIGNALS_INLINE void redist__signal_tell_arrived(const struct redist__sig
         redist__word_put(&redist__signal_words_at(signals, peer)->arrived, counted);
 }
 
-/* One of the workers that copy a whole array to a peer is through. All of them together add one execution to the word, to each
- * peer in each execution, whether they have something for it or not: such plans never set the word otherwise. */
+/* One of the workers that copy a whole array to a peer is through. All of them together add one execution to the word,
+ * to each peer in each execution, whether they have something for it or not: such plans never set the word
+ * otherwise. */
 REDIST__SIGNALS_INLINE void redist__signal_add_arrived(const struct redist__signals *signals,
                                                        unsigned worker, unsigned nworkers,
                                                        int peer) {

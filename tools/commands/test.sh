@@ -184,6 +184,11 @@ check_documents() {
         ./*.md docs/*.md
 }
 
+# Comments too, which clang-format leaves as wide as they are; lines of macros end in a column of their own.
+check_comments() {
+    c_files | xargs -0 awk 'length > 120 && !/\\$/ { print FILENAME ":" FNR; long = 1 } END { exit long }'
+}
+
 # Each command of the list says what it does and ends well, without doing it.
 check_help() {
     local command
@@ -196,6 +201,7 @@ check_help() {
 pass_checks() {
     check "formatting" check_format
     check "documents of 120 columns" check_documents
+    check "comments of 120 columns" check_comments
     check "shell scripts" shellcheck -x dev .ci/run tools/*.sh tools/*/*.sh tools/packaging/*/*.sh bindings/*/*.sh tests/*.sh tests/model/*.sh
     check "each command explains itself" check_help
     check "no path of a machine" bash tools/test/check_paths.sh

@@ -5,7 +5,7 @@
 # All C and C++ files of the project, each ended by a zero byte.
 c_files() {
     find . \( -path './build*' -o -path ./out -o -path './.git' \) -prune -o \
-        \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' \) -print0 | sort -z
+        \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' \) -print0 | sort -z
 }
 
 # Runs a command with its output in a log, which is shown when the command fails.
