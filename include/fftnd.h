@@ -286,9 +286,11 @@ typedef struct fftnd_options {
      * `stream` and return, also while it is captured in a CUDA graph; what fails later, the next
      * call with the plan or the operator and fftnd_plan_query report. What redist.h says under "Work that stays on
      * the stream" holds; exchanges end in work space, so that the arrays may be any of the device.
-     * From the second call with the same arrays on, what is enqueued is kept as a CUDA graph, and replayed by a single
-     * launch: not in the default stream or one that is captured, with `phases`, or in operators with a function of the
-     * user, which is called each time. Times in fftnd_plan_info and fftnd_phases are then those of the host */
+     * At the third call with the same arrays what is enqueued is captured as a CUDA graph, and from then on replayed
+     * by a single launch: of arrays that are sent whole, in streams made with cudaStreamNonBlocking that the user does
+     * not capture, unless MPI was initialised with MPI_THREAD_MULTIPLE, `phases` is set, or a function of the user is
+     * called. During that one call no other thread may wait for the whole device (cudaDeviceSynchronize, cudaFree) or
+     * query the stream: the plan would fail. Times in fftnd_plan_info and fftnd_phases are then those of the host */
     int asynchronous;
     double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;

@@ -2,13 +2,19 @@
 #include "replay.h"
 #include "operators/operator.h"
 
-/* A function of the user may do something else each time, and phases are times of the host. */
+/* Of several segments one waits for peers beside others that are sent: no graph promises that both run at once. A
+ * function of the user may do something else each time, and phases are times of the host. What another thread does with
+ * the device, such as waiting for all of it, would fail, and the capture with it. */
 static int may_replay(const struct fftnd__transform *transform) {
     const struct redist__space *space = transform->space;
     const struct fftnd__operator *op = transform->applied;
-    return transform->options.asynchronous && transform->offload == NULL &&
-           !transform->options.phases && (op == NULL || !op->type->of_user) &&
-           space->stream_can_keep != NULL && space->stream_can_keep(transform->options.stream);
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level != MPI_THREAD_MULTIPLE && transform->configuration.segments == 1 &&
+           transform->configuration.partitions == 1 && transform->options.asynchronous &&
+           transform->offload == NULL && !transform->options.phases &&
+           (op == NULL || !op->type->of_user) && space->stream_can_keep != NULL &&
+           space->stream_can_keep(transform->options.stream);
 }
 
 /* Of these arrays, or in the place of the one that was not run for longest. */
@@ -48,7 +54,7 @@ void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *
     if (failure->code == REDIST_OK && may_replay(transform)) {
         struct fftnd__replay *replay = find(replays, space, program, buffers);
         replay->last_run = ++replays->runs;
-        if (replay->runs < 2 && ++replay->runs == 2 &&
+        if (replay->runs < 3 && ++replay->runs == 3 &&
             space->graph_begin(transform->options.stream) == REDIST_OK) {
             fftnd__execute(program, transform, buffers, scale, seconds, failure);
             (void)space->graph_end(transform->options.stream, &replay->graph);

@@ -21,7 +21,7 @@ struct fftnd__replays {
     long long runs;
 };
 
-/* As fftnd__execute, which it calls the first time for certain arrays. The second time what that enqueues is kept as a
+/* As fftnd__execute, which it calls the first time for certain arrays. The third time what that enqueues is kept as a
  * graph; from then on a call costs the host one launch, and the device no gaps between kernels. */
 void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
                    const struct fftnd__transform *transform, void *const buffers[],

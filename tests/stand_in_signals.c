@@ -34,10 +34,6 @@ static void redist__word_put(uint64_t *word, uint64_t value) {
     redist__word_store(word, value);
 }
 
-static void redist__word_add(uint64_t *word, uint64_t value) {
-    atomic_fetch_add((_Atomic uint64_t *)word, value);
-}
-
 static uint64_t redist__word_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -94,14 +90,12 @@ struct exchanging {
     const char *source;
 };
 
-enum { WORKERS = 3 }; /* blocks for each peer */
-
 /* As the blocks of the kernel, one after the other. */
 static void run_exchange(void *data) {
     const struct exchanging *given = data;
     const struct redist__signals *signals = &given->signals;
     const uint64_t execution = redist__signal_execution(signals),
-                   counted = redist__signal_counted(execution, 0);
+                   counted = redist__signal_counted(execution, 1);
     if (atomic_load(&does_hang))
         return;
     for (int i = 0; i < signals->size; i++)
@@ -114,8 +108,7 @@ static void run_exchange(void *data) {
         if (box->copy.run != 0)
             redist__copy_run(&box->copy, given->source + (uintptr_t)box->source, box->destination,
                              0);
-        for (unsigned worker = 0; worker < WORKERS && i > 0; worker++)
-            redist__signal_add_arrived(signals, worker, WORKERS, peer);
+        redist__signal_tell_arrived(signals, given->direction, counted, peer);
     }
     for (int i = 0; i < signals->size; i++)
         redist__signal_await_arrived(signals, given->direction, counted, i);

@@ -36,66 +36,46 @@ __device__ inline offsets find_unit(const redist__cuda_part &part, uint64_t inde
     return found;
 }
 
-template <class unit> struct held_tile {
-    unit units[units_per_thread];
-    int64_t destination[units_per_thread]; /* -1 = none */
-};
-
 template <class unit>
-__device__ inline void load_tile(const redist__cuda_part &part, uint64_t first,
-                                 held_tile<unit> &held) {
+__device__ inline void copy_tile(const redist__cuda_part &part, uint64_t first) {
+    unit held[units_per_thread];
+    int64_t destination[units_per_thread];
 #pragma unroll
     for (int i = 0; i < units_per_thread; i++) {
         uint64_t index = first + static_cast<uint64_t>(i * threads) + threadIdx.x;
-        held.destination[i] = -1;
+        destination[i] = -1;
         if (index < part.units) {
             offsets found = find_unit<unit>(part, index);
-            held.units[i] = *reinterpret_cast<const unit *>(part.source + found.source);
-            held.destination[i] = found.destination;
+            held[i] = *reinterpret_cast<const unit *>(part.source + found.source);
+            destination[i] = found.destination;
         }
     }
-}
-
-template <class unit>
-__device__ inline void store_tile(const redist__cuda_part &part, const held_tile<unit> &held) {
 #pragma unroll
     for (int i = 0; i < units_per_thread; i++)
-        if (held.destination[i] >= 0)
-            *reinterpret_cast<unit *>(part.destination + held.destination[i]) = held.units[i];
+        if (destination[i] >= 0)
+            *reinterpret_cast<unit *>(part.destination + destination[i]) = held[i];
 }
 
-/* All threads of a block ask `may_store` behind the loads of its first tile, if it has one: 0 = nothing is stored. */
-template <class unit, class question>
-__device__ inline void copy_tiles(const redist__cuda_part &part, question may_store) {
-    const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile,
-                   step = static_cast<uint64_t>(gridDim.x) * tile;
-    for (uint64_t first = begin; first < part.units; first += step) {
-        held_tile<unit> held;
-        load_tile(part, first, held);
-        if (first == begin && !may_store())
-            return;
-        store_tile(part, held);
-    }
-}
-
-template <class question>
-__device__ inline void copy_units(const redist__cuda_part &part, question may_store) {
-    switch (part.width) {
-    case 16:
-        return copy_tiles<uint4>(part, may_store);
-    case 8:
-        return copy_tiles<uint2>(part, may_store);
-    case 4:
-        return copy_tiles<unsigned int>(part, may_store);
-    case 2:
-        return copy_tiles<unsigned short>(part, may_store);
-    default:
-        return copy_tiles<unsigned char>(part, may_store);
-    }
+template <class unit> __device__ inline void copy_tiles(const redist__cuda_part &part) {
+    uint64_t step = static_cast<uint64_t>(gridDim.x) * tile;
+    for (uint64_t first = static_cast<uint64_t>(blockIdx.x) * tile; first < part.units;
+         first += step)
+        copy_tile<unit>(part, first);
 }
 
 __device__ inline void copy_units(const redist__cuda_part &part) {
-    copy_units(part, [] { return 1; });
+    switch (part.width) {
+    case 16:
+        return copy_tiles<uint4>(part);
+    case 8:
+        return copy_tiles<uint2>(part);
+    case 4:
+        return copy_tiles<unsigned int>(part);
+    case 2:
+        return copy_tiles<unsigned short>(part);
+    default:
+        return copy_tiles<unsigned char>(part);
+    }
 }
 
 /* A part's description where all threads of a block read it fast. */

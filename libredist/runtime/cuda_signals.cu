@@ -21,10 +21,6 @@ REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 
-REDIST__SIGNALS_INLINE void redist__word_add(uint64_t *word, uint64_t value) {
-    asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
-}
-
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void) {
     uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -47,48 +43,47 @@ __device__ inline int is_last(uint32_t *counter, unsigned count) {
 }
 
 /* One block for each run of tiles, the blocks of a peer in a row of the grid, those of this rank in the first. Whoever
- * waits does so for other devices only, so that no block waits for one that has not begun. What is read does not wait
- * for the peer; without the peer's word its blocks end, and with them the execution is never complete: the plan has
- * failed. Each block tells for itself that it has copied, since counting first and telling then would take as long as
- * the link itself. */
+ * waits does so for other devices only, so that no block waits for one that has not begun. Without a peer's word its
+ * blocks end, and with them the execution is never complete: the plan has failed. */
 __global__ void __launch_bounds__(threads)
     exchange(const __grid_constant__ redist__signals signals, int direction,
              const redist__cuda_part *parts, const char *source) {
     __shared__ redist__cuda_part part;
-    __shared__ int is_ready, ends;
+    __shared__ int may_copy, ends;
     const int size = signals.size, first = static_cast<int>(threadIdx.x);
     const int peer = (signals.rank + static_cast<int>(blockIdx.y)) % size;
-    fetch_part(&parts[peer], &part);
     await_stream();
     const uint64_t execution = redist__signal_execution(&signals);
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (int i = first; i < size; i += threads)
             redist__signal_tell_ready(&signals, direction, execution, i);
+    fetch_part(&parts[peer], &part);
     if (first == 0) {
         part.source += reinterpret_cast<intptr_t>(source); /* was an offset */
-        is_ready = 1;
+        may_copy =
+            blockIdx.y == 0 || redist__signal_await_ready(&signals, direction, execution, peer);
     }
     __syncthreads();
-    copy_units(part, [&] {
-        if (first == 0 && blockIdx.y != 0)
-            is_ready = redist__signal_await_ready(&signals, direction, execution, peer);
-        __syncthreads();
-        return is_ready;
-    });
-    __syncthreads();
-    if (!is_ready)
+    if (!may_copy)
         return;
+    if (part.units != 0)
+        copy_units(part);
+    __syncthreads();
     if (first == 0) {
         __threadfence_system();
-        if (blockIdx.y != 0)
-            redist__signal_add_arrived(&signals, blockIdx.x, gridDim.x, peer);
-        ends = is_last(&signals.own->served, gridDim.x * gridDim.y);
+        ends = is_last(&redist__signal_words_of(signals.own, peer)->copied, gridDim.x);
+        if (ends) {
+            __threadfence_system();
+            redist__signal_tell_arrived(&signals, direction, redist__signal_counted(execution, 1),
+                                        peer);
+            ends = is_last(&signals.own->served, gridDim.y);
+        }
     }
     __syncthreads();
     if (!ends)
         return;
     for (int i = first; i < size; i += threads)
-        redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 0), i);
+        redist__signal_await_arrived(&signals, direction, redist__signal_counted(execution, 1), i);
     __syncthreads();
     if (first == 0)
         redist__signal_end(&signals, execution);

@@ -219,16 +219,21 @@ static int event_wait(void *event) {
 
 /* ---------------------------------------------------------------- graphs */
 
-/* Not the default stream, and no stream whose work becomes a graph of the user already. */
+/* Not a stream that work in the default stream waits for, which would end a capture, and none whose work becomes a
+ * graph of the user already. */
 static int stream_can_keep(void *in_stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (in_stream == NULL || in_stream == (void *)cudaStreamLegacy)
+    unsigned flags = 0;
+    if (in_stream == NULL || in_stream == (void *)cudaStreamLegacy ||
+        in_stream == (void *)cudaStreamPerThread)
         return 0;
-    return CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
+    return CHECK(cudaStreamGetFlags(in_stream, &flags)) == REDIST_OK &&
+           (flags & cudaStreamNonBlocking) != 0 &&
+           CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
            status == cudaStreamCaptureStatusNone;
 }
 
-/* Other threads are not concerned. */
+/* What other threads may not do meanwhile they may do in theirs. */
 static int graph_begin(void *in_stream) {
     return CHECK(cudaStreamBeginCapture(in_stream, cudaStreamCaptureModeThreadLocal));
 }

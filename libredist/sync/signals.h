@@ -6,8 +6,7 @@
  *
  *   ready = n              tells the ranks that send to it that its destination may be written
  *                          copies to each peer that is ready
- *   arrived = n, k         tells a peer that k partitions of the peer's destination have all that is sent to them;
- *                          where one kernel copies whole arrays its blocks add to the word, until it is n, 0
+ *   arrived = n, k         tells a peer that k partitions of the peer's destination have all that is sent to them
  *   steps = n, i           if there are several receivers: tells who serves the same one next that it has ended i steps
  *   failed                 tells all ranks that it failed, or waited in vain for longer than its patience
  *   executions = n         its own: all that is sent to it has arrived
@@ -23,14 +22,15 @@
 /* What one peer tells, in a line of memory of its own. */
 struct redist__signal_words {
     uint64_t ready, arrived, steps;
-    uint64_t unused[13];
+    uint32_t copied; /* not the peer's: blocks of a kernel that have copied to it */
+    uint32_t unused[25];
 };
 
 /* The words of the ranks follow. */
 struct redist__signal_block {
     uint64_t executions;
     uint64_t failed; /* 1 + the rank that failed; 0 = none has */
-    uint32_t served; /* blocks of a kernel that have copied */
+    uint32_t served; /* peers to which a kernel has copied */
     uint32_t unused[27];
 };
 

@@ -12,7 +12,6 @@ REDIST__SIGNALS_INLINE uint64_t redist__word_load(const uint64_t *word);
 REDIST__SIGNALS_INLINE void redist__word_store(uint64_t *word, uint64_t value);
 /* The same for what needs no fence: nothing that was done before has to be seen by who sees the word. */
 REDIST__SIGNALS_INLINE void redist__word_put(uint64_t *word, uint64_t value);
-REDIST__SIGNALS_INLINE void redist__word_add(uint64_t *word, uint64_t value);
 REDIST__SIGNALS_INLINE uint64_t redist__word_clock(void); /* nanoseconds */
 REDIST__SIGNALS_INLINE void redist__word_pause(unsigned poll);
 
@@ -106,17 +105,6 @@ REDIST__SIGNALS_INLINE void redist__signal_tell_arrived(const struct redist__sig
                                                         int direction, uint64_t counted, int peer) {
     if (redist__signal_partner(signals, direction, peer) & REDIST__SENDS)
         redist__word_put(&redist__signal_words_at(signals, peer)->arrived, counted);
-}
-
-/* One of the workers that copy a whole array to a peer is through. All of them together add one execution to the word,
- * to each peer in each execution, whether they have something for it or not: such plans never set the word
- * otherwise. */
-REDIST__SIGNALS_INLINE void redist__signal_add_arrived(const struct redist__signals *signals,
-                                                       unsigned worker, unsigned nworkers,
-                                                       int peer) {
-    const uint64_t whole = (uint64_t)1 << REDIST__COUNT_BITS;
-    redist__word_add(&redist__signal_words_at(signals, peer)->arrived,
-                     worker != 0 ? 1 : whole - (nworkers - 1));
 }
 
 REDIST__SIGNALS_INLINE void redist__signal_await_arrived(const struct redist__signals *signals,
