@@ -2,6 +2,7 @@
 #include "sides.h"
 #include "backends/serial.h"
 #include "offload.h"
+#include "program.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,7 +3,9 @@
 #ifndef FFTND__SIDES_H
 #define FFTND__SIDES_H
 
-#include "program.h"
+#include "configuration.h"
+
+struct fftnd__transform;
 
 /* What a transform does along an axis, by the user's number. */
 enum fftnd_axis fftnd__user_axis_kind(const struct fftnd__request *request, int axis);

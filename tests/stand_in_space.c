@@ -457,7 +457,7 @@ static int graph_replay(void *data, void *stream) {
     return REDIST_OK;
 }
 
-static void graph_free(void *data) {
+void stream_device_free(void *data) {
     struct graph *graph = data;
     if (graph == NULL)
         return;
@@ -511,7 +511,7 @@ const struct redist__space redist__space_cuda = {
     .graph_begin = graph_begin,
     .graph_end = graph_end,
     .graph_replay = graph_replay,
-    .graph_free = graph_free,
+    .graph_free = stream_device_free,
 };
 
 /* ---------------------------------------------------------------- what tests use */
@@ -594,8 +594,4 @@ void stream_device_replay(void *graph, void *stream) {
 
 int stream_device_replays(void) {
     return replays;
-}
-
-void stream_device_free(void *graph) {
-    graph_free(graph);
 }
