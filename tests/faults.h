@@ -50,7 +50,7 @@ int faults_device_taken(void);
 /** Requests of this rank that were begun and are not completed. */
 int faults_active_requests(void);
 
-/** Memory that this process maps together with others. */
+/** Memory of the library's that this process maps together with others; MPI's own grows when it likes. */
 int faults_mappings(void);
 
 #endif
