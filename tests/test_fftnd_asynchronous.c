@@ -162,6 +162,7 @@ struct pair {
 };
 
 static int uses_workspace;
+static const char *method;
 
 static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_seconds) {
     const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
@@ -173,6 +174,7 @@ static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_
     own.options.effort = effort;
     own.options.plan_seconds = 0.05;
     own.options.user_workspace = uses_workspace;
+    own.options.method = method;
     own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
@@ -252,6 +254,34 @@ START_TEST(replayed) {
         stream_device_free(graph);
         end_pair(&pair);
     }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* A graph that one rank cannot make, wherever that fails, costs it no more than the graph. */
+START_TEST(spoilt) {
+    enum { CALLS = 24 };
+    NEEDS_FFT_STREAMS();
+    for (int call = 0; call <= CALLS; call++) {
+        struct pair pair;
+        const int spoils = harness_rank == call % harness_nranks;
+        fft_use_chunks(1, 1, 0, 1, call % 3 == 1);
+        method = call % 4 < 2 ? "signals:engines" : "signals:kernel";
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
+        if (!stream_device_spoil(spoils ? call < CALLS ? call : 1000000 : -1))
+            skip_test("graphs cannot be spoilt");
+        const int before = stream_device_replays();
+        for (int again = 0; again < 5; again++)
+            check_ok(run_pair(&pair));
+        check_all(stream_device_replays() == before + (spoils ? 0 : 6), "replayed %d times",
+                  stream_device_replays() - before);
+        (void)stream_device_spoil(-1);
+        for (int again = 0; again < 2; again++)
+            check_ok(run_pair(&pair));
+        check_pair(&pair);
+        end_pair(&pair);
+    }
+    method = NULL;
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -504,6 +534,7 @@ int main(int argc, char **argv) {
                                   ends_with_an_exchange,
                                   enqueued,
                                   replayed,
+                                  spoilt,
                                   many_arrays,
                                   another_workspace,
                                   function_of_user,
