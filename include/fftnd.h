@@ -290,7 +290,8 @@ typedef struct fftnd_options {
      * by a single launch: of arrays that are sent whole, in streams made with cudaStreamNonBlocking that the user does
      * not capture, unless MPI was initialised with MPI_THREAD_MULTIPLE, `phases` is set, or a function of the user is
      * called. During that one call no other thread may wait for the whole device (cudaDeviceSynchronize, cudaFree) or
-     * query the stream: the plan would fail. Times in fftnd_plan_info and fftnd_phases are then those of the host */
+     * query the stream: it would get an error, and the plan no graph. Times in fftnd_plan_info and fftnd_phases are
+     * then those of the host */
     int asynchronous;
     double wait_seconds; /**< as redist_options.wait_seconds */
 } fftnd_options;

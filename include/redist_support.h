@@ -130,6 +130,13 @@ REDIST_API int redist_wisdom_store(MPI_Comm comm, const char *file, const char *
  */
 REDIST_API int redist_plan_break(redist_plan *plan, int code);
 
+/**
+ * Between two calls, with `begins` 1 and 0, executions of an asynchronous plan are not done but kept as a graph. What
+ * fails meanwhile is not told to the peers, who wait for nothing yet, and is forgotten at the end: the execution can
+ * then be enqueued as if it had never been begun. Not collective. Errors: ERR_STATE.
+ */
+REDIST_API int redist_plan_rehearse(redist_plan *plan, int begins);
+
 /** A box of array A, and where the array B is that it belongs to: this rank's, or that of a peer as it is mapped
  * here. */
 typedef struct redist_target {

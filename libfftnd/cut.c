@@ -98,30 +98,34 @@ void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct
         int whole = axis == transform->batch.axis
                         ? step->applies
                         : fftnd__is_transformed(step, axis - transform->batch.shift);
-        int may_cut = !whole && keeps_alignment(transform, step - 1, axis) &&
+        int is_row = fftnd__pads_rows(transform) && step->local.stride[axis] == 1;
+        int may_cut = !whole && !is_row && keeps_alignment(transform, step - 1, axis) &&
                       keeps_alignment(transform, step, axis);
         extents[axis] = may_cut ? step->local.extent[axis] : 0;
     }
 }
 
+/* What arrives in partitions is cut as these are. */
+static int axis_of(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                   int n) {
+    redist_index extents[REDIST_MAX_NDIMS];
+    if (step[-1].by_partitions)
+        return step->cut;
+    fftnd__list_cuttable(transform, step, extents);
+    return fftnd__choose_axis(step->local.ndims, step->local.order, extents, n);
+}
+
 void fftnd__cut_segments(struct fftnd__partition *partition,
                          const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    redist_index extents[REDIST_MAX_NDIMS];
-    int by_partitions = step[-1].by_partitions;
-    int n = by_partitions ? transform->configuration.partitions : transform->configuration.segments;
-    fftnd__list_cuttable(transform, step, extents);
-    int axis = by_partitions ? step->cut
-                             : fftnd__choose_axis(partition->ndims, step->local.order, extents, n);
-    fftnd__cut_along(partition, axis, n);
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int n = step[-1].by_partitions ? configuration->partitions : configuration->segments;
+    fftnd__cut_along(partition, axis_of(transform, step, n), n);
 }
 
 void fftnd__cut_chunks(struct fftnd__partition *partition, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, size_t bytes, size_t most) {
-    redist_index extents[REDIST_MAX_NDIMS];
     most = transform->options.tile_bytes != 0 ? transform->options.tile_bytes : most;
-    size_t n = (bytes + most - 1) / most;
-    fftnd__list_cuttable(transform, step, extents);
-    int axis = fftnd__choose_axis(partition->ndims, step->local.order, extents,
-                                  n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
-    fftnd__cut_along(partition, n > 1 ? axis : -1, n < MOST_CHUNKS ? (int)n : MOST_CHUNKS);
+    size_t wanted = (bytes + most - 1) / most;
+    int n = wanted < MOST_CHUNKS ? (int)wanted : MOST_CHUNKS;
+    fftnd__cut_along(partition, n > 1 ? axis_of(transform, step, n) : -1, n);
 }

@@ -134,6 +134,7 @@ static int receive(const struct run *run, const struct fftnd__step *step, redist
     double seconds = 0;
     execution.ends = 0;
     execution.arriving = exchange;
+    execution.cut = step->cut;
     return fftnd__run_pieces(&execution, &seconds);
 }
 

@@ -73,8 +73,10 @@ static int uses_second_work(const struct fftnd__program *program) {
 
 /* ---------------------------------------------------------------- segments of whole arrays */
 
-/* Whether what a transform has done so far is in its array: segments of it, or chunks that lose no modes there. */
-static int is_pushable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+/* Whether each piece of a transform has its place in the arrays before and after it: segments, or chunks that lose no
+ * modes there. Those can be sent as they are done, and begin as they arrive. */
+static int goes_in_pieces(const struct fftnd__transform *transform,
+                          const struct fftnd__step *step) {
     int has_chunks = step->applies && transform->space->asynchronous;
     return step->naxes > 0 &&
            (!fftnd__needs_tiles(step) || (has_chunks && step->direction == REDIST_FORWARD));
@@ -99,7 +101,7 @@ static void push_exchanges(struct fftnd__program *program,
     const struct fftnd__configuration *configuration = &transform->configuration;
     for (int i = 2; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i];
-        if (!is_exchange(step) || !is_pushable(transform, &step[-1]))
+        if (!is_exchange(step) || !goes_in_pieces(transform, &step[-1]))
             continue;
         step->stored = configuration->stored && i - 1 != fftnd__last_serial(program) &&
                        is_storable(transform, step);
@@ -131,8 +133,7 @@ static int receive_by_partitions(struct fftnd__program *program,
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
         if (transform->configuration.partitions == 1 || transform->configuration.stored ||
-            step->fused_with != FFTND__PUSHED || is_exchange(next) || next->naxes == 0 ||
-            fftnd__needs_tiles(next))
+            step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
         step->by_partitions = next->cut >= 0;

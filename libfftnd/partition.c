@@ -13,6 +13,11 @@ void fftnd__divide(redist_index extent, int n, int i, redist_index *start, redis
     *start = i * few + (i < longer ? i : longer);
 }
 
+int fftnd__locate(redist_index extent, int n, redist_index at) {
+    redist_index few = extent / n, longer = extent % n, in_longer = longer * (few + 1);
+    return (int)(at < in_longer ? at / (few + 1) : longer + (at - in_longer) / few);
+}
+
 int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[], int n) {
     int best = -1;
     for (int i = 0; i < naxes; i++) {

@@ -26,6 +26,9 @@ struct fftnd__piece {
 /* Part `i` of `extent` elements that are divided evenly among `n`; the longer parts come first. */
 void fftnd__divide(redist_index extent, int n, int i, redist_index *start, redist_index *count);
 
+/* Which of these parts has the element `at`. */
+int fftnd__locate(redist_index extent, int n, redist_index at);
+
 /* The first of these axes that has `n` elements, else the one that has most; -1 = none has any. */
 int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[], int n);
 

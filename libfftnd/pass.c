@@ -258,12 +258,14 @@ static void lay_out_chunks(struct fftnd__pass *pass, const struct fftnd__transfo
     lay_out_chunk(&pass->out, transform, step, first.after, 1);
 }
 
-/* What is pushed chunk by chunk has as many as others have segments. */
+/* What is pushed chunk by chunk has as many as others have segments, what arrives as many as there are partitions. */
 static size_t chunk_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
                           size_t bytes) {
-    size_t n = (size_t)transform->configuration.segments;
-    return step[1].fused_with == FFTND__PUSHED && bytes / n < APPLIED_BYTES ? bytes / n + 1
-                                                                            : APPLIED_BYTES;
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    int sent = step[1].fused_with == FFTND__PUSHED ? configuration->segments : 1;
+    int arriving = step[-1].by_partitions ? configuration->partitions : 1;
+    size_t n = (size_t)(sent > arriving ? sent : arriving);
+    return bytes / n < APPLIED_BYTES ? bytes / n + 1 : APPLIED_BYTES;
 }
 
 static int place_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,

@@ -272,10 +272,20 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
     return memory + (size_t)slot * pass->share;
 }
 
-static int wait_for_partition(struct fftnd__execution *execution, long long number) {
-    if (execution->arriving != NULL && execution->transform->options.asynchronous)
-        return redist_plan_put_wait(execution->arriving, (int)number + 1);
-    while (execution->arriving != NULL && execution->arrived <= number)
+/* Pieces may be other than partitions: a piece begins when the one with its last element is there. */
+static int wait_for_partition(struct fftnd__execution *execution,
+                              const struct fftnd__piece *piece) {
+    if (execution->arriving == NULL)
+        return REDIST_OK;
+    int cut = execution->cut;
+    int last = fftnd__locate(execution->pass->partition.before[cut],
+                             execution->transform->configuration.partitions,
+                             piece->start[cut] + piece->before[cut] - 1);
+    if (execution->transform->options.asynchronous && execution->arrived <= last) {
+        REDIST_TRY(redist_plan_put_wait(execution->arriving, last + 1));
+        execution->arrived = last + 1;
+    }
+    while (execution->arrived <= last)
         REDIST_TRY(redist_plan_put_arrived(execution->arriving, &execution->arrived));
     return REDIST_OK;
 }
@@ -368,7 +378,7 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
                               out = block_of(
                                   execution, &pass->out, piece.start, piece.after,
                                   memory_of(pass, &pass->out, &execution->sink, &piece, slot));
-    REDIST_TRY(wait_for_partition(execution, number));
+    REDIST_TRY(wait_for_partition(execution, &piece));
     REDIST_TRY(load(execution, &piece, slot, &in));
     REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
     if (pass->events != NULL && !execution->stores)

@@ -25,7 +25,8 @@ struct fftnd__execution {
     long double scale;     /* of each piece */
     int begins, ends;      /* the pieces: else they have been begun before, or are ended later */
     int stores;            /* into the peers' arrays, by the last transform */
-    redist_plan *arriving; /* pieces begin as these partitions arrive; NULL = all is there */
+    redist_plan *arriving; /* pieces begin as its partitions arrive; NULL = all is there */
+    int cut;               /* the array axis that these cut */
 
     int arrived;
     int loads_directly, stores_directly; /* a device reaches the array of the source, the sink */

@@ -4,7 +4,7 @@
 
 /* Of several segments one waits for peers beside others that are sent: no graph promises that both run at once. A
  * function of the user may do something else each time, and phases are times of the host. What another thread does with
- * the device, such as waiting for all of it, would fail, and the capture with it. */
+ * the device, such as waiting for all of it, would fail there, and the capture with it. */
 static int may_replay(const struct fftnd__transform *transform) {
     const struct redist__space *space = transform->space;
     const struct fftnd__operator *op = transform->applied;
@@ -47,6 +47,30 @@ static int launch(const struct fftnd__replay *replay, const struct fftnd__transf
     return failure->code == REDIST_OK;
 }
 
+static void rehearse(const struct fftnd__program *program, int begins) {
+    for (int i = 1; i <= program->nsteps; i++)
+        if (program->steps[i].exchange != NULL)
+            (void)redist_plan_rehearse(program->steps[i].exchange, begins);
+}
+
+/* Keeps what an execution enqueues, of which nothing is done yet: without a graph the caller goes on as ever, and no
+ * peer needs to know. */
+static void capture(struct fftnd__replay *replay, const struct fftnd__transform *transform,
+                    void *const buffers[], long double scale, double seconds[2]) {
+    const struct redist__space *space = transform->space;
+    struct fftnd__failure failure = {0};
+    if (space->graph_begin(transform->options.stream) != REDIST_OK)
+        return;
+    rehearse(replay->program, 1);
+    fftnd__execute(replay->program, transform, buffers, scale, seconds, &failure);
+    rehearse(replay->program, 0);
+    if (space->graph_end(transform->options.stream, &replay->graph) != REDIST_OK ||
+        failure.code == REDIST_OK)
+        return;
+    space->graph_free(replay->graph);
+    replay->graph = NULL;
+}
+
 void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *program,
                    const struct fftnd__transform *transform, void *const buffers[],
                    long double scale, double seconds[2], struct fftnd__failure *failure) {
@@ -54,11 +78,8 @@ void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *
     if (failure->code == REDIST_OK && may_replay(transform)) {
         struct fftnd__replay *replay = find(replays, space, program, buffers);
         replay->last_run = ++replays->runs;
-        if (replay->runs < 3 && ++replay->runs == 3 &&
-            space->graph_begin(transform->options.stream) == REDIST_OK) {
-            fftnd__execute(program, transform, buffers, scale, seconds, failure);
-            (void)space->graph_end(transform->options.stream, &replay->graph);
-        }
+        if (replay->runs < 3 && ++replay->runs == 3)
+            capture(replay, transform, buffers, scale, seconds);
         if (replay->graph != NULL && launch(replay, transform, &seconds[0], failure))
             return;
     }

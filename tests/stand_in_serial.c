@@ -168,15 +168,13 @@ static int execute(void *data, void *in, void *out) {
     if (plan->area == NULL || plan->area == (char *)in || plan->area == (char *)out)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "the scratch memory is %p",
                               (void *)plan->area);
-    stand_in_give(plan->stream, run_transform, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(plan->stream, run_transform, &given, sizeof(given));
 }
 
 static int scale(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream) {
     const struct factor given = {array, bytes, precision, factor};
-    stand_in_give(stream, run_scale, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(stream, run_scale, &given, sizeof(given));
 }
 
 static void run_change(void *data) {
@@ -184,8 +182,7 @@ static void run_change(void *data) {
 }
 
 static int change(const struct fftnd__modes *modes, void *stream) {
-    stand_in_give(stream, run_change, modes, sizeof(*modes));
-    return REDIST_OK;
+    return stand_in_give(stream, run_change, modes, sizeof(*modes));
 }
 
 static void run_operate(void *data) {
@@ -193,8 +190,7 @@ static void run_operate(void *data) {
 }
 
 static int operate(const struct fftnd__operation *operation, void *stream) {
-    stand_in_give(stream, run_operate, operation, sizeof(*operation));
-    return REDIST_OK;
+    return stand_in_give(stream, run_operate, operation, sizeof(*operation));
 }
 
 struct rows {
@@ -209,8 +205,7 @@ static void run_r2r(void *data) {
 
 static int r2r(const struct fftnd__r2r_lines *lines, int after, void *stream) {
     const struct rows given = {*lines, after};
-    stand_in_give(stream, run_r2r, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(stream, run_r2r, &given, sizeof(given));
 }
 
 static void destroy(void *data) {
@@ -294,8 +289,7 @@ static int execute_stores(void *data, const void *in, int nparts,
                           const struct fftnd__serial_part parts[], void *stream) {
     struct storing given = {data, (void *)(size_t)in, nparts, {{0}}};
     memcpy(given.parts, parts, (size_t)nparts * sizeof(*parts));
-    stand_in_give(stream, run_stores, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(stream, run_stores, &given, sizeof(given));
 }
 
 static void destroy_stores(void *data) {

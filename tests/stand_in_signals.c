@@ -118,8 +118,7 @@ static void run_exchange(void *data) {
 static int exchange(const struct redist__signals *signals, int direction, const void *boxes,
                     const char *source, void *stream) {
     const struct exchanging given = {*signals, direction, boxes, source};
-    stand_in_give(stream, run_exchange, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(stream, run_exchange, &given, sizeof(given));
 }
 
 struct gating {
@@ -146,8 +145,7 @@ static void run_gate(void *data) {
 static int gate(const struct redist__signals *signals, const struct redist__gate *at,
                 void *stream) {
     const struct gating given = {*signals, *at};
-    stand_in_give(stream, run_gate, &given, sizeof(given));
-    return REDIST_OK;
+    return stand_in_give(stream, run_gate, &given, sizeof(given));
 }
 
 const struct redist__signalling redist__signalling_cuda = {

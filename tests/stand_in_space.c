@@ -50,6 +50,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct stream *default_stream;
 static struct graph *capture;
+static int spoils = -1; /* which call of a capture fails, and what comes after it; -1 = none */
 enum { STREAMS = 32, MOST = 1024 };
 static struct stream *own_streams[STREAMS], *all_streams[MOST];
 
@@ -125,11 +126,20 @@ static void keep(struct stream *stream, void (*run)(void *data), const void *dat
     memcpy(kept->data, data, bytes);
 }
 
-void stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
+/* What is kept after that is never done. */
+static int is_spoilt(int calls) {
+    return capture != NULL && spoils >= 0 && calls >= spoils
+               ? redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the capture is spoilt")
+               : REDIST_OK;
+}
+
+int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
     (capture != NULL ? keep : append)(stream, run, data, bytes);
+    int code = is_spoilt(capture != NULL ? capture->count : 0);
     pthread_mutex_unlock(&lock);
+    return code;
 }
 
 static int stream_create(void **made) {
@@ -226,23 +236,23 @@ static void follow(void *data) {
 }
 
 /* With each replay an event gets another version, as it does with each call. */
-static void give_turn(void *stream, void (*run)(void *data), struct event *event) {
+static int give_turn(void *stream, void (*run)(void *data), struct event *event) {
     pthread_mutex_lock(&lock);
     if (run == reach && capture == NULL)
         event->set++;
     const struct turn turn = {event, event->set};
     (capture != NULL ? keep : append)(find_stream(stream), run, &turn, sizeof(turn));
+    int code = is_spoilt(capture != NULL ? capture->count : 0);
     pthread_mutex_unlock(&lock);
+    return code;
 }
 
 static int event_record(void *event, void *stream) {
-    give_turn(stream, reach, event);
-    return REDIST_OK;
+    return give_turn(stream, reach, event);
 }
 
 static int stream_follow(void *stream, void *event) {
-    give_turn(stream, follow, event);
-    return REDIST_OK;
+    return give_turn(stream, follow, event);
 }
 
 static int event_is_reached(void *data, int *reached) {
@@ -400,7 +410,7 @@ static int copy(const struct redist__copy *box, const void *source, void *destin
     const struct copying copying = {*box, source, destination};
     (void)copier;
     if (box->run != 0)
-        stand_in_give(stream, run_copy, &copying, sizeof(copying));
+        return stand_in_give(stream, run_copy, &copying, sizeof(copying));
     return REDIST_OK;
 }
 
@@ -431,14 +441,22 @@ static int stream_can_keep(void *stream) {
 static int graph_begin(void *stream) {
     (void)stream;
     capture = calloc(1, sizeof(*capture));
-    return REDIST_OK;
+    int code = is_spoilt(0);
+    if (code != REDIST_OK) {
+        free(capture);
+        capture = NULL;
+    }
+    return code;
 }
 
 static int graph_end(void *stream, void **graph) {
     (void)stream;
-    *graph = capture;
+    int code = is_spoilt(spoils);
+    *graph = code == REDIST_OK ? capture : NULL;
+    if (code != REDIST_OK)
+        stream_device_free(capture);
     capture = NULL;
-    return REDIST_OK;
+    return code;
 }
 
 static int replays;
@@ -450,11 +468,20 @@ static int graph_replay(void *data, void *stream) {
     for (int i = 0; i < graph->count; i++) {
         const struct captured *kept = &graph->list[i];
         if (kept->run == reach || kept->run == follow)
-            give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
+            (void)give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
         else
-            stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
+            (void)stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
     }
     return REDIST_OK;
+}
+
+int stream_device_replays(void) {
+    return replays;
+}
+
+int stream_device_spoil(int calls) {
+    spoils = calls;
+    return 1;
 }
 
 void stream_device_free(void *data) {
@@ -513,85 +540,3 @@ const struct redist__space redist__space_cuda = {
     .graph_replay = graph_replay,
     .graph_free = stream_device_free,
 };
-
-/* ---------------------------------------------------------------- what tests use */
-
-int stream_device_begin(void) {
-    return 1;
-}
-
-static void *allocate_array(MPI_Comm comm, size_t bytes, int shared) {
-    void *memory = NULL;
-    if (!shared)
-        (void)allocate(bytes, &memory);
-    else if (redist_alloc_in(comm, REDIST_SPACE_CUDA, bytes, &memory) != REDIST_OK)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    return memory;
-}
-
-static void release_array(void *memory, int shared) {
-    if (shared)
-        redist_free(&memory);
-    else
-        release(memory);
-}
-
-static void copy_array(void *to, const void *from, size_t bytes) {
-    (void)stream_wait(NULL);
-    memcpy(to, from, bytes);
-}
-
-const test_device *stream_device_memory(void) {
-    static const test_device memory = {REDIST_SPACE_CUDA, allocate_array, release_array,
-                                       copy_array};
-    return &memory;
-}
-
-void *stream_device_create(void) {
-    void *stream;
-    (void)stream_create(&stream);
-    return stream;
-}
-
-void stream_device_destroy(void *stream) {
-    stream_destroy(stream);
-}
-
-void stream_device_wait(void *stream) {
-    (void)stream_wait(stream);
-}
-
-struct scaling {
-    double *array;
-    size_t count;
-    double factor;
-};
-
-static void run_scale(void *data) {
-    const struct scaling *scaling = data;
-    for (size_t i = 0; i < scaling->count; i++)
-        scaling->array[i] *= scaling->factor;
-}
-
-void stream_device_scale(double *array, size_t count, double factor, void *stream) {
-    const struct scaling scaling = {array, count, factor};
-    stand_in_give(stream, run_scale, &scaling, sizeof(scaling));
-}
-
-void stream_device_capture(void *stream) {
-    (void)graph_begin(stream);
-}
-
-void *stream_device_captured(void *stream) {
-    void *graph;
-    (void)graph_end(stream, &graph);
-    return graph;
-}
-
-void stream_device_replay(void *graph, void *stream) {
-    (void)graph_replay(graph, stream);
-}
-
-int stream_device_replays(void) {
-    return replays;
-}

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/** Enqueues a call of `run` with a copy of `bytes` bytes. */
-void stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
+/** Enqueues a call of `run` with a copy of `bytes` bytes. REDIST_ERR_DEVICE if that is in a capture that is spoilt. */
+int stand_in_give(void *stream, void (*run)(void *data), const void *data, size_t bytes);
 
 #endif

@@ -32,6 +32,10 @@ void stream_device_free(void *graph);
 /** How many graphs have been replayed so far, by the library too; -1 = not known. */
 int stream_device_replays(void);
 
+/** Lets captures fail from their call number `calls` on: 0 = the beginning, behind the last one at the end; -1 = not
+ * at all. Returns 0 if it cannot. */
+int stream_device_spoil(int calls);
+
 /** Whether the ranks act as if they shared a device; returns 0 if they cannot. */
 int stream_device_share(int shares);
 

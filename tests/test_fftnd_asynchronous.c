@@ -136,6 +136,38 @@ START_TEST(random_cases) {
 }
 END_TEST
 
+static size_t workspace_with(int pads) {
+    fft_case given = asynchronous(FFT_CASE(FFTND_C2C, 16, 16, 9));
+    fftnd_plan *plan = NULL;
+    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
+    fft_pad_rows(pads);
+    fft_use_chunks(1, 0, 0, 1, 0);
+    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
+    check_ok(fftnd_plan_get_info(plan, &info));
+    check_ok(fftnd_plan_free(&plan));
+    return info.workspace_bytes;
+}
+
+/* Rows between the sides are padded, of segments and partitions too. */
+START_TEST(padded_rows) {
+    NEEDS_FFT_STREAMS();
+    const size_t without = workspace_with(0), with = workspace_with(1);
+    check_all(harness_nranks == 1 ? with == without : with > without,
+              "%zu bytes of work space with padding, %zu without", with, without);
+    fft_pad_rows(1);
+    for (int i = 0; harness_another(i, 12); i++) {
+        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
+        given.options.asynchronous = random_chance(50);
+        given.options.in_place &= random_chance(20);
+        given.options.overwrite_input &= random_chance(20);
+        configure(random_between(1, 5), random_between(1, 5), random_chance(30));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    fft_pad_rows(0);
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
 /* Where the axis that is whole at first is not transformed, a direction ends with an exchange of the chain. */
 START_TEST(ends_with_an_exchange) {
     NEEDS_FFT_STREAMS();
@@ -162,6 +194,7 @@ struct pair {
 };
 
 static int uses_workspace;
+static const char *method;
 
 static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_seconds) {
     const fft_case given = FFT_CASE(FFTND_C2C, 8, 12, 10);
@@ -173,6 +206,7 @@ static void begin_pair(struct pair *pair, enum fftnd_effort effort, double wait_
     own.options.effort = effort;
     own.options.plan_seconds = 0.05;
     own.options.user_workspace = uses_workspace;
+    own.options.method = method;
     own.options.scaling = FFTND_SCALE_NONE; /* 960 points */
     check_ok(fft_case_plan(MPI_COMM_WORLD, &own, &pair->plan));
     for (int side = 0; side < 2; side++) {
@@ -252,6 +286,35 @@ START_TEST(replayed) {
         stream_device_free(graph);
         end_pair(&pair);
     }
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* A graph that one rank cannot make, wherever that fails, costs it no more than the graph. */
+START_TEST(spoilt) {
+    enum { CALLS = 24 };
+    NEEDS_FFT_STREAMS();
+    if (!stream_device_spoil(-1))
+        skip_test("graphs cannot be spoilt");
+    for (int call = 0; call <= CALLS; call++) {
+        struct pair pair;
+        const int spoils = harness_rank == call % harness_nranks;
+        fft_use_chunks(1, 1, 0, 1, call % 3 == 1);
+        method = call % 4 < 2 ? "signals:engines" : "signals:kernel";
+        begin_pair(&pair, FFTND_ESTIMATE, 0);
+        (void)stream_device_spoil(!spoils ? -1 : call < CALLS ? call : 1000000);
+        const int before = stream_device_replays();
+        for (int again = 0; again < 5; again++)
+            check_ok(run_pair(&pair));
+        check_all(stream_device_replays() == before + (spoils ? 0 : 6), "replayed %d times",
+                  stream_device_replays() - before);
+        (void)stream_device_spoil(-1);
+        for (int again = 0; again < 2; again++)
+            check_ok(run_pair(&pair));
+        check_pair(&pair);
+        end_pair(&pair);
+    }
+    method = NULL;
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -501,9 +564,11 @@ int main(int argc, char **argv) {
                                   retained_modes,
                                   random_retained_modes,
                                   random_cases,
+                                  padded_rows,
                                   ends_with_an_exchange,
                                   enqueued,
                                   replayed,
+                                  spoilt,
                                   many_arrays,
                                   another_workspace,
                                   function_of_user,

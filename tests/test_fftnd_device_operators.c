@@ -21,6 +21,7 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(void) {
+    fft_pad_rows(random_chance(40));
     fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(0, 1),
                    random_between(1, 4), random_between(0, 1));
 }
@@ -33,6 +34,7 @@ START_TEST(random_cases) {
         configure();
         operator_check(&given);
     }
+    fft_pad_rows(0);
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -55,7 +57,79 @@ START_TEST(boxes) {
         configure();
         operator_check(&given);
     }
+    fft_pad_rows(0);
     unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+/* Several fields of larger arrays that come and go in many parts, cut in as many chunks or in others. */
+START_TEST(arriving) {
+    NEEDS_DEVICE();
+    for (int i = 0; harness_another(i, 4); i++) {
+        const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
+        fft_case given = FFT_CASE(kinds[random_between(0, 2)], random_between(9, 20),
+                                  random_between(9, 20), random_between(9, 20));
+        given.options.space = REDIST_SPACE_CUDA;
+        given.options.grid_ndims = random_between(1, 2);
+        given.options.overwrite_input = random_chance(30);
+        given.options.asynchronous = random_chance(50);
+        given.options.tile_bytes = random_chance(40) ? (size_t)random_between(2000, 40000) : 0;
+        given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
+        for (int axis = 0; axis < 3; axis++)
+            given.r2r[axis] = FFTND_DST2;
+        fft_pad_rows(random_chance(30));
+        fft_use_chunks(random_between(2, 6), 0, 0, random_between(2, 9), 0);
+        operator_check(&given);
+    }
+    fft_pad_rows(0);
+    unsetenv("FFTND_CONFIGURATION");
+}
+END_TEST
+
+static int count_box(void *data, const fftnd_box *box) {
+    (void)box;
+    ++*(int *)data;
+    return 0;
+}
+
+/* How many chunks an operator has where its input comes in so many partitions. */
+static int count_chunks(int segments, int partitions) {
+    const redist_index sizes[3] = {16, 18, 20};
+    int calls = 0;
+    fftnd_plan *plan = NULL;
+    fftnd_operator *op = NULL;
+    fftnd_options choice = FFTND_OPTIONS_DEFAULT;
+    fftnd_operator_options options = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_layout layout = FFTND_LAYOUT_DEFAULT;
+    fft_use_chunks(segments, 0, 0, partitions, 0);
+    choice.space = REDIST_SPACE_CUDA;
+    choice.grid_ndims = 1;
+    choice.effort = FFTND_ESTIMATE;
+    check_ok(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_C2C, FFTND_DOUBLE, &choice, &plan));
+    options.box_function = count_box;
+    options.data = &calls;
+    check_ok(fftnd_operator_create(plan, FFTND_MODES, &options, &op));
+    check_ok(fftnd_operator_layout(op, 0, &layout));
+    const test_device *device = stream_device_memory();
+    void *arrays[2];
+    for (int i = 0; i < 2; i++)
+        arrays[i] = device->allocate(MPI_COMM_WORLD, layout.bytes, 1);
+    check_ok(fftnd_apply(plan, op, arrays[0], arrays[1]));
+    check_ok(fftnd_operator_free(&op));
+    check_ok(fftnd_plan_free(&plan));
+    for (int i = 0; i < 2; i++)
+        device->release(arrays[i], 1);
+    unsetenv("FFTND_CONFIGURATION");
+    return calls;
+}
+
+/* The operator begins with each partition of the exchange before it. */
+START_TEST(chunks_of_partitions) {
+    NEEDS_DEVICE();
+    if (harness_nranks == 1)
+        skip_test("one rank");
+    const int alone = count_chunks(2, 1), few = count_chunks(2, 3), many = count_chunks(2, 5);
+    check_all(alone == 2 && few == 3 && many == 5, "%d, %d and %d chunks", alone, few, many);
 }
 END_TEST
 
@@ -131,7 +205,7 @@ START_TEST(refusals) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {random_cases,  boxes,    larger_than_device,
-                                  padding_alone, refusals, NULL};
+    const TTest *const tests[] = {random_cases,       boxes,         arriving, chunks_of_partitions,
+                                  larger_than_device, padding_alone, refusals, NULL};
     return harness_run(argc, argv, "test_fftnd_device_operators", tests);
 }

@@ -376,6 +376,14 @@ int redist_plan_break(redist_plan *plan, int code) {
     return REDIST_OK;
 }
 
+int redist_plan_rehearse(redist_plan *plan, int begins) {
+    REDIST_TRY(redist__check_plan(__func__, plan));
+    if (plan->problem.rehearses)
+        plan->failure = (struct redist__failure){REDIST_OK, ""};
+    plan->problem.rehearses = begins && !redist__has_failed(&plan->problem);
+    return REDIST_OK;
+}
+
 int redist_plan_put_end(redist_plan *plan) {
     return redist__close_tiles(__func__, plan, REDIST_PUT);
 }

@@ -22,6 +22,7 @@ struct redist__problem {
     int bound[2];        /* they are given when the plan is made, */
     void *arrays[2];     /* and these are they */
     int asynchronous;    /* executions are only enqueued in the user's stream */
+    int rehearses;       /* and not even that: failures are for this rank alone */
     double wait_seconds; /* after which a device gives up to wait for a peer then */
     const struct redist__space *space; /* where both arrays live */
     void *stream;                      /* of the user, for arrays of a device */

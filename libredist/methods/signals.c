@@ -319,6 +319,8 @@ void redist__signals_query(void *data) {
 /* In a stream of the library: what is in the user's may be waiting for a peer. */
 void redist__signals_fail(const struct redist__signalled *state) {
     const struct redist__gate gate = {.actions = REDIST__FAIL};
+    if (state->problem->rehearses)
+        return;
     void *stream = state->problem->space->stream(0);
     if (redist__signals_gate(state, stream, &gate) != REDIST_OK)
         (void)redist__signals_gate(state, stream, &gate);

@@ -245,6 +245,8 @@ static int graph_end(void *in_stream, void **result) {
     int code = CHECK(cudaGraphInstantiateWithFlags((cudaGraphExec_t *)result, graph,
                                                    cudaGraphInstantiateFlagUseNodePriority));
     (void)CHECK(cudaGraphDestroy(graph));
+    if (code != REDIST_OK)
+        *result = NULL;
     return code;
 }
 

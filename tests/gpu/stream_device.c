@@ -85,6 +85,11 @@ int stream_device_replays(void) {
     return -1;
 }
 
+int stream_device_spoil(int calls) {
+    (void)calls;
+    return 0;
+}
+
 int stream_device_share(int shares) {
     (void)shares;
     return 0;
