@@ -194,7 +194,7 @@ REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
 
 /** Candidates at once in redist_take_turns, at most. */
-enum { REDIST_MOST_TURNS = 4 };
+enum { REDIST_MOST_TURNS = 6 };
 
 /** What takes longer than the fastest one by more than this, each alone, has no chance in turns; and the share of the
  * time to choose that is for turns. */
@@ -215,8 +215,8 @@ typedef struct redist_turns {
 } redist_turns;
 
 /**
- * Finds which candidate is fastest in a program that has other data: between the runs each rank writes several times
- * the bytes of the arrays, as far as its share of the last-level cache goes.
+ * Finds which candidate is fastest in a program that has other data: between the runs each rank writes twice the
+ * bytes of the arrays, as far as its share of the last-level cache goes.
  *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
  * Returns the winner; -1 = none, without time for some runs of two candidates, without memory, or where the arrays do
  * not fit the caches anyway. Collective on comm, the same on all ranks.

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 15, SEVERAL_TIMES = 4 };
+enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 15 };
+enum { OTHER_ARRAYS = 2 }; /* as many bytes of other data for each byte of the arrays */
 
 struct rounds {
     const redist_turns *turns;
@@ -33,8 +34,8 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
     int reduced = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, turns->comm)));
     size_t arrays = (size_t)most[0], least_share = (size_t)-most[1];
-    size_t several = arrays < least_share / SEVERAL_TIMES ? SEVERAL_TIMES * arrays : least_share;
-    *bytes = arrays <= least_share ? several : 0;
+    size_t others = arrays < least_share / OTHER_ARRAYS ? OTHER_ARRAYS * arrays : least_share;
+    *bytes = arrays <= least_share ? others : 0;
     return redist_agree(turns->comm, known != REDIST_OK ? known : reduced);
 }
 
@@ -60,7 +61,7 @@ static void open_candidates(struct rounds *rounds) {
         double seconds, begin = MPI_Wtime();
         int code = turns->open(turns->context, i);
         if (code == REDIST_OK)
-            code = take_turn(rounds, i, &seconds); /* touches pages */
+            code = turns->time(turns->context, i, &seconds); /* touches pages */
         begin = code == REDIST_OK ? MPI_Wtime() : begin;
         if (code == REDIST_OK)
             code = take_turn(rounds, i, &seconds);
