@@ -215,7 +215,7 @@ typedef struct redist_turns {
 } redist_turns;
 
 /**
- * Finds which candidate is fastest in a program that has other data: between the runs each rank writes twice the
+ * Finds which candidate is fastest in a program that has other data: between the runs each rank writes four times the
  * bytes of the arrays, as far as its share of the last-level cache goes.
  *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
  * Returns the winner; -1 = none, without time for some runs of two candidates, without memory, or where the arrays do

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 15 };
-enum { OTHER_ARRAYS = 2 }; /* as many bytes of other data for each byte of the arrays */
+enum { OTHER_ARRAYS = 4 }; /* as many bytes of other data for each byte of the arrays */
 
 struct rounds {
     const redist_turns *turns;
