@@ -200,6 +200,36 @@ REDIST_API const redist_caches *redist_find_caches(void);
 REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
 
+/** Candidates at once in redist_take_turns, at most. */
+enum { REDIST_MOST_TURNS = 6 };
+
+/** What takes longer than the fastest one by more than this, each alone, has no chance in turns; and the share of the
+ * time to choose that is for turns. */
+#define REDIST_TURNS_BEHIND 1.25
+#define REDIST_TURNS_SHARE  0.25
+
+/** Candidates that are timed in turns, and how. The functions are collective and return the same on all ranks. */
+typedef struct redist_turns {
+    MPI_Comm comm;
+    int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
+    size_t
+        array_bytes; /**< of the arrays that one of them works on, on this rank; in host memory */
+    double seconds;  /**< for all of it, about; rank 0's counts */
+    void *context;   /**< of the functions: */
+    int (*open)(void *context, int i);
+    int (*time)(void *context, int i, double *seconds); /**< one run */
+    void (*close)(void *context, int i);                /**< after an `open` that failed, too */
+} redist_turns;
+
+/**
+ * Finds which candidate is fastest in a program that has other data: between the runs each rank writes four times the
+ * bytes of the arrays, as far as its share of the last-level cache goes.
+ *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
+ * Returns the winner; -1 = none, without time for some runs of two candidates, without memory, or where the arrays do
+ * not fit the caches anyway. Collective on comm, the same on all ranks.
+ */
+REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
+
 /** What a copy of a box has to do with the caches. */
 enum redist_copy_use {
     REDIST_COPY_LOAD, /**< out of an array into a tile that stays in the caches */

@@ -170,11 +170,12 @@ static int vary_grid(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
+/* First those that are planned fast: exchanges that are not fused have to be tuned. */
 static int vary_fusion(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
     static const struct {
         int fused, tiled, untiled;
-    } values[] = {{0, 1, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 1}};
+    } values[] = {{1, 1, 0}, {1, 1, 1}, {0, 1, 0}, {0, 0, 0}};
     if (i == sizeof values / sizeof *values)
         return 0;
     if (values[i].fused ? candidate->fused

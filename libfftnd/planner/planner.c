@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measuring starts from a good guess and changes one thing at a time, keeping what is faster in a round trip
- * on arrays of the real shapes. The time that counts is the slowest rank's, so all ranks choose alike.
+ * on arrays of the real shapes. At the end the leaders run in turns, amid other data, and that decides. The time that
+ * counts is the slowest rank's, so all ranks choose alike.
  */
 #include "planner.h"
 #include "../engine.h"
@@ -12,7 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 4, REMARK_BYTES = 600 };
+enum { SWEEPS = 4, REMARK_BYTES = 600, MOST_LEADERS = REDIST_MOST_TURNS };
+
+/* A candidate that can run, and the arrays that it does it on; in place there is one. */
+struct trial {
+    struct fftnd__engine *engine;
+    void *arrays[2];
+};
+
+/* The fastest candidate of its kind so far. */
+struct leader {
+    struct fftnd__configuration configuration;
+    double seconds;
+    struct trial trial;
+};
 
 struct search {
     MPI_Comm comm;
@@ -22,6 +36,10 @@ struct search {
     double best_seconds; /* of a round trip; < 0 = nothing could be timed */
     double begin;
     int verbose;
+    int nleaders;
+    struct leader leaders[MOST_LEADERS];
+    void *arrays[2]; /* of all leaders, with room for each candidate */
+    size_t array_bytes[2];
 };
 
 static void report(const struct search *search, const struct fftnd__configuration *configuration,
@@ -41,7 +59,8 @@ static void report(const struct search *search, const struct fftnd__configuratio
 /* ---------------------------------------------------------------- timing a candidate */
 
 static int out_of_time(const struct search *search) {
-    int out = MPI_Wtime() - search->begin > search->request->options.plan_seconds;
+    int out = MPI_Wtime() - search->begin >
+              (1 - REDIST_TURNS_SHARE) * search->request->options.plan_seconds;
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, search->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -53,12 +72,15 @@ static int finish(const struct search *search, struct fftnd__engine *engine) {
 }
 
 /* Back even if forth has failed: the peers may not know, and would wait. */
-static int time_round_trip(const struct search *search, struct fftnd__engine *engine,
-                           void *const arrays[2], double *seconds) {
+static int time_round_trip(const struct search *search, const struct trial *trial,
+                           double *seconds) {
+    struct fftnd__engine *engine = trial->engine;
+    void *const *arrays = trial->arrays;
+    int last = !search->request->options.in_place;
     int begun = redist_check_mpi(redist_insist(MPI_Barrier(search->comm)));
     double begin = MPI_Wtime();
-    int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[1]);
-    int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[1], arrays[0]);
+    int forth = fftnd__engine_run(engine, REDIST_FORWARD, arrays[0], arrays[last]);
+    int back = fftnd__engine_run(engine, REDIST_BACKWARD, arrays[last], arrays[0]);
     if (search->request->options.asynchronous) {
         int waited = finish(search, engine);
         back = back == REDIST_OK ? waited : back;
@@ -74,11 +96,10 @@ static int time_round_trip(const struct search *search, struct fftnd__engine *en
 }
 
 /* The best of some sweeps after one to warm up. */
-static int time_sweeps(const struct search *search, struct fftnd__engine *engine,
-                       void *const arrays[2], double *best) {
+static int time_sweeps(const struct search *search, const struct trial *trial, double *best) {
     for (int sweep = 0; sweep <= SWEEPS; sweep++) {
         double seconds;
-        REDIST_TRY(time_round_trip(search, engine, arrays, &seconds));
+        REDIST_TRY(time_round_trip(search, trial, &seconds));
         if (sweep > 0 && (*best < 0 || seconds < *best))
             *best = seconds;
         if (sweep > 0 && out_of_time(search))
@@ -106,26 +127,24 @@ static int allocate_array(const struct search *search, size_t bytes, void **arra
     return redist_agree(search->comm, code);
 }
 
-static int time_engine(const struct search *search, struct fftnd__engine *engine, double *best) {
-    void *arrays[2] = {NULL, NULL};
-    int in_place = search->request->options.in_place != 0, code = REDIST_OK;
-    for (int i = 0; i < 2 - in_place && code == REDIST_OK; i++)
-        code = allocate_array(search, fftnd__engine_bytes(engine, i), &arrays[i]);
-    void *const pair[2] = {arrays[0], arrays[in_place ? 0 : 1]};
-    if (code == REDIST_OK)
-        code = time_sweeps(search, engine, pair, best);
+static int allocate_arrays(const struct search *search, const size_t bytes[2], void *arrays[2]) {
+    for (int i = 0; i < (search->request->options.in_place ? 1 : 2); i++)
+        REDIST_TRY(allocate_array(search, bytes[i], &arrays[i]));
+    return REDIST_OK;
+}
+
+static void free_arrays(const struct search *search, void *arrays[2]) {
     for (int i = 0; i < 2; i++)
         if (is_mapped(search))
             redist_free(&arrays[i]);
         else
             redist_release(arrays[i]);
-    return code;
 }
 
 /* A change has to gain this much, or noise would decide: there is less of it on devices. */
-static int is_faster(const struct search *search, double seconds) {
+static int is_faster(const struct search *search, double seconds, double best) {
     double worthwhile = search->space != REDIST_SPACE_HOST ? 0.985 : 0.97;
-    return search->best_seconds < 0 || seconds < worthwhile * search->best_seconds;
+    return best < 0 || seconds < worthwhile * best;
 }
 
 /* For how long the device waits for a peer, in a candidate: one that hangs is not to take the patience of the plan. */
@@ -136,47 +155,101 @@ static double find_patience(const fftnd_options *options) {
                                                                        : enough;
 }
 
-/* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
- * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
- * ranks. */
-static void try_candidate(struct search *search, const struct fftnd__configuration *candidate) {
+/* Only where all of it succeeds can the trial run; close_trial is for any. Collective, the same on all ranks. */
+static int open_trial(const struct search *search, const struct fftnd__configuration *candidate,
+                      struct trial *trial) {
     struct fftnd__request request = *search->request;
     request.options.user_workspace = 0;
     request.options.verbose = 0;
     request.options.wait_seconds = find_patience(&request.options);
-    struct fftnd__engine *engine = redist_calloc(1, sizeof *engine);
-    if (redist_agree(search->comm, engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY) != REDIST_OK) {
-        redist_release(engine);
-        return;
+    *trial = (struct trial){.engine = redist_calloc(1, sizeof *trial->engine)};
+    REDIST_TRY(redist_agree(search->comm, trial->engine != NULL ? REDIST_OK : REDIST_ERR_MEMORY));
+    return fftnd__engine_create(trial->engine, &request, candidate);
+}
+
+static void close_trial(struct trial *trial) {
+    if (trial->engine != NULL)
+        fftnd__engine_destroy(trial->engine);
+    redist_release(trial->engine);
+}
+
+static int time_alone(struct search *search, struct trial *trial, double *best) {
+    size_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = fftnd__engine_bytes(trial->engine, i);
+        if (bytes[i] > search->array_bytes[i])
+            search->array_bytes[i] = bytes[i];
     }
+    int code = allocate_arrays(search, bytes, trial->arrays);
+    if (code == REDIST_OK)
+        code = time_sweeps(search, trial, best);
+    free_arrays(search, trial->arrays);
+    return code;
+}
+
+static int is_same(const struct search *search, const struct fftnd__configuration *a,
+                   const struct fftnd__configuration *b) {
+    char texts[2][FFTND__CONFIGURATION_BYTES];
+    fftnd__configuration_print(a, search->request->shape.ndims, texts[0]);
+    fftnd__configuration_print(b, search->request->shape.ndims, texts[1]);
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Other data changes what arrays cost that are whole against tiles, and stores through the caches against those past
+ * them: the rest of a configuration gains alike everywhere. */
+static int is_same_kind(const struct fftnd__configuration *a,
+                        const struct fftnd__configuration *b) {
+    return a->fused == b->fused && a->tiled == b->tiled && a->untiled == b->untiled &&
+           a->nontemporal_bytes == b->nontemporal_bytes;
+}
+
+/* Keeps the leaders of all kinds in order. */
+static void note_leader(struct search *search, const struct fftnd__configuration *configuration,
+                        double seconds) {
+    struct leader *leaders = search->leaders;
+    int i = 0;
+    while (i < search->nleaders && !is_same_kind(&leaders[i].configuration, configuration))
+        i++;
+    i = i < MOST_LEADERS ? i : MOST_LEADERS - 1;
+    if (i < search->nleaders && !is_faster(search, seconds, leaders[i].seconds))
+        return;
+    search->nleaders += i == search->nleaders;
+    for (; i > 0 && leaders[i - 1].seconds > seconds; i--)
+        leaders[i] = leaders[i - 1];
+    leaders[i] = (struct leader){.configuration = *configuration, .seconds = seconds};
+}
+
+/* Times a candidate and keeps it if it is the best so far. One that cannot be set up (memory), or fails, is no
+ * reason to give up the others: where no plan at all can be made, making it fails. Collective, the same on all
+ * ranks. */
+static void try_candidate(struct search *search, const struct fftnd__configuration *candidate) {
+    struct trial trial;
     double seconds = -1;
     const char *failure = " could not be set up: ";
-    int code = fftnd__engine_create(engine, &request, candidate);
+    int code = open_trial(search, candidate, &trial);
     if (code == REDIST_OK) {
-        code = time_engine(search, engine, &seconds);
+        code = time_alone(search, &trial, &seconds);
         failure = " failed while it was timed: ";
     }
     char remark[REMARK_BYTES] = "";
     if (code != REDIST_OK)
         snprintf(remark, sizeof remark, "%s%s", failure, redist_error_message());
     struct fftnd__configuration taken = *candidate;
-    taken.fused = engine->is_fused;
-    if (code == REDIST_OK && is_faster(search, seconds)) {
+    taken.fused = trial.engine != NULL && trial.engine->is_fused;
+    if (code == REDIST_OK && is_faster(search, seconds, search->best_seconds)) {
         search->best = taken;
         search->best_seconds = seconds;
     }
+    if (code == REDIST_OK)
+        note_leader(search, &taken, seconds);
     report(search, &taken, code == REDIST_OK ? seconds : -1, remark);
-    fftnd__engine_destroy(engine);
-    redist_release(engine);
+    close_trial(&trial);
 }
 
 /* ---------------------------------------------------------------- measuring */
 
 static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
-    char texts[2][FFTND__CONFIGURATION_BYTES];
-    fftnd__configuration_print(candidate, search->request->shape.ndims, texts[0]);
-    fftnd__configuration_print(&search->best, search->request->shape.ndims, texts[1]);
-    return strcmp(texts[0], texts[1]) == 0;
+    return is_same(search, candidate, &search->best);
 }
 
 /* On a device the first plan of a process takes time that others do not: whole arrays, and stored ones, have their turn
@@ -199,6 +272,64 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
         }
     if (!is_best(search, &first)) /* it was timed when nothing was warm yet */
         try_candidate(search, &first);
+}
+
+/* ---------------------------------------------------------------- turns amid other data */
+
+static int open_leader(void *context, int i) {
+    struct search *search = context;
+    struct leader *leader = &search->leaders[i];
+    int code = open_trial(search, &leader->configuration, &leader->trial);
+    memcpy(leader->trial.arrays, search->arrays, sizeof search->arrays);
+    return code;
+}
+
+static int time_leader(void *context, int i, double *seconds) {
+    struct search *search = context;
+    return time_round_trip(search, &search->leaders[i].trial, seconds);
+}
+
+static void close_leader(void *context, int i) {
+    struct search *search = context;
+    close_trial(&search->leaders[i].trial);
+}
+
+static int run_turns(struct search *search, int count, double medians[]) {
+    int in_place = search->request->options.in_place != 0;
+    size_t bytes = search->array_bytes[0] + (in_place ? 0 : search->array_bytes[1]);
+    const redist_turns turns = {.comm = search->comm,
+                                .count = count,
+                                .array_bytes = bytes,
+                                .seconds =
+                                    REDIST_TURNS_SHARE * search->request->options.plan_seconds,
+                                .context = search,
+                                .open = open_leader,
+                                .time = time_leader,
+                                .close = close_leader};
+    int winner = -1;
+    if (allocate_arrays(search, search->array_bytes, search->arrays) == REDIST_OK)
+        winner = redist_take_turns(&turns, medians);
+    free_arrays(search, search->arrays);
+    return winner;
+}
+
+/* What is fastest alone may lose where a program has other data in the caches: among the leaders that decides. */
+static void compare_leaders(struct search *search) {
+    struct leader *leaders = search->leaders;
+    double medians[MOST_LEADERS];
+    int n = 0;
+    while (n < search->nleaders && leaders[n].seconds <= REDIST_TURNS_BEHIND * leaders[0].seconds)
+        n++;
+    if (n < 2 || search->space != REDIST_SPACE_HOST)
+        return;
+    int winner = run_turns(search, n, medians);
+    for (int i = 0; i < n && winner >= 0; i++)
+        if (medians[i] >= 0)
+            report(search, &leaders[i].configuration, medians[i], "  in turns");
+    if (winner >= 0) {
+        search->best = leaders[winner].configuration;
+        search->best_seconds = medians[winner];
+    }
 }
 
 /* ---------------------------------------------------------------- what is remembered */
@@ -260,6 +391,7 @@ static int recall_or_measure(struct search *search, struct fftnd__candidates *ca
         report(search, &found, -1, "  <- remembered");
     } else {
         measure(search, candidates);
+        compare_leaders(search);
         store(search, key);
     }
     return REDIST_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times the candidates on scratch arrays of the real shape, interleaved; all ranks agree on the
- * slowest rank's times, so all choose the same.
+ * Times the candidates on scratch arrays of the real shape, interleaved, and the leaders once more in turns, amid other
+ * data; all ranks agree on the slowest rank's times, so all choose the same.
  */
 #include "../methods/method.h"
 #include "planner.h"
@@ -22,7 +22,16 @@ static const double default_seconds = 1.0;
 struct candidate {
     struct redist__candidate candidate;
     double best;        /* seconds of a round; < 0 = never timed */
+    double in_turns;    /* amid other data; < 0 = not known */
     const char *failed; /* what failed, the same on all ranks; NULL = nothing */
+};
+
+/* A candidate that can run. A failure is none of the plan's. */
+struct trial {
+    struct candidate *candidate;
+    struct redist__problem problem;
+    struct redist__failure failure;
+    struct redist__transport transport;
 };
 
 struct contest {
@@ -34,6 +43,7 @@ struct contest {
     struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
     void *array[2]; /* within scratch */
+    struct trial leaders[REDIST_MOST_TURNS];
 };
 
 /* ---------------------------------------------------------------- candidates */
@@ -101,7 +111,8 @@ static int collect(struct contest *contest) {
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, refused, n, MPI_INT, MPI_MAX, contest->comm))));
     for (int i = 0; i < n; i++)
         if (!refused[i])
-            contest->candidates[contest->count++] = (struct candidate){candidates[i], -1.0, NULL};
+            contest->candidates[contest->count++] =
+                (struct candidate){candidates[i], -1.0, -1.0, NULL};
     if (contest->count == 0)
         return redist_agree(contest->comm, reason);
     keep_preferred(contest);
@@ -190,8 +201,9 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
 }
 
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
-static int time_round(struct contest *contest, struct redist__failure *failure,
-                      struct redist__transport *transport, double *seconds) {
+static int time_round(struct contest *contest, struct trial *trial, double *seconds) {
+    struct redist__failure *failure = &trial->failure;
+    struct redist__transport *transport = &trial->transport;
     int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
     if (contest->problem->tiles != REDIST_WHOLE)
@@ -225,11 +237,11 @@ static double least_seconds(const struct contest *contest) {
     return best >= 0 ? contest->candidates[best].best : -1;
 }
 
-static void time_transport(struct contest *contest, struct candidate *candidate, int rounds,
-                           struct redist__failure *failure, struct redist__transport *transport) {
+static void time_rounds(struct contest *contest, struct trial *trial, int rounds) {
+    struct candidate *candidate = trial->candidate;
     double leader = least_seconds(contest), seconds;
     for (int round = 0; round < rounds; round++) {
-        if (time_round(contest, failure, transport, &seconds) != REDIST_OK) {
+        if (time_round(contest, trial, &seconds) != REDIST_OK) {
             candidate->failed = "failed while it was timed";
             return;
         }
@@ -254,25 +266,30 @@ static double find_patience(const struct contest *contest) {
     return contest->problem->wait_seconds < enough ? contest->problem->wait_seconds : enough;
 }
 
+static int open_trial(struct contest *contest, struct trial *trial) {
+    trial->failure = (struct redist__failure){REDIST_OK, ""};
+    trial->problem = *contest->problem;
+    trial->problem.failure = &trial->failure;
+    trial->problem.wait_seconds = find_patience(contest);
+    for (int side = 0; side < 2; side++)
+        trial->problem.arrays[side] = contest->array[side];
+    return redist__transport_create(&trial->problem, &trial->candidate->candidate,
+                                    &trial->transport);
+}
+
 /* One candidate that cannot be set up (memory), or fails, drops out on all ranks; the others stay. */
 static void time_candidate(struct contest *contest, struct candidate *candidate, int rounds) {
-    struct redist__transport transport;
-    struct redist__failure failure = {REDIST_OK, ""}; /* which is none of the plan's */
-    struct redist__problem problem = *contest->problem;
-    problem.failure = &failure;
-    problem.wait_seconds = find_patience(contest);
-    for (int side = 0; side < 2; side++)
-        problem.arrays[side] = contest->array[side];
-    if (redist__transport_create(&problem, &candidate->candidate, &transport) != REDIST_OK) {
+    struct trial trial = {.candidate = candidate};
+    if (open_trial(contest, &trial) != REDIST_OK) {
         candidate->failed = "could not be set up";
         return;
     }
-    time_transport(contest, candidate, rounds, &failure, &transport);
-    redist__transport_destroy(&transport);
+    time_rounds(contest, &trial, rounds);
+    redist__transport_destroy(&trial.transport);
 }
 
 static int out_of_time(const struct contest *contest, double begin) {
-    int out = MPI_Wtime() - begin > find_budget(contest);
+    int out = MPI_Wtime() - begin > (1 - REDIST_TURNS_SHARE) * find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -298,6 +315,67 @@ static void compete(struct contest *contest) {
     }
 }
 
+/* ---------------------------------------------------------------- turns amid other data */
+
+static int open_leader(void *context, int i) {
+    struct contest *contest = context;
+    return open_trial(contest, &contest->leaders[i]);
+}
+
+static int time_leader(void *context, int i, double *seconds) {
+    struct contest *contest = context;
+    return time_round(contest, &contest->leaders[i], seconds);
+}
+
+static void close_leader(void *context, int i) {
+    struct contest *contest = context;
+    if (contest->leaders[i].transport.state != NULL)
+        redist__transport_destroy(&contest->leaders[i].transport);
+}
+
+static int compare_candidates(const void *a, const void *b) {
+    const double x = (*(struct candidate *const *)a)->best,
+                 y = (*(struct candidate *const *)b)->best;
+    return (x > y) - (x < y);
+}
+
+/* The leaders, the fastest one first. */
+static int find_leaders(struct contest *contest) {
+    struct candidate *list[REDIST__MOST_CANDIDATES];
+    double limit = REDIST_TURNS_BEHIND * least_seconds(contest);
+    int n = 0;
+    for (int i = 0; i < contest->count; i++) {
+        struct candidate *candidate = &contest->candidates[i];
+        if (candidate->failed == NULL && candidate->best >= 0 && candidate->best <= limit)
+            list[n++] = candidate;
+    }
+    qsort(list, (size_t)n, sizeof *list, compare_candidates);
+    n = n < REDIST_MOST_TURNS ? n : REDIST_MOST_TURNS;
+    for (int i = 0; i < n; i++)
+        contest->leaders[i] = (struct trial){.candidate = list[i]};
+    return n;
+}
+
+/* In host memory what is fastest alone, in the caches, may lose amid other data, which decides. -1 = not known. */
+static int find_winner(struct contest *contest) {
+    const struct redist__side *sides = contest->problem->transfer->side;
+    const redist_turns turns = {.comm = contest->comm,
+                                .count = find_leaders(contest),
+                                .array_bytes = sides[0].bytes + sides[1].bytes,
+                                .seconds = REDIST_TURNS_SHARE * find_budget(contest),
+                                .context = contest,
+                                .open = open_leader,
+                                .time = time_leader,
+                                .close = close_leader};
+    double medians[REDIST_MOST_TURNS];
+    if (contest->problem->space->id != REDIST_SPACE_HOST)
+        return -1;
+    int winner = redist_take_turns(&turns, medians);
+    for (int i = 0; i < turns.count; i++)
+        contest->leaders[i].candidate->in_turns = medians[i];
+    return winner >= 0 ? (int)(contest->leaders[winner].candidate - contest->candidates) : -1;
+}
+
 static void report(const struct contest *contest, int winner) {
     int rank;
     MPI_Comm_rank(contest->comm, &rank);
@@ -309,11 +387,14 @@ static void report(const struct contest *contest, int winner) {
         char name[REDIST__NAME_BYTES];
         redist__candidate_name(&contest->candidates[i].candidate, sizeof name, name);
         const struct candidate *candidate = &contest->candidates[i];
+        char turns[40] = "";
+        if (candidate->in_turns >= 0)
+            snprintf(turns, sizeof turns, ", in turns %.3f", 1e3 * candidate->in_turns);
         if (candidate->failed != NULL)
             fprintf(stderr, "redist: %-20s %s\n", name, candidate->failed);
         else if (candidate->best >= 0)
-            fprintf(stderr, "redist: %-20s %9.3f ms a round%s\n", name, 1e3 * candidate->best,
-                    i == winner ? "  <- chosen" : "");
+            fprintf(stderr, "redist: %-20s %9.3f ms a round%s%s\n", name, 1e3 * candidate->best,
+                    turns, i == winner ? "  <- chosen" : "");
         else
             fprintf(stderr, "redist: %-20s was not timed%s\n", name,
                     i == winner ? "  <- chosen without" : "");
@@ -325,10 +406,13 @@ static void report(const struct contest *contest, int winner) {
 /* *measured = 0 if nothing could be timed, such as without memory to measure in: then the winner is a guess,
  * which is not to be remembered. -1 = all failed. */
 static int choose_measured(struct contest *contest, int *measured) {
-    if (allocate_scratch(contest) == REDIST_OK)
+    int winner = -1;
+    if (allocate_scratch(contest) == REDIST_OK) {
         compete(contest);
+        winner = find_winner(contest);
+    }
     free_scratch(contest);
-    int winner = fastest(contest);
+    winner = winner >= 0 ? winner : fastest(contest);
     *measured = winner >= 0;
     if (winner < 0)
         winner = estimate(contest);
