@@ -440,6 +440,16 @@ static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) 
     transform->chain.moves[side] = 0;
 }
 
+/* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. But where all axes are
+ * whole, as on one rank, a piece of all of them would be the array, in no cache. */
+static void join_axes(struct fftnd__configuration *configuration, int fields) {
+    enum { MOST_TILES = 64 }; /* of each field */
+    size_t tiles = MOST_TILES * (size_t)fields, bytes = configuration->tile_bytes;
+    size_t most = bytes <= SIZE_MAX / tiles ? tiles * bytes : SIZE_MAX;
+    if (fields > 2 || configuration->group_bytes > most)
+        configuration->group_bytes = most;
+}
+
 int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine *plan,
                         const struct fftnd__operator *op, int direction) {
     struct fftnd__transform *transform = &engine->transform;
@@ -461,9 +471,8 @@ int fftnd__engine_apply(struct fftnd__engine *engine, const struct fftnd__engine
     transform->configuration.transposed = transform->configuration.before_exchange = 0;
     if (!is_on_device(transform))
         transform->configuration.segments = transform->configuration.partitions = 1;
-    /* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. */
-    if (!is_on_device(transform) && transform->offload == NULL && op->inputs + op->outputs > 2)
-        transform->configuration.group_bytes = SIZE_MAX;
+    if (!is_on_device(transform) && transform->offload == NULL)
+        join_axes(&transform->configuration, op->inputs + op->outputs);
     engine->scales[direction] = 1;
     find_method(engine);
     REDIST_TRY(build_programs(engine));

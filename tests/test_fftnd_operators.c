@@ -35,7 +35,7 @@ START_TEST(boxes) {
                                   random_between(4, 14));
         given.options.grid_ndims = random_between(0, 2);
         given.options.in_place = random_chance(30);
-        given.options.tile_bytes = random_chance(50) ? 2000 : 0;
+        given.options.tile_bytes = random_chance(50) ? (size_t)random_between(50, 2000) : 0;
         given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
         if (random_chance(30)) {
             fft_random_kept(&given);

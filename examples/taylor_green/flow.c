@@ -10,7 +10,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
     choice.grid_ndims = options->grid_ndims;
     choice.grid = options->grid_ndims > 0 ? options->grid : NULL;
     choice.scaling = FFTND_SCALE_FORWARD; /* spectral values are amplitudes */
-    choice.batch = 3;                     /* the components travel together */
+    choice.batch = COMPONENTS;            /* the components travel together */
     choice.method = options->method;
     choice.space = flow->space->redist;
     redist_index sizes[3] = {flow->size, flow->size, flow->size};
@@ -27,7 +27,7 @@ static void plan_transforms(struct flow *flow, const struct options *options) {
 
 /* On the grid that the transforms of three components have. */
 static void plan_operators(struct flow *flow, const struct options *options) {
-    fftnd_operator_options cross = FFTND_OPERATOR_OPTIONS_DEFAULT;
+    fftnd_operator_options products = FFTND_OPERATOR_OPTIONS_DEFAULT;
     fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
     fftnd_options choice = FFTND_OPTIONS_DEFAULT;
     int modes = 2 * flow_cutoff(flow->size) + 1;
@@ -44,19 +44,17 @@ static void plan_operators(struct flow *flow, const struct options *options) {
     choice.mapped_arrays = choice.space == REDIST_SPACE_HOST; /* all are from redist_alloc */
     check(fftnd_plan_create(MPI_COMM_WORLD, 3, sizes, FFTND_R2C, FFTND_DOUBLE, &choice,
                             &flow->component));
-    cross.inputs = 6;
-    cross.outputs = 3;
-    flow->space->set_cross(&cross);
-    check(fftnd_operator_create(flow->component, FFTND_POINTS, &cross, &flow->cross));
+    products.inputs = COMPONENTS;
+    products.outputs = PRODUCTS;
+    flow->space->set_products(&products);
+    check(fftnd_operator_create(flow->component, FFTND_POINTS, &products, &flow->multiply));
     check(fftnd_operator_create(flow->component, FFTND_CURL, NULL, &flow->curl));
 }
 
 /* The first axis is not the halved one: its extent is the number of points or waves. No extent is larger than
  * flow->size, an int. */
-static struct block block_of(const struct flow *flow, const fftnd_layout *layout) {
-    struct block block = {.next = layout->batch_stride,
-                          .period = (int)layout->sizes[0],
-                          .cutoff = flow_cutoff(flow->size)};
+static struct block block_of(const fftnd_layout *layout) {
+    struct block block = {.next = layout->batch_stride, .period = (int)layout->sizes[0]};
     for (int axis = 0; axis < 3; axis++) {
         block.start[axis] = (int)layout->start[axis];
         block.count[axis] = (int)layout->count[axis];
@@ -69,7 +67,6 @@ static void start_vortex(struct flow *flow) {
     flow->space->set_vortex(
         &(struct work){.block = flow->points, .points = flow->velocity_at_points});
     check(fftnd_forward(flow->plan, flow->velocity_at_points, flow->velocity));
-    flow->space->cut(&(struct work){.block = flow->waves, .result = flow->velocity});
 }
 
 void flow_create(struct flow *flow, const struct options *options, double viscosity) {
@@ -78,40 +75,40 @@ void flow_create(struct flow *flow, const struct options *options, double viscos
     flow->viscosity = viscosity;
     plan_transforms(flow, options);
     plan_operators(flow, options);
-    flow->points = block_of(flow, &flow->physical);
-    flow->waves = block_of(flow, &flow->spectral);
-    flow->velocity = flow_allocate(flow);
+    flow->points = block_of(&flow->physical);
+    flow->waves = block_of(&flow->spectral);
+    flow->velocity = flow_allocate(flow, COMPONENTS);
+    flow->products = flow_allocate(flow, PRODUCTS);
     flow->velocity_at_points = space_allocate(flow->space, flow->physical.bytes);
     flow->vorticity_at_points = space_allocate(flow->space, flow->physical.bytes);
     start_vortex(flow);
 }
 
 void flow_free(struct flow *flow) {
-    check(fftnd_operator_free(&flow->cross));
+    check(fftnd_operator_free(&flow->multiply));
     check(fftnd_operator_free(&flow->curl));
     check(fftnd_plan_free(&flow->component));
     check(fftnd_plan_free(&flow->plan));
     release(flow->velocity);
+    release(flow->products);
     release(flow->velocity_at_points);
     release(flow->vorticity_at_points);
 }
 
-struct amplitude *flow_allocate(const struct flow *flow) {
-    return space_allocate(flow->space, flow->spectral.bytes);
-}
-
-struct amplitude *flow_allocate_stage(const struct flow *flow) {
-    return space_allocate(flow->space, 2 * flow->spectral.bytes);
+struct amplitude *flow_allocate(const struct flow *flow, int fields) {
+    return space_allocate(flow->space, flow->spectral.bytes / COMPONENTS * (size_t)fields);
 }
 
 /* ---------------------------------------------------------------- the equation of motion */
 
-void flow_slope(struct flow *flow, struct amplitude *stage, struct amplitude *slope) {
-    struct amplitude *vorticity = stage + 3 * flow->waves.next;
-    flow->space->curl(&(struct work){.block = flow->waves, .velocity = stage, .result = vorticity});
-    check(fftnd_apply_physical(flow->component, flow->cross, stage, slope));
-    flow->space->finish_slope(&(struct work){
-        .block = flow->waves, .velocity = stage, .result = slope, .viscosity = flow->viscosity});
+void flow_advance(struct flow *flow, const struct stage *stage, struct amplitude *memory) {
+    check(fftnd_apply_physical(flow->component, flow->multiply, flow->velocity, flow->products));
+    flow->space->advance(&(struct work){.block = flow->waves,
+                                        .velocity = flow->velocity,
+                                        .memory = memory,
+                                        .products = flow->products,
+                                        .stage = *stage,
+                                        .viscosity = flow->viscosity});
 }
 
 void flow_vorticity(struct flow *flow) {

@@ -2,11 +2,10 @@
 /*
  * An incompressible flow in the periodic box [0, 2 pi)^3, kept as the amplitudes of its waves.
  *
- * The equation of motion is used in its rotational form: the velocity u changes by
- * u x (curl u) - grad(pressure) + viscosity * Laplacian(u). Derivatives are products in spectral
- * space, the cross product is formed at grid points, and the transforms of libfftnd lead from one
- * to the other. All vector fields have three components, transformed together as a batch.
- * Transforms, cross product and transforms back are one: the fields at grid points are never stored.
+ * The equation of motion is used in its conservative form: the velocity u changes by
+ * -div(u u) - grad(pressure) + viscosity * Laplacian(u). Derivatives are products in spectral space, the
+ * products u u are formed at grid points, and the transforms of libfftnd lead from one to the other.
+ * Transforms, products and transforms back are one: the fields at grid points are never stored.
  */
 #ifndef FLOW_H
 #define FLOW_H
@@ -21,10 +20,11 @@ struct flow {
     double viscosity;
     fftnd_plan *plan;
     fftnd_plan *component;           /* of one component, for the operators: */
-    fftnd_operator *cross, *curl;    /* u x vorticity of spectra; curl of fields at points */
+    fftnd_operator *multiply, *curl; /* u u of spectra; curl of fields at points */
     fftnd_layout physical, spectral; /* components one after the other, without gaps */
     struct block points, waves;      /* the same for the formulas */
     struct amplitude *velocity;      /* the state */
+    struct amplitude *products;      /* u u, a work array */
     double *velocity_at_points, *vorticity_at_points; /* work arrays */
 };
 
@@ -32,14 +32,11 @@ struct flow {
 void flow_create(struct flow *flow, const struct options *options, double viscosity);
 void flow_free(struct flow *flow);
 
-/* A spectral array of three components, all zero; freed with release(). */
-struct amplitude *flow_allocate(const struct flow *flow);
+/* A spectral array of so many fields, all zero; freed with release(). */
+struct amplitude *flow_allocate(const struct flow *flow, int fields);
 
-/* The same of six components: a velocity, and room for its vorticity. */
-struct amplitude *flow_allocate_stage(const struct flow *flow);
-
-/* The rate of change of the velocity in `stage`. */
-void flow_slope(struct flow *flow, struct amplitude *stage, struct amplitude *slope);
+/* A part of a time step. The memory is three fields, what it needs of the parts before it. */
+void flow_advance(struct flow *flow, const struct stage *stage, struct amplitude *memory);
 
 /* Fills flow->vorticity_at_points for the present state. */
 void flow_vorticity(struct flow *flow);

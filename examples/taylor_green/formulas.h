@@ -22,15 +22,23 @@ struct block {
     ptrdiff_t stride[3];
     ptrdiff_t next; /* from one component to the next */
     int period;     /* grid points, or waves, along each axis of the whole array */
-    int cutoff;     /* waves: the largest wavenumber along an axis that the flow has */
+};
+
+/* Of the velocity; of what `multiply` makes of it. */
+enum { COMPONENTS = 3, PRODUCTS = 5 };
+
+/* A part of a time step: how much of the velocity, its slope and the memory become the next velocity and memory. */
+struct stage {
+    double velocity[3], memory[3];
 };
 
 /* A block, and the arrays that a formula reads and writes there. */
 struct work {
     struct block block;
     double *points;
-    const struct amplitude *velocity;
-    struct amplitude *result;
+    struct amplitude *velocity, *memory;
+    const struct amplitude *products;
+    struct stage stage;
     double viscosity;
     int nshells;  /* see struct spectrum */
     double *sums; /* energy of each shell, then enstrophy of each */
@@ -61,55 +69,35 @@ FORMULA struct wave wave_at(const struct block *waves, int i, int j, int k) {
 
 /* ---------------------------------------------------------------- waves */
 
-/* Takes away a wave beyond the cutoff, where the transforms have not left it out already. */
-FORMULA void cut_wave(const struct work *work, int i, int j, int k) {
-    const struct block *waves = &work->block;
-    struct wave wave = wave_at(waves, i, j, k);
-    const struct amplitude nothing = {0, 0};
-    if (fabs(wave.k[0]) <= waves->cutoff && fabs(wave.k[1]) <= waves->cutoff &&
-        fabs(wave.k[2]) <= waves->cutoff)
-        return;
-    for (int c = 0; c < 3; c++)
-        work->result[wave.place + c * waves->next] = nothing;
-}
-
-/* i (a x - b y) */
-FORMULA struct amplitude rotated_difference(double a, struct amplitude x, double b,
-                                            struct amplitude y) {
-    struct amplitude result = {b * y.imaginary - a * x.imaginary, a * x.real - b * y.real};
+/* a . (x, y, z) */
+FORMULA struct amplitude combine(const double a[3], struct amplitude x, struct amplitude y,
+                                 struct amplitude z) {
+    struct amplitude result = {a[0] * x.real + a[1] * y.real + a[2] * z.real,
+                               a[0] * x.imaginary + a[1] * y.imaginary + a[2] * z.imaginary};
     return result;
 }
 
-/* result = curl of velocity: i k x velocity */
-FORMULA void curl_of_wave(const struct work *work, int i, int j, int k) {
+/* A part of a time step. The slope is -i k . (u u), damped by viscosity and without its part along k, which would
+ * compress the flow and which the pressure takes away. */
+FORMULA void advance_wave(const struct work *work, int i, int j, int k) {
     ptrdiff_t next = work->block.next;
     struct wave wave = wave_at(&work->block, i, j, k);
-    const struct amplitude *velocity = work->velocity + wave.place;
-    struct amplitude u = velocity[0], v = velocity[next], w = velocity[2 * next];
-    struct amplitude *curl = work->result + wave.place;
-    curl[0] = rotated_difference(wave.k[1], w, wave.k[2], v);
-    curl[next] = rotated_difference(wave.k[2], u, wave.k[0], w);
-    curl[2 * next] = rotated_difference(wave.k[0], v, wave.k[1], u);
-}
-
-/* Turns the transformed cross product into the rate of change: the pressure takes away the part
- * along k, which keeps the flow free of divergence, and viscosity damps. */
-FORMULA void finish_slope_of_wave(const struct work *work, int i, int j, int k) {
-    ptrdiff_t next = work->block.next;
-    struct wave wave = wave_at(&work->block, i, j, k);
-    const struct amplitude *velocity = work->velocity + wave.place;
-    struct amplitude *slope = work->result + wave.place, along_k = {0, 0};
+    struct amplitude *velocity = work->velocity + wave.place, *memory = work->memory + wave.place;
+    const struct amplitude *products = work->products + wave.place;
+    const struct amplitude xx = products[0], yy = products[next], xy = products[2 * next],
+                           xz = products[3 * next], yz = products[4 * next], zz = {0, 0};
+    const struct amplitude flux[3] = {combine(wave.k, xx, xy, xz), combine(wave.k, xy, yy, yz),
+                                      combine(wave.k, xz, yz, zz)};
+    const struct amplitude along_k = combine(wave.k, flux[0], flux[1], flux[2]);
+    double inverse = wave.k_squared > 0 ? 1 / wave.k_squared : 0;
     double damping = work->viscosity * wave.k_squared;
-    cut_wave(work, i, j, k);
-    for (int c = 0; c < 3; c++) {
-        along_k.real += wave.k[c] * slope[c * next].real;
-        along_k.imaginary += wave.k[c] * slope[c * next].imaginary;
-    }
-    double factor = wave.k_squared > 0 ? 1 / wave.k_squared : 0;
-    for (int c = 0; c < 3; c++) {
-        struct amplitude u = velocity[c * next], *s = &slope[c * next];
-        s->real -= wave.k[c] * factor * along_k.real + damping * u.real;
-        s->imaginary -= wave.k[c] * factor * along_k.imaginary + damping * u.imaginary;
+    for (int c = 0; c < COMPONENTS; c++) {
+        struct amplitude u = velocity[c * next], m = memory[c * next];
+        double part = wave.k[c] * inverse;
+        struct amplitude slope = {flux[c].imaginary - part * along_k.imaginary - damping * u.real,
+                                  part * along_k.real - flux[c].real - damping * u.imaginary};
+        velocity[c * next] = combine(work->stage.velocity, u, slope, m);
+        memory[c * next] = combine(work->stage.memory, u, slope, m);
     }
 }
 
@@ -150,14 +138,15 @@ FORMULA void set_vortex(const struct work *work, int i, int j, int k) {
     u[2 * points->next] = 0;
 }
 
-/* The cross product of the first three inputs and the last three, at point p of these and q of the outputs. */
-FORMULA void cross_at(const double *const inputs[6], double *const outputs[3], ptrdiff_t p,
-                      ptrdiff_t q) {
-    double u = inputs[0][p], v = inputs[1][p], w = inputs[2][p];
-    double x = inputs[3][p], y = inputs[4][p], z = inputs[5][p];
-    outputs[0][q] = v * z - w * y;
-    outputs[1][q] = w * x - u * z;
-    outputs[2][q] = u * y - v * x;
+/* u u for the velocity (u, v, w): a symmetric matrix, from whose diagonal its last element is taken off. That changes
+ * nothing but the pressure, and leaves five numbers. */
+FORMULA void multiply(double u, double v, double w, double *xx, double *yy, double *xy, double *xz,
+                      double *yz) {
+    *xx = u * u - w * w;
+    *yy = v * v - w * w;
+    *xy = u * v;
+    *xz = u * w;
+    *yz = v * w;
 }
 
 /* |u| + |v| + |w| at point p of n */

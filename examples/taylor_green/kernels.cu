@@ -44,24 +44,21 @@ template <formula_of_block *formula> cudaError_t launch(const struct work *work)
     return cudaGetLastError();
 }
 
-__global__ void __launch_bounds__(threads) cross_fields(struct cross cross, size_t n) {
+__global__ void __launch_bounds__(threads) multiply_fields(struct products products, size_t n) {
     for (size_t p = first_of_thread(); p < n; p += step()) {
         ptrdiff_t at[3], rest = static_cast<ptrdiff_t>(p), in = 0, out = 0;
-        at[2] = rest % cross.count[2];
-        at[1] = rest / cross.count[2] % cross.count[1];
-        at[0] = rest / cross.count[2] / cross.count[1];
+        at[2] = rest % products.count[2];
+        at[1] = rest / products.count[2] % products.count[1];
+        at[0] = rest / products.count[2] / products.count[1];
         for (int axis = 0; axis < 3; axis++) {
-            in += at[axis] * cross.in[axis];
-            out += at[axis] * cross.out[axis];
+            in += at[axis] * products.in[axis];
+            out += at[axis] * products.out[axis];
         }
-        cross_at(cross.inputs, cross.outputs, in, out);
+        const double *const *from = products.inputs;
+        double *const *to = products.outputs;
+        multiply(from[0][in], from[1][in], from[2][in], &to[0][out], &to[1][out], &to[2][out],
+                 &to[3][out], &to[4][out]);
     }
-}
-
-__global__ void __launch_bounds__(threads)
-    move_along(size_t n, double *result, const double *base, double factor, const double *slope) {
-    for (size_t i = first_of_thread(); i < n; i += step())
-        result[i] = base[i] + factor * slope[i];
 }
 
 /* The bits of numbers that are not negative are in the numbers' order, and those of what is no number
@@ -83,33 +80,18 @@ cudaError_t kernel_set_vortex(const struct work *work) {
     return launch<set_vortex>(work);
 }
 
-cudaError_t kernel_cut(const struct work *work) {
-    return launch<cut_wave>(work);
-}
-
-cudaError_t kernel_curl(const struct work *work) {
-    return launch<curl_of_wave>(work);
-}
-
-cudaError_t kernel_finish_slope(const struct work *work) {
-    return launch<finish_slope_of_wave>(work);
+cudaError_t kernel_advance(const struct work *work) {
+    return launch<advance_wave>(work);
 }
 
 cudaError_t kernel_measure(const struct work *work) {
     return launch<measure_wave>(work);
 }
 
-cudaError_t kernel_cross(const struct cross *cross, cudaStream_t stream) {
-    size_t n = static_cast<size_t>(cross->count[0] * cross->count[1] * cross->count[2]);
+cudaError_t kernel_multiply(const struct products *products, cudaStream_t stream) {
+    size_t n = static_cast<size_t>(products->count[0] * products->count[1] * products->count[2]);
     if (n != 0)
-        cross_fields<<<blocks_for(n), threads, 0, stream>>>(*cross, n);
-    return cudaGetLastError();
-}
-
-cudaError_t kernel_move_along(size_t n, double *result, const double *base, double factor,
-                              const double *slope) {
-    if (n != 0)
-        move_along<<<blocks_for(n), threads>>>(n, result, base, factor, slope);
+        multiply_fields<<<blocks_for(n), threads, 0, stream>>>(*products, n);
     return cudaGetLastError();
 }
 

@@ -11,22 +11,18 @@
 extern "C" {
 #endif
 
-/* A box of points of two vector fields, and of their cross product; distances are in elements. */
-struct cross {
+/* A box of points of a vector field, and of its products; distances are in elements. */
+struct products {
     long long count[3];
     ptrdiff_t in[3], out[3];
-    const double *inputs[6];
-    double *outputs[3];
+    const double *inputs[COMPONENTS];
+    double *outputs[PRODUCTS];
 };
 
 cudaError_t kernel_set_vortex(const struct work *work);
-cudaError_t kernel_cut(const struct work *work);
-cudaError_t kernel_curl(const struct work *work);
-cudaError_t kernel_finish_slope(const struct work *work);
+cudaError_t kernel_advance(const struct work *work);
 cudaError_t kernel_measure(const struct work *work);
-cudaError_t kernel_cross(const struct cross *cross, cudaStream_t stream);
-cudaError_t kernel_move_along(size_t n, double *result, const double *base, double factor,
-                              const double *slope);
+cudaError_t kernel_multiply(const struct products *products, cudaStream_t stream);
 
 /* Waits for the result, which is on the host. */
 cudaError_t kernel_largest_speed(ptrdiff_t n, const double *velocity, double *largest);

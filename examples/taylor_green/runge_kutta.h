@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The classical fourth-order Runge-Kutta method. */
+/* The classical fourth-order Runge-Kutta method as Gill wrote it: what is needed of earlier slopes is one array. */
 #ifndef RUNGE_KUTTA_H
 #define RUNGE_KUTTA_H
 
 #include "flow.h"
 
-/* Three spectral work arrays. */
 struct runge_kutta {
-    struct amplitude *start, *stage, *slope;
+    struct amplitude *memory;
 };
 
 void runge_kutta_create(struct runge_kutta *method, const struct flow *flow);

@@ -21,17 +21,12 @@ struct space {
 
     /* The formulas of these names, for the whole block. */
     void (*set_vortex)(const struct work *work);
-    void (*cut)(const struct work *work);
-    void (*curl)(const struct work *work);
-    void (*finish_slope)(const struct work *work);
+    void (*advance)(const struct work *work);
     void (*measure)(const struct work *work);
-    /* How FFTND_POINTS makes the cross product of two vector fields at points. */
-    void (*set_cross)(fftnd_operator_options *options);
+    /* How FFTND_POINTS makes the products of a vector field at points. */
+    void (*set_products)(fftnd_operator_options *options);
     /* The same for n grid points. */
     double (*largest_speed)(ptrdiff_t n, const double *velocity);
-    /* result = base + factor * slope, for n numbers */
-    void (*move_along)(size_t n, double *result, const double *base, double factor,
-                       const double *slope);
 };
 
 extern const struct space space_host, space_cuda;

@@ -31,51 +31,38 @@ static void start(const struct work *work) {
     CHECK(kernel_set_vortex(work));
 }
 
-static void cut(const struct work *work) {
-    CHECK(kernel_cut(work));
-}
-
-static void curl(const struct work *work) {
-    CHECK(kernel_curl(work));
-}
-
-static void finish_slope(const struct work *work) {
-    CHECK(kernel_finish_slope(work));
+static void advance(const struct work *work) {
+    CHECK(kernel_advance(work));
 }
 
 static void measure(const struct work *work) {
     CHECK(kernel_measure(work));
 }
 
-static int cross_box(void *data, const fftnd_box *box) {
-    struct cross cross;
+static int multiply_box(void *data, const fftnd_box *box) {
+    struct products products;
     (void)data;
     for (int axis = 0; axis < 3; axis++) {
-        cross.count[axis] = box->count[axis];
-        cross.in[axis] = box->input_stride[axis];
-        cross.out[axis] = box->output_stride[axis];
+        products.count[axis] = box->count[axis];
+        products.in[axis] = box->input_stride[axis];
+        products.out[axis] = box->output_stride[axis];
     }
-    for (int field = 0; field < 6; field++)
-        cross.inputs[field] = box->inputs[field];
-    for (int field = 0; field < 3; field++)
-        cross.outputs[field] = box->outputs[field];
-    CHECK(kernel_cross(&cross, box->stream));
+    for (int field = 0; field < COMPONENTS; field++)
+        products.inputs[field] = box->inputs[field];
+    for (int field = 0; field < PRODUCTS; field++)
+        products.outputs[field] = box->outputs[field];
+    CHECK(kernel_multiply(&products, box->stream));
     return 0;
 }
 
-static void set_cross(fftnd_operator_options *options) {
-    options->box_function = cross_box;
+static void set_products(fftnd_operator_options *options) {
+    options->box_function = multiply_box;
 }
 
 static double largest_speed(ptrdiff_t n, const double *velocity) {
     double largest = 0;
     CHECK(kernel_largest_speed(n, velocity, &largest));
     return largest;
-}
-
-static void move_along(size_t n, double *result, const double *base, double factor,
-                       const double *slope) {
-    CHECK(kernel_move_along(n, result, base, factor, slope));
 }
 
 const struct space space_cuda = {.name = "cuda",
@@ -85,10 +72,7 @@ const struct space space_cuda = {.name = "cuda",
                                  .clear = clear,
                                  .copy = copy,
                                  .set_vortex = start,
-                                 .cut = cut,
-                                 .curl = curl,
-                                 .finish_slope = finish_slope,
+                                 .advance = advance,
                                  .measure = measure,
-                                 .set_cross = set_cross,
-                                 .largest_speed = largest_speed,
-                                 .move_along = move_along};
+                                 .set_products = set_products,
+                                 .largest_speed = largest_speed};

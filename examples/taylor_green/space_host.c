@@ -16,45 +16,48 @@ static void copy(void *to, const void *from, size_t bytes) {
         memcpy(to, from, bytes);
 }
 
-/* Calls a formula for each element of a block. It is inline so that the formula can be too. */
-static inline void each(const struct work *work,
+/* Calls a formula for each element of a block. It is inline so that the formula can be too, and with work of its own,
+ * which no result of a formula can change. */
+static inline void each(const struct work *shared,
                         void (*formula)(const struct work *work, int i, int j, int k)) {
-    const int *count = work->block.count;
+    const struct work work = *shared;
+    const int *count = work.block.count;
     for (int i = 0; i < count[0]; i++)
         for (int j = 0; j < count[1]; j++)
             for (int k = 0; k < count[2]; k++)
-                formula(work, i, j, k);
+                formula(&work, i, j, k);
 }
 
 static void start(const struct work *work) {
     each(work, set_vortex);
 }
 
-static void cut(const struct work *work) {
-    each(work, cut_wave);
-}
-
-static void curl(const struct work *work) {
-    each(work, curl_of_wave);
-}
-
-static void finish_slope(const struct work *work) {
-    each(work, finish_slope_of_wave);
+static void advance(const struct work *work) {
+    each(work, advance_wave);
 }
 
 static void measure(const struct work *work) {
     each(work, measure_wave);
 }
 
-static int cross_row(void *data, const fftnd_row *row) {
+/* No result is where something else is, so that the compiler can make vectors of points. */
+static void multiply_points(int n, const double *u, const double *v, const double *w,
+                            double *restrict xx, double *restrict yy, double *restrict xy,
+                            double *restrict xz, double *restrict yz) {
+    for (int i = 0; i < n; i++)
+        multiply(u[i], v[i], w[i], &xx[i], &yy[i], &xy[i], &xz[i], &yz[i]);
+}
+
+static int multiply_row(void *data, const fftnd_row *row) {
+    const double *const *in = row->inputs;
+    double *const *out = row->outputs;
     (void)data;
-    for (int i = 0; i < row->n; i++)
-        cross_at(row->inputs, row->outputs, i, i);
+    multiply_points(row->n, in[0], in[1], in[2], out[0], out[1], out[2], out[3], out[4]);
     return 0;
 }
 
-static void set_cross(fftnd_operator_options *options) {
-    options->function = cross_row;
+static void set_products(fftnd_operator_options *options) {
+    options->function = multiply_row;
 }
 
 static double largest_speed(ptrdiff_t n, const double *velocity) {
@@ -64,22 +67,13 @@ static double largest_speed(ptrdiff_t n, const double *velocity) {
     return largest;
 }
 
-static void move_along(size_t n, double *result, const double *base, double factor,
-                       const double *slope) {
-    for (size_t i = 0; i < n; i++)
-        result[i] = base[i] + factor * slope[i];
-}
-
 const struct space space_host = {.name = "host",
                                  .redist = REDIST_SPACE_HOST,
                                  .absent = absent,
                                  .clear = clear,
                                  .copy = copy,
                                  .set_vortex = start,
-                                 .cut = cut,
-                                 .curl = curl,
-                                 .finish_slope = finish_slope,
+                                 .advance = advance,
                                  .measure = measure,
-                                 .set_cross = set_cross,
-                                 .largest_speed = largest_speed,
-                                 .move_along = move_along};
+                                 .set_products = set_products,
+                                 .largest_speed = largest_speed};
