@@ -188,6 +188,8 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
     pass->out.memory = scratch[same_array(transform, step) ? 0 : 1];
     problem.keep_input = step[-1].real != step->real && step[-1].buffer == FFTND__INPUT &&
                          !options->in_place && !options->overwrite_input;
+    problem.may_ruin =
+        step[-1].buffer != FFTND__INPUT || options->in_place || options->overwrite_input;
     if (setting == SEGMENTS) {
         REDIST_TRY(cut_arrays(pass, transform, step));
     } else {

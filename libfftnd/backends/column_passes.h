@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The passes of transforms along columns, for the files of the kinds of registers, which define
+ * The passes of transforms along columns, and along lines of which a few are made columns, for the files of the kinds of registers, which define
  *
  *     NAME(name)            the name of a function of this kind and type
  *     TARGET                the attribute of functions that use the registers
  *     VALUE, REGISTER_BYTES the type of numbers; a register
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
+ *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn, those of the lower halves and of the upper ones
  *
  * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
  * same sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer
@@ -15,6 +16,8 @@
  * parts exchanged at both ends.
  */
 #include "columns.h"
+
+#include <string.h>
 
 #ifndef FFTND__COLUMN_PASSES
 #define FFTND__COLUMN_PASSES
@@ -247,8 +250,7 @@ PASSES(16)
 #undef PASSES
 #undef PASS
 
-TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes[],
-                             const struct fftnd__columns *columns, void *const scratch[2]) {
+static NAME(run_pass) * NAME(find_pass)(int radix, int place) {
 #define ROW(radix)                                                                                 \
     [radix] = {                                                                                    \
         NAME(pass_##radix##_BETWEEN),                                                              \
@@ -258,12 +260,129 @@ TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes
     static NAME(run_pass) *const table[MOST_RADIX + 1][3] = {ROW(2), ROW(3), ROW(4), ROW(5),
                                                              ROW(6), ROW(7), ROW(8), ROW(16)};
 #undef ROW
-    for (int i = 0; i < npasses; i++)
-        table[passes[i].radix][i == 0             ? FIRST
-                               : i == npasses - 1 ? LAST
-                                                  : BETWEEN](&passes[i], columns, scratch[i % 2],
-                                                             scratch[(i + 1) % 2]);
+    return table[radix][place];
 }
 
+TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes[],
+                             const struct fftnd__columns *columns, void *const scratch[2]) {
+    for (int i = 0; i < npasses; i++)
+        NAME(find_pass)
+    (passes[i].radix, i == 0 ? FIRST
+                      : i == npasses - 1
+                          ? LAST
+                          : BETWEEN)(&passes[i], columns, scratch[i % 2], scratch[(i + 1) % 2]);
+}
+
+/* ---------------------------------------------------------------- lines */
+
+/* Numbers of a register, lines of a group. */
+#define LANES ((int)(REGISTER_BYTES / sizeof(VALUE)))
+
+/* Registers with numbers of a line each become registers with a number of each line, and back. */
+TARGET INLINE void NAME(transpose)(V rows[]) {
+    V next[REGISTER_BYTES / sizeof(VALUE)];
+    for (int done = 1; done < LANES; done *= 2) {
+        for (int i = 0; i < LANES / 2; i++)
+            INTERLEAVE(rows[i], rows[i + LANES / 2], next[2 * i], next[2 * i + 1]);
+        for (int i = 0; i < LANES; i++)
+            rows[i] = next[i];
+    }
+}
+
+/* Where the next block of a line of n numbers begins; the last one may overlap that before it. */
+INLINE int NAME(next_block)(int at, int n) {
+    return at + LANES < n && at + 2 * LANES > n ? n - LANES : at + LANES;
+}
+
+/* Those of the next group are fetched meanwhile. */
+TARGET INLINE void NAME(load_lines)(const char *const from[], const char *const next[], int n,
+                                    const int exchanged, PAIR x[]) {
+    for (int at = 0; at < n; at = NAME(next_block)(at, n)) {
+        V rows[REGISTER_BYTES / sizeof(VALUE)];
+        for (int i = 0; i < LANES; i++) {
+            memcpy(&rows[i], from[i] + (size_t)at * sizeof(VALUE), sizeof(V));
+            __builtin_prefetch(next[i] + (size_t)at * sizeof(VALUE));
+        }
+        NAME(transpose)(rows);
+        for (int i = 0; i < LANES; i += 2)
+            x[(at + i) / 2] = (PAIR){rows[i + exchanged], rows[i + !exchanged]};
+    }
+}
+
+TARGET INLINE void NAME(store_lines)(char *const to[], int n, const int exchanged, const PAIR x[]) {
+    for (int at = 0; at < n; at = NAME(next_block)(at, n)) {
+        V rows[REGISTER_BYTES / sizeof(VALUE)];
+        for (int i = 0; i < LANES; i += 2) {
+            rows[i + exchanged] = x[(at + i) / 2].re;
+            rows[i + !exchanged] = x[(at + i) / 2].im;
+        }
+        NAME(transpose)(rows);
+        for (int i = 0; i < LANES; i++)
+            memcpy(to[i] + (size_t)at * sizeof(VALUE), &rows[i], sizeof(V));
+    }
+}
+
+/* Modes of 2 n real points from those of n complex elements, of which one and the next are real and imaginary part, and
+ * back: x[k] and x[n - k] are (a + b*) + f (a - b*) and the conjugate of (a + b*) - f (a - b*), which half of it is
+ * forward, with the factor f = -i exp(-i pi k / n), or its conjugate backward. */
+TARGET INLINE void NAME(combine)(const struct fftnd__lines *lines, const int backward, PAIR x[]) {
+    const VALUE *factors = lines->factors, half = backward ? (VALUE)1 : (VALUE)0.5;
+    for (int k = 0; 2 * k <= lines->n; k++) {
+        PAIR a = x[k], b = x[lines->n - k];
+        PAIR sum = {a.re + b.re, a.im - b.im}, difference = {a.re - b.re, a.im + b.im};
+        difference = NAME(times)(difference, factors[2 * k], factors[2 * k + 1]);
+        PAIR first = {half * (sum.re + difference.re), half * (sum.im + difference.im)};
+        PAIR second = {half * (sum.re - difference.re), half * (difference.im - sum.im)};
+        if (backward) {
+            NAME(exchange)(&first);
+            NAME(exchange)(&second);
+        }
+        x[lines->n - k] = second;
+        x[k] = first;
+    }
+}
+
+TARGET INLINE PAIR *NAME(pass_lines)(const struct fftnd__lines *lines, void *const scratch[2]) {
+    for (int i = 0; i < lines->npasses; i++)
+        NAME(find_pass)
+    (lines->passes[i].radix, BETWEEN)(&lines->passes[i], NULL, scratch[i % 2],
+                                      scratch[(i + 1) % 2]);
+    return scratch[lines->npasses % 2];
+}
+
+TARGET INLINE void NAME(run_forward)(const struct fftnd__lines *lines, const char *const in[],
+                                     const char *const next[], char *const out[],
+                                     void *const scratch[2]) {
+    NAME(load_lines)(in, next, lines->numbers[0], 0, scratch[0]);
+    PAIR *x = NAME(pass_lines)(lines, scratch);
+    if (lines->factors != NULL) {
+        x[lines->n] = x[0];
+        NAME(combine)(lines, 0, x);
+    }
+    NAME(store_lines)(out, lines->numbers[1], 0, x);
+}
+
+/* As numbers of the serial library, the first and the last mode of real lines have no imaginary part. */
+TARGET INLINE void NAME(run_backward)(const struct fftnd__lines *lines, const char *const in[],
+                                      const char *const next[], char *const out[],
+                                      void *const scratch[2]) {
+    PAIR *x = scratch[0];
+    if (lines->factors != NULL) {
+        NAME(load_lines)(in, next, lines->numbers[0], 0, x);
+        x[0].im = x[lines->n].im = (V){0};
+        NAME(combine)(lines, 1, x);
+    } else
+        NAME(load_lines)(in, next, lines->numbers[0], 1, x);
+    x = NAME(pass_lines)(lines, scratch);
+    NAME(store_lines)(out, lines->numbers[1], 1, x);
+}
+
+TARGET static void NAME(run_lines)(const struct fftnd__lines *lines, const char *const in[],
+                                   const char *const next[], char *const out[],
+                                   void *const scratch[2]) {
+    (lines->backward ? NAME(run_backward) : NAME(run_forward))(lines, in, next, out, scratch);
+}
+
+#undef LANES
 #undef V
 #undef PAIR

@@ -7,6 +7,7 @@
  *     INSTRUCTION(f)   a function of immintrin.h
  *     DOUBLES, FLOATS  types of registers
  *     LOOPS            the table
+ *     INTERLEAVE_DOUBLES, INTERLEAVE_FLOATS  as INTERLEAVE below
  */
 #include <immintrin.h>
 
@@ -15,6 +16,7 @@
 
 #define NAME(name) name##_double
 #define VALUE      double
+#define INTERLEAVE INTERLEAVE_DOUBLES
 #define SPLIT(from, re, im)                                                                        \
     do {                                                                                           \
         DOUBLES low = INSTRUCTION(loadu_pd)((const void *)(from)),                                 \
@@ -32,8 +34,10 @@
 #undef VALUE
 #undef SPLIT
 #undef JOIN
+#undef INTERLEAVE
 #define NAME(name) name##_float
 #define VALUE      float
+#define INTERLEAVE INTERLEAVE_FLOATS
 #define SPLIT(from, re, im)                                                                        \
     do {                                                                                           \
         FLOATS low = INSTRUCTION(loadu_ps)((const void *)(from)),                                  \
@@ -53,4 +57,7 @@ static int runs_here(void) {
 }
 
 const struct fftnd__column_loops LOOPS = {
-    runs_here, REGISTER_BYTES, {[FFTND_DOUBLE] = run_double, [FFTND_FLOAT] = run_float}};
+    runs_here,
+    REGISTER_BYTES,
+    {[FFTND_DOUBLE] = run_double, [FFTND_FLOAT] = run_float},
+    {[FFTND_DOUBLE] = run_lines_double, [FFTND_FLOAT] = run_lines_float}};

@@ -7,71 +7,9 @@
  */
 #include "columns.h"
 #include "redist_support.h"
+#include "share.h"
 
-#include <math.h>
-#include <pthread.h>
-#include <stdint.h>
 #include <string.h>
-#include <time.h>
-
-/* Two scratch arrays of a group are on the stack, so that any thread may execute a plan, and fit a second-level cache
- * together. */
-enum { SCRATCH_BYTES = 64 << 10, ALIGNMENT = 64 };
-
-/* Libraries transform up to 16 elements in registers, in one pass. */
-enum { MOST_PASSES = 16, SHORTEST = 17, LONGEST = 1 << 12 };
-
-/* ---------------------------------------------------------------- passes */
-
-/* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not
- * have. */
-static const struct {
-    int radix, cost;
-} radices[] = {{8, 5}, {6, 5}, {16, 8}, {5, 5}, {4, 5}, {7, 5}, {3, 5}, {2, 5}};
-enum { RADICES = sizeof radices / sizeof *radices };
-
-struct factors {
-    int npasses, cost, radix[MOST_PASSES];
-};
-
-/* The cheapest passes for what is left of a length, behind those of `now`. */
-static void find_cheapest(int left, struct factors *now, struct factors *best) {
-    if (left == 1 && now->npasses > 1 && (best->npasses == 0 || now->cost < best->cost))
-        *best = *now;
-    if (left == 1 || now->npasses == MOST_PASSES || (best->npasses > 0 && now->cost >= best->cost))
-        return;
-    for (int i = 0; i < RADICES; i++)
-        if (left % radices[i].radix == 0) {
-            now->radix[now->npasses++] = radices[i].radix;
-            now->cost += radices[i].cost;
-            find_cheapest(left / radices[i].radix, now, best);
-            now->cost -= radices[i].cost;
-            now->npasses--;
-        }
-}
-
-/* The widest registers. */
-static const struct fftnd__column_loops *loops_here(void) {
-    int i = 0;
-    while (!fftnd__column_loops[i]->runs_here())
-        i++;
-    return fftnd__column_loops[i];
-}
-
-/* 0 passes: such a length has none. */
-static struct factors factors_of(const struct fftnd__column_loops *loops, redist_index n) {
-    struct factors now = {0}, best = {0};
-    if (n > 1 && n <= LONGEST && 2 * n * loops->register_bytes <= SCRATCH_BYTES)
-        find_cheapest((int)n, &now, &best);
-    return best;
-}
-
-/* ---------------------------------------------------------------- which problems */
-
-static int is_served(const struct fftnd__serial_problem *problem) {
-    return problem->pool == NULL && problem->precision <= FFTND_FLOAT &&
-           problem->library->shares_columns;
-}
 
 /* ---------------------------------------------------------------- plans */
 
@@ -83,9 +21,8 @@ struct plan {
     int nloops;                     /* over groups, the last one along the neighbours */
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
     long long ngroups;
-    int backward, npasses;
-    struct fftnd__column_pass passes[MOST_PASSES];
-    char *factors;
+    int backward;
+    struct fftnd__passes passes;
 };
 
 /* Loops that go on where the neighbours end are one with them. */
@@ -126,63 +63,28 @@ static void set_loops(struct plan *plan, const struct fftnd__serial_problem *pro
         plan->ngroups *= plan->loops[i].n;
 }
 
-static void store_factor(char *to, size_t item, long double angle) {
-    if (item == 2 * sizeof(float))
-        memcpy(to, (float[]){(float)cosl(angle), (float)sinl(angle)}, item);
-    else
-        memcpy(to, (double[]){(double)cosl(angle), (double)sinl(angle)}, item);
-}
-
-/* Those of a pass; returns where they end. */
-static char *set_factors(const struct fftnd__column_pass *pass, size_t item, char *to) {
-    const long double turn = 2 * 3.141592653589793238462643383279502884L;
-    for (int j = 0; j < pass->left / pass->radix; j++)
-        for (int i = 1; i < pass->radix; i++, to += item)
-            store_factor(to, item, turn * j * i / pass->left);
-    return to;
-}
-
-static void set_passes(struct plan *plan, const struct factors *factors) {
-    char *to = plan->factors;
-    int left = (int)plan->n, done = 1;
-    plan->npasses = factors->npasses;
-    for (int i = 0; i < factors->npasses; i++) {
-        int radix = factors->radix[i];
-        plan->passes[i] = (struct fftnd__column_pass){radix, left, done, to};
-        to = set_factors(&plan->passes[i], plan->item, to);
-        left /= radix;
-        done *= radix;
-    }
-}
-
 static void destroy(void *data) {
     struct plan *plan = data;
-    redist_release(plan->factors);
+    redist_release(plan->passes.factors);
     redist_release(plan);
 }
 
 int fftnd__columns_create(const struct fftnd__column_loops *loops,
                           const struct fftnd__serial_problem *problem, void **result) {
-    redist_index n = problem->axes[0].n;
-    const struct factors factors = factors_of(loops, n);
-    if (factors.npasses == 0)
-        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
-                              (long long)n);
     struct plan *plan = redist_calloc(1, sizeof *plan);
-    if (plan != NULL) {
-        plan->item = fftnd__item_bytes(problem->precision, 0);
-        plan->n = n;
-        plan->factors = redist_calloc((size_t)(factors.npasses * n), plan->item);
-    }
-    if (plan == NULL || plan->factors == NULL) {
-        redist_release(plan);
+    if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    plan->item = fftnd__item_bytes(problem->precision, 0);
+    plan->n = problem->axes[0].n;
+    int code = fftnd__passes_create(loops, plan->n, plan->item, &plan->passes);
+    if (code != REDIST_OK) {
+        destroy(plan);
+        return code;
     }
     plan->run = loops->run[problem->precision];
     plan->width = width_of(loops, plan->item);
     plan->backward = problem->direction == REDIST_BACKWARD;
     set_loops(plan, problem);
-    set_passes(plan, &factors);
     *result = plan;
     return REDIST_OK;
 }
@@ -190,7 +92,7 @@ int fftnd__columns_create(const struct fftnd__column_loops *loops,
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
     (void)in;
     (void)out;
-    return fftnd__columns_create(loops_here(), problem, plan);
+    return fftnd__columns_create(fftnd__column_loops_here(), problem, plan);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -200,26 +102,26 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 static void transform_few(const struct plan *plan, const char *in, char *out, redist_index columns,
                           void *const scratch[2]) {
     size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;
-    char *before = scratch[0], *after = scratch[plan->npasses % 2];
+    char *before = scratch[0], *after = scratch[plan->passes.n % 2];
     struct fftnd__columns group = {before, after, (ptrdiff_t)row, (ptrdiff_t)row, plan->backward};
     memset(before, 0, (size_t)plan->n * row);
     for (redist_index i = 0; i < plan->n; i++)
         memcpy(before + (size_t)i * row, in + i * plan->axis.in, bytes);
-    plan->run(plan->npasses, plan->passes, &group, scratch);
+    plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
     for (redist_index i = 0; i < plan->n; i++)
         memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
 }
 
 static int execute(void *data, void *in, void *out) {
     const struct plan *plan = data;
-    _Alignas(ALIGNMENT) char memory[2][SCRATCH_BYTES];
+    _Alignas(FFTND__SCRATCH_ALIGNMENT) char memory[2][FFTND__SCRATCH_BYTES];
     void *const scratch[2] = {memory[0], memory[1]};
     for (long long i = 0; i < plan->ngroups; i++) {
         struct fftnd__columns group = {in, out, plan->axis.in, plan->axis.out, plan->backward};
         redist_index columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
                                                       plan->width, i, &group.in, &group.out);
         if (columns == plan->width)
-            plan->run(plan->npasses, plan->passes, &group, scratch);
+            plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
         else
             transform_few(plan, group.in, group.out, columns, scratch);
     }
@@ -235,85 +137,32 @@ const struct fftnd__serial fftnd__serial_columns = {.name = "columns",
 /* ---------------------------------------------------------------- whether they gain */
 
 /* As many columns as tiles have, at least, and a distance of rows that is no power of two, as in tiles. */
-enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68, TRIALS = 5 };
+enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 
-/* Percent of the library's time. */
-enum { NO_GAIN = 100, GUESSED_SHARE = 60 };
-
-/* The library has found nearly its best plan of such a length then. */
-static const double trial_seconds = 0.02;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* The least time of some runs, which take at least some 0.1 ms each to be above what the clock resolves. */
-static void time_both(const struct fftnd__serial *const libraries[2], void *const plans[2],
-                      redist_index n, void *array, double seconds[2]) {
-    redist_index repeats = 1 + 1000 / n;
-    for (int trial = 0; trial < 2 * TRIALS; trial++) {
-        double begin = now();
-        for (redist_index i = 0; i < repeats; i++)
-            libraries[trial % 2]->execute(plans[trial % 2], array, array);
-        double once = now() - begin;
-        if (trial < 2 || once < seconds[trial % 2])
-            seconds[trial % 2] = once;
-    }
-}
-
-/* Percent of the library's time that columns take; 0 = this could not be tried. */
-static int measure_share(const struct fftnd__serial_problem *problem, redist_index n) {
-    const struct fftnd__serial *const libraries[2] = {&fftnd__serial_columns, problem->library};
+static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
+    static signed char known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
     struct fftnd__serial_problem trial = *problem;
-    size_t bytes = (size_t)n * TRIAL_PITCH * fftnd__item_bytes(problem->precision, 0);
-    void *plans[2] = {NULL, NULL}, *memory = redist_calloc(bytes + ALIGNMENT, 1);
-    double seconds[2] = {0, 0};
-    if (memory == NULL)
-        return 0;
-    char *array = (char *)memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
+    if (!fftnd__may_share(problem) || n < FFTND__SHORTEST ||
+        !fftnd__passes_exist(fftnd__column_loops_here(), n))
+        return FFTND__NO_GAIN;
     trial.kind = FFTND_C2C;
     trial.keep_input = 0;
-    trial.seconds = trial_seconds;
     trial.naxes = trial.nloops = 1;
     trial.axes[0] = (struct fftnd__loop){n, TRIAL_PITCH, TRIAL_PITCH};
     trial.loops[0] = (struct fftnd__loop){TRIAL_COLUMNS, 1, 1};
-    if (libraries[0]->create(&trial, array, array, &plans[0]) == REDIST_OK &&
-        libraries[1]->create(&trial, array, array, &plans[1]) == REDIST_OK)
-        time_both(libraries, plans, n, array, seconds);
-    for (int i = 0; i < 2; i++)
-        if (plans[i] != NULL)
-            libraries[i]->destroy(plans[i]);
-    redist_release(memory);
-    double share = seconds[1] > 0 ? 1 + 100 * seconds[0] / seconds[1] : 0;
-    return share < NO_GAIN ? (int)share : NO_GAIN;
-}
-
-/* Unmeasured, registers wider than a complex number are taken for what the library does not fill. */
-static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static signed char known[FFTND_FLOAT + 1][LONGEST + 1];
-    if (!is_served(problem) || n < SHORTEST || factors_of(loops_here(), n).npasses == 0)
-        return NO_GAIN;
-    if (problem->effort == FFTND_ESTIMATE)
-        return loops_here()->register_bytes > 16 ? GUESSED_SHARE : NO_GAIN;
-    signed char *share = &known[problem->precision][n];
-    pthread_mutex_lock(&lock);
-    if (*share == 0)
-        *share = (signed char)measure_share(problem, n);
-    int found = *share > 0 ? *share : NO_GAIN;
-    pthread_mutex_unlock(&lock);
-    return found;
+    return fftnd__find_share(&fftnd__serial_columns, &trial,
+                             (size_t)n * TRIAL_PITCH * fftnd__item_bytes(problem->precision, 0), 0,
+                             &known[problem->precision][n]);
 }
 
 int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n) {
-    return find_share(problem, n) < NO_GAIN;
+    return find_share(problem, n) < FFTND__NO_GAIN;
 }
 
 redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
                                  redist_index columns) {
-    redist_index width = width_of(loops_here(), fftnd__item_bytes(problem->precision, 0));
+    redist_index width =
+        width_of(fftnd__column_loops_here(), fftnd__item_bytes(problem->precision, 0));
     return fftnd__columns_gain(problem, n) ? (columns + width - 1) / width * width : columns;
 }
 
@@ -322,11 +171,12 @@ int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void 
                         const void *out) {
     struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
     int merged[REDIST_MAX_NDIMS] = {0};
-    if (!is_served(problem) || !fftnd__has_neighbours(problem, 1, in == out))
+    if (!fftnd__may_share(problem) || !fftnd__has_neighbours(problem, 1, in == out))
         return 0;
     merge_loops(problem, &plan, merged);
-    redist_index width = width_of(loops_here(), plan.item), rest = plan.columns % width;
+    redist_index width = width_of(fftnd__column_loops_here(), plan.item),
+                 rest = plan.columns % width;
     redist_index columns = plan.columns - rest + (rest > 0 ? width + width / 2 : 0);
     return plan.columns >= width / 4 &&
-           find_share(problem, problem->axes[0].n) * columns < NO_GAIN * plan.columns;
+           find_share(problem, problem->axes[0].n) * columns < FFTND__NO_GAIN * plan.columns;
 }

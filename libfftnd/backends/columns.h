@@ -39,11 +39,27 @@ struct fftnd__columns {
 typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass passes[],
                                 const struct fftnd__columns *columns, void *const scratch[2]);
 
+/* Contiguous lines, as many as a register has numbers: complex ones, or real ones of an even number of points, which are
+ * taken as half as many complex elements. */
+struct fftnd__lines {
+    int npasses;
+    const struct fftnd__column_pass *passes;
+    int n;          /* complex elements of a line in these */
+    int numbers[2]; /* real ones, of a line in and out */
+    int backward;
+    const void *factors; /* to and from the modes of real lines; NULL = complex ones */
+};
+
+/* Results may be where the lines themselves were; the lines `next` are fetched. Scratch has an element more than a line. */
+typedef void fftnd__run_lines(const struct fftnd__lines *lines, const char *const in[],
+                              const char *const next[], char *const out[], void *const scratch[2]);
+
 /* A pass of each radix, from 2 passes on; scratch[0] is free after the first one. */
 struct fftnd__column_loops {
     int (*runs_here)(void);
     int register_bytes;
     fftnd__run_columns *run[FFTND_FLOAT + 1]; /* by precision */
+    fftnd__run_lines *run_lines[FFTND_FLOAT + 1];
 };
 
 extern const struct fftnd__column_loops fftnd__columns_plain, fftnd__columns_avx2,
@@ -51,6 +67,35 @@ extern const struct fftnd__column_loops fftnd__columns_plain, fftnd__columns_avx
 
 /* All of them, the widest registers first, then NULL; the last ones run everywhere. */
 extern const struct fftnd__column_loops *const fftnd__column_loops[];
+
+/* The widest registers of this processor. */
+const struct fftnd__column_loops *fftnd__column_loops_here(void);
+
+/* Whether there are passes for n complex elements: their factors are 2, 3, 5 and 7, and two scratch arrays of a group,
+ * each with room for an element more, fit a second-level cache; they are on the stack, so that any thread may execute a
+ * plan. */
+int fftnd__passes_exist(const struct fftnd__column_loops *loops, redist_index n);
+
+enum {
+    FFTND__MOST_PASSES = 16,
+    FFTND__LONGEST = 1 << 12,
+    FFTND__SHORTEST = 17, /* libraries transform up to 16 elements in registers, in one pass */
+    FFTND__SCRATCH_BYTES = 64 << 10,
+    FFTND__SCRATCH_ALIGNMENT = 64,
+};
+
+struct fftnd__passes {
+    int n;
+    struct fftnd__column_pass pass[FFTND__MOST_PASSES];
+    char *factors; /* to release */
+};
+
+/* Zeroed before. REDIST_ERR_SERIAL if there are none, REDIST_ERR_MEMORY. */
+int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
+                         struct fftnd__passes *passes);
+
+/* cos(angle) + i sin(angle), a complex element of `item` bytes */
+void fftnd__store_factor(char *to, size_t item, long double angle);
 
 /* As fftnd__serial_columns.create, with these registers. REDIST_ERR_SERIAL if the length has other factors than
  * 2, 3, 5 and 7, or is too long. */

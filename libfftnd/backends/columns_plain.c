@@ -23,14 +23,24 @@
         }                                                                                          \
         memcpy(to, values, sizeof values);                                                         \
     } while (0)
-
 #define NAME(name) name##_double_plain
 #define VALUE      double
+#define INTERLEAVE(a, b, low, high)                                                                \
+    do {                                                                                           \
+        low = (__typeof__(a)){a[0], b[0]};                                                         \
+        high = (__typeof__(a)){a[1], b[1]};                                                        \
+    } while (0)
 #include "column_passes.h"
+#undef INTERLEAVE
 #undef NAME
 #undef VALUE
 #define NAME(name) name##_float_plain
 #define VALUE      float
+#define INTERLEAVE(a, b, low, high)                                                                \
+    do {                                                                                           \
+        low = (__typeof__(a)){a[0], b[0], a[1], b[1]};                                             \
+        high = (__typeof__(a)){a[2], b[2], a[3], b[3]};                                            \
+    } while (0)
 #include "column_passes.h"
 
 static int runs_here(void) {
@@ -40,4 +50,5 @@ static int runs_here(void) {
 const struct fftnd__column_loops fftnd__columns_plain = {
     runs_here,
     REGISTER_BYTES,
-    {[FFTND_DOUBLE] = run_double_plain, [FFTND_FLOAT] = run_float_plain}};
+    {[FFTND_DOUBLE] = run_double_plain, [FFTND_FLOAT] = run_float_plain},
+    {[FFTND_DOUBLE] = run_lines_double_plain, [FFTND_FLOAT] = run_lines_float_plain}};

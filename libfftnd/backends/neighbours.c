@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines that lie side by side, for the kernels that take many of them at once. */
+/* Lines side by side or one behind another, for the kernels that take many of them at once. */
 #include "serial.h"
 
 int fftnd__find_neighbours(const struct fftnd__serial_problem *problem) {
@@ -36,4 +36,17 @@ redist_index fftnd__neighbour_group(int nloops, const struct fftnd__loop loops[]
         number /= loops[i].n;
     }
     return lines - done < width ? lines - done : width;
+}
+
+void fftnd__next_line(int nloops, const struct fftnd__loop loops[],
+                      struct fftnd__position *position) {
+    for (int i = nloops - 1; i >= 0; i--) {
+        position->in += loops[i].in;
+        position->out += loops[i].out;
+        if (++position->index[i] < loops[i].n)
+            return;
+        position->index[i] = 0;
+        position->in -= loops[i].n * loops[i].in;
+        position->out -= loops[i].n * loops[i].out;
+    }
 }

@@ -142,6 +142,16 @@ redist_index fftnd__neighbour_group(int nloops, const struct fftnd__loop loops[]
                                     redist_index lines, redist_index width, long long number,
                                     const char **in, char **out);
 
+/* A line: its indices, and where it begins in both arrays. */
+struct fftnd__position {
+    redist_index index[REDIST_MAX_NDIMS];
+    ptrdiff_t in, out;
+};
+
+/* To the next line, the last loop first; strides are in the units of the position. */
+void fftnd__next_line(int nloops, const struct fftnd__loop loops[],
+                      struct fftnd__position *position);
+
 /* The first registered library for arrays in a space, AUTO = host; NULL = this build has none. */
 const struct fftnd__serial *fftnd__serial_for(enum redist_space space);
 

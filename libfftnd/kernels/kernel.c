@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
 #include "../backends/columns.h"
+#include "../backends/lines.h"
 #include "../backends/primes.h"
 #include "../backends/r2r.h"
 #include "../backends/retained.h"
@@ -65,18 +66,26 @@ static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem
     return serial;
 }
 
+/* The library for a step, or loops of this project's that are faster. */
+static const struct fftnd__serial *choose_library(const struct fftnd__serial *library,
+                                                  const struct part *part,
+                                                  const struct fftnd__serial_problem *serial) {
+    const void *in = part->in->memory, *out = part->out->memory;
+    return part->step.truncates_inside            ? &fftnd__serial_retained
+           : fftnd__primes_suit(serial, in, out)  ? &fftnd__serial_primes
+           : fftnd__columns_suit(serial, in, out) ? &fftnd__serial_columns
+           : fftnd__lines_suit(serial, in, out)   ? &fftnd__serial_lines
+                                                  : fftnd__serial_for_problem(library, serial);
+}
+
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                           const struct part *part, int is_shorter) {
     const struct fftnd__serial_problem serial = serial_of(problem, part, is_shorter);
-    if (kernel->nplans == 1 && problem->prefetches && fftnd__rows_suit(&serial))
+    const struct fftnd__serial *library = choose_library(kernel->library, part, &serial);
+    if (library == kernel->library && kernel->nplans == 1 && problem->prefetches &&
+        fftnd__rows_suit(&serial))
         return fftnd__rows_create(&kernel->rows[is_shorter], kernel->library, &serial,
                                   part->in->memory, part->out->memory);
-    const struct fftnd__serial *library =
-        part->step.truncates_inside                                        ? &fftnd__serial_retained
-        : fftnd__primes_suit(&serial, part->in->memory, part->out->memory) ? &fftnd__serial_primes
-        : fftnd__columns_suit(&serial, part->in->memory, part->out->memory)
-            ? &fftnd__serial_columns
-            : fftnd__serial_for_problem(kernel->library, &serial);
     int last = kernel->nplans - 1;
     kernel->plans[last].library[is_shorter] = library;
     return library->create(&serial, part->in->memory, part->out->memory,
@@ -95,21 +104,6 @@ static int create_both(struct fftnd__kernel *kernel, const struct fftnd__kernel_
     return last.shorter ? create_variant(kernel, problem, part, 1) : REDIST_OK;
 }
 
-/* The halved axis by itself, and the others only for the modes of it that the array retains. */
-static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
-                        const struct part *together) {
-    int forward = kernel->is_forward, halved = problem->transform->chain.halved;
-    struct part alone = *together, others = *together;
-    alone.step.naxes = 1;
-    alone.step.axes[0] = halved;
-    others.step.naxes--;
-    others.in = others.out = forward ? together->out : together->in;
-    others.before.real = others.step.real = 0;
-    others.narrow_axis = halved + problem->transform->batch.shift;
-    REDIST_TRY(create_both(kernel, problem, forward ? &alone : &others));
-    return create_both(kernel, problem, forward ? &others : &alone);
-}
-
 /* The axes of one sort out of those of a part. */
 static void select_axes(const struct fftnd__transform *transform, int is_r2r, struct part *part) {
     int n = 0;
@@ -117,6 +111,14 @@ static void select_axes(const struct fftnd__transform *transform, int is_r2r, st
         if (fftnd__is_r2r(transform, part->step.axes[i]) == is_r2r)
             part->step.axes[n++] = part->step.axes[i];
     part->step.naxes = n;
+}
+
+/* The halved axis of a part, by itself between the blocks: forward it is first. */
+static struct part halved_of(const struct fftnd__kernel_problem *problem, const struct part *part) {
+    struct part alone = *part;
+    alone.step.naxes = 1;
+    alone.step.axes[0] = problem->transform->chain.halved;
+    return alone;
 }
 
 /* An axis of a part, by itself: backward it is first, in the block before if the others change that to real
@@ -137,26 +139,33 @@ static struct part alone_of(const struct fftnd__kernel_problem *problem, const s
     return alone;
 }
 
-/* An axis whose lines lie side by side and are faster by themselves, in memory of the pieces: its place among those of
- * the part, -1 = none. */
+static void remove_axis(struct part *part, int at) {
+    part->step.naxes--;
+    for (int i = at; i < part->step.naxes; i++)
+        part->step.axes[i] = part->step.axes[i + 1];
+}
+
+/* An axis whose lines are faster by themselves, in memory of the pieces: its place among those of the part, -1 = none.
+ * One between the others, in their results, is taken before the halved one. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
     int changes = part->before.real != part->step.real;
     int ruins = changes && problem->direction == REDIST_BACKWARD;
     if (part->step.naxes < 2 || problem->pool != NULL || problem->in->truncation.n > 0 ||
         problem->out->truncation.n > 0 || problem->library->space != REDIST_SPACE_HOST ||
-        (ruins && part->in->in_array))
+        (ruins && part->in->in_array && !problem->may_ruin))
         return -1;
     for (int i = 0; i < part->step.naxes; i++) {
-        const struct part alone = alone_of(problem, part, i);
-        if (changes && part->step.axes[i] == problem->transform->chain.halved)
-            continue;
+        int is_halved = changes && part->step.axes[i] == problem->transform->chain.halved;
+        const struct part alone = is_halved ? halved_of(problem, part) : alone_of(problem, part, i);
         const struct fftnd__serial_problem serial = serial_of(problem, &alone, 0);
-        if (fftnd__primes_suit(&serial, alone.in->memory, alone.out->memory) ||
-            fftnd__columns_suit(&serial, alone.in->memory, alone.out->memory))
+        if (choose_library(problem->library, &alone, &serial) != problem->library)
             return i;
     }
     return -1;
 }
+
+static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                        const struct part *together);
 
 /* Fourier axes, all at once but those that are faster by themselves. */
 static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
@@ -165,15 +174,34 @@ static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kern
     int at = find_apart(problem, part);
     if (at < 0)
         return create_both(kernel, problem, part);
+    if (part->before.real != part->step.real &&
+        part->step.axes[at] == problem->transform->chain.halved)
+        return create_apart(kernel, problem, part);
     const struct part alone = alone_of(problem, part, at);
     int is_last = alone.in == part->out;
-    others.step.naxes--;
-    for (int i = at; i < others.step.naxes; i++)
-        others.step.axes[i] = part->step.axes[i + 1];
+    remove_axis(&others, at);
     if (!is_last)
         REDIST_TRY(create_both(kernel, problem, &alone));
     REDIST_TRY(create_fourier(kernel, problem, &others));
     return is_last ? create_both(kernel, problem, &alone) : REDIST_OK;
+}
+
+/* The halved axis by itself, and the others only for the modes of it that the array retains. */
+static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
+                        const struct part *together) {
+    int forward = kernel->is_forward, halved = problem->transform->chain.halved, at = 0;
+    const struct part alone = halved_of(problem, together);
+    struct part others = *together;
+    while (others.step.axes[at] != halved)
+        at++;
+    remove_axis(&others, at);
+    others.in = others.out = forward ? together->out : together->in;
+    others.before.real = others.step.real = 0;
+    others.narrow_axis = halved + problem->transform->batch.shift;
+    if (forward)
+        REDIST_TRY(create_both(kernel, problem, &alone));
+    REDIST_TRY(create_fourier(kernel, problem, &others));
+    return forward ? REDIST_OK : create_both(kernel, problem, &alone);
 }
 
 /* Fourier axes on the way from one block to the other, then those from real to real where the results are: on

@@ -45,6 +45,7 @@ struct fftnd__kernel_problem {
     void *stream;             /* of the library */
     struct fftnd__pool *pool; /* NULL = each thread that executes it does so alone */
     int keep_input;
+    int may_ruin;   /* the input, where it is in an array */
     int prefetches; /* rows of the input are fetched ahead */
 };
 

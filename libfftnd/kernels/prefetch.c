@@ -95,25 +95,6 @@ void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *libr
 
 /* ---------------------------------------------------------------- running */
 
-/* A row: its indices and offsets in both arrays. */
-struct position {
-    int index[REDIST_MAX_NDIMS];
-    ptrdiff_t in, out;
-};
-
-static void go_on(const struct fftnd__rows *rows, struct position *position) {
-    for (int i = rows->nloops - 1; i >= 0; i--) {
-        const struct fftnd__loop *loop = &rows->loops[i];
-        position->in += loop->in;
-        position->out += loop->out;
-        if (++position->index[i] < loop->n)
-            return;
-        position->index[i] = 0;
-        position->in -= loop->n * loop->in;
-        position->out -= loop->n * loop->out;
-    }
-}
-
 static void fetch(const char *row, size_t bytes) {
     for (size_t i = 0; i < bytes; i += CACHE_LINE)
         __builtin_prefetch(row + i);
@@ -121,16 +102,16 @@ static void fetch(const char *row, size_t bytes) {
 
 int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
                     char *out) {
-    struct position position = {{0}, 0, 0}, ahead = position;
+    struct fftnd__position position = {{0}, 0, 0}, ahead = position;
     for (long long i = -AHEAD; i < rows->count; i++) {
         if (i + AHEAD < rows->count) {
             fetch(in + ahead.in, rows->bytes);
-            go_on(rows, &ahead);
+            fftnd__next_line(rows->nloops, rows->loops, &ahead);
         }
         if (i < 0)
             continue;
         REDIST_TRY(library->execute(rows->row, in + position.in, out + position.out));
-        go_on(rows, &position);
+        fftnd__next_line(rows->nloops, rows->loops, &position);
     }
     return rows->rest != NULL ? library->execute(rows->rest, out, out) : REDIST_OK;
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A library transforms contiguous lines one after the other, and between the numbers of one line there is less to do
+ * alike than between lines: FFTW's real lines take as long in float as in double. Here a few lines at once become
+ * columns in registers (column_passes.h). Real points are taken as complex elements of half the length, from whose
+ * transform that of the real ones follows.
+ */
+#include "lines.h"
+#include "redist_support.h"
+#include "share.h"
+
+#include <math.h>
+
+/* Of the widest registers: numbers, and bytes of complex elements. */
+enum { MOST_LINES = 16, MOST_ELEMENT = 2 * 64 };
+
+struct plan {
+    fftnd__run_lines *run;
+    int width; /* lines of a group */
+    struct fftnd__passes passes;
+    char *factors; /* of real lines */
+    struct fftnd__lines lines;
+    int nloops;
+    struct fftnd__loop loops[REDIST_MAX_NDIMS]; /* strides in bytes */
+    long long count;                            /* of lines */
+};
+
+/* Complex elements that the passes transform. */
+static redist_index elements_of(const struct fftnd__serial_problem *problem) {
+    return problem->kind == FFTND_R2C ? problem->axes[0].n / 2 : problem->axes[0].n;
+}
+
+/* Bytes of an element of the input (0) or the output (1). */
+static size_t item_of(const struct fftnd__serial_problem *problem, int out) {
+    int real_side = problem->direction == REDIST_BACKWARD;
+    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C && out == real_side);
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
+    plan->count = 1;
+    for (int i = 0; i < problem->nloops; i++) {
+        const struct fftnd__loop *loop = &problem->loops[i];
+        plan->count *= loop->n;
+        if (loop->n != 1)
+            plan->loops[plan->nloops++] =
+                (struct fftnd__loop){loop->n, loop->in * (ptrdiff_t)item_of(problem, 0),
+                                     loop->out * (ptrdiff_t)item_of(problem, 1)};
+    }
+}
+
+/* Those of struct fftnd__lines are c - i s for f = c + i s of column_passes.h (combine). */
+static int set_factors(struct plan *plan, const struct fftnd__serial_problem *problem) {
+    const long double half_turn = 3.141592653589793238462643383279502884L;
+    size_t item = fftnd__item_bytes(problem->precision, 0);
+    int n = plan->lines.n;
+    plan->factors = redist_calloc((size_t)n / 2 + 1, item);
+    for (int k = 0; 2 * k <= n && plan->factors != NULL; k++) {
+        long double angle = half_turn * (0.5L + (long double)k / n);
+        fftnd__store_factor(plan->factors + (size_t)k * item, item,
+                            plan->lines.backward ? -angle : angle);
+    }
+    plan->lines.factors = plan->factors;
+    return plan->factors != NULL
+               ? REDIST_OK
+               : redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+}
+
+static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
+                const struct fftnd__serial_problem *problem) {
+    size_t item = fftnd__item_bytes(problem->precision, 0);
+    int n = (int)elements_of(problem), backward = problem->direction == REDIST_BACKWARD;
+    int is_real = problem->kind == FFTND_R2C;
+    if (n * (redist_index)item < loops->register_bytes)
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
+    REDIST_TRY(fftnd__passes_create(loops, n, item, &plan->passes));
+    plan->run = loops->run_lines[problem->precision];
+    plan->width = 2 * loops->register_bytes / (int)item;
+    plan->lines = (struct fftnd__lines){.npasses = plan->passes.n,
+                                        .passes = plan->passes.pass,
+                                        .n = n,
+                                        .numbers = {2 * n, 2 * n},
+                                        .backward = backward};
+    if (is_real)
+        plan->lines.numbers[!backward] += 2;
+    set_loops(plan, problem);
+    return is_real ? set_factors(plan, problem) : REDIST_OK;
+}
+
+static void destroy(void *data) {
+    struct plan *plan = data;
+    redist_release(plan->passes.factors);
+    redist_release(plan->factors);
+    redist_release(plan);
+}
+
+int fftnd__lines_create(const struct fftnd__column_loops *loops,
+                        const struct fftnd__serial_problem *problem, void **result) {
+    struct plan *plan = redist_calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    int code = fill(plan, loops, problem);
+    if (code == REDIST_OK)
+        *result = plan;
+    else
+        destroy(plan);
+    return code;
+}
+
+static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
+    (void)in;
+    (void)out;
+    return fftnd__lines_create(fftnd__column_loops_here(), problem, plan);
+}
+
+/* ---------------------------------------------------------------- running */
+
+struct group {
+    const char *in[MOST_LINES];
+    char *out[MOST_LINES];
+};
+
+/* Where the lines from number `done` on are; the last one stands for those that a group has not. */
+static struct group find_group(const struct plan *plan, long long done, const char *in, char *out,
+                               struct fftnd__position *position) {
+    struct group group;
+    for (int i = 0; i < plan->width; i++) {
+        group.in[i] = in + position->in;
+        group.out[i] = out + position->out;
+        if (done + i + 1 < plan->count)
+            fftnd__next_line(plan->nloops, plan->loops, position);
+    }
+    return group;
+}
+
+static int execute(void *data, void *in, void *out) {
+    const struct plan *plan = data;
+    _Alignas(FFTND__SCRATCH_ALIGNMENT) char memory[2][FFTND__SCRATCH_BYTES + MOST_ELEMENT];
+    void *const scratch[2] = {memory[0], memory[1]};
+    struct fftnd__position position = {{0}, 0, 0};
+    struct group group, next = find_group(plan, 0, in, out, &position);
+    for (long long done = 0; done < plan->count; done += plan->width) {
+        group = next;
+        next = find_group(plan, done + plan->width, in, out, &position);
+        plan->run(&plan->lines, group.in, next.in, group.out, scratch);
+    }
+    return REDIST_OK;
+}
+
+const struct fftnd__serial fftnd__serial_lines = {.name = "lines",
+                                                  .space = REDIST_SPACE_HOST,
+                                                  .create = create,
+                                                  .execute = execute,
+                                                  .destroy = destroy};
+
+/* ---------------------------------------------------------------- whether they gain */
+
+/* Axes that a library transforms together it goes through plane by plane, in the caches, and it is given less time here
+ * than a plan gives it: nothing is left of a small gain. */
+enum { TRIAL_LINES = 64, TRIAL_PAD = 4, LEAST_GAIN = 25 };
+
+static int find_share(const struct fftnd__serial_problem *problem) {
+    static signed char known[2][2][FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    struct fftnd__serial_problem trial = *problem;
+    redist_index n = elements_of(problem);
+    int is_real = problem->kind == FFTND_R2C;
+    ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
+    if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
+        return FFTND__NO_GAIN;
+    trial.keep_input = 0;
+    trial.nloops = 1;
+    trial.loops[0] = (struct fftnd__loop){TRIAL_LINES, pitch, pitch};
+    if (is_real)
+        *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
+    return fftnd__find_share(&fftnd__serial_lines, &trial,
+                             (size_t)(TRIAL_LINES * pitch) *
+                                 fftnd__item_bytes(problem->precision, 0),
+                             1, &known[is_real][problem->direction][problem->precision][n]);
+}
+
+/* In place, a line's results may only be where it was itself. */
+static int lies_alike(const struct fftnd__serial_problem *problem) {
+    for (int i = 0; i < problem->nloops; i++)
+        if (problem->loops[i].n > 1 && problem->loops[i].in * (ptrdiff_t)item_of(problem, 0) !=
+                                           problem->loops[i].out * (ptrdiff_t)item_of(problem, 1))
+            return 0;
+    return 1;
+}
+
+int fftnd__lines_suit(const struct fftnd__serial_problem *problem, const void *in,
+                      const void *out) {
+    const struct fftnd__column_loops *loops = fftnd__column_loops_here();
+    redist_index lines = 1, n = elements_of(problem);
+    if (!fftnd__may_share(problem) || problem->naxes != 1 || problem->axes[0].in != 1 ||
+        problem->axes[0].out != 1 || problem->retained[0].modes != 0 || n < FFTND__SHORTEST ||
+        !(problem->kind == FFTND_C2C ||
+          (problem->kind == FFTND_R2C && problem->axes[0].n % 2 == 0)) ||
+        !fftnd__passes_exist(loops, n) || (in == out && !lies_alike(problem)))
+        return 0;
+    for (int i = 0; i < problem->nloops; i++)
+        lines *= problem->loops[i].n;
+    redist_index width =
+        2 * loops->register_bytes / (redist_index)fftnd__item_bytes(problem->precision, 0);
+    redist_index groups = (lines + width - 1) / width;
+    return lines > 0 &&
+           find_share(problem) * groups * width < (FFTND__NO_GAIN - LEAST_GAIN) * lines;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms along contiguous lines, a few at once, for serial libraries of the host. */
+#ifndef FFTND__LINES_H
+#define FFTND__LINES_H
+
+#include "columns.h"
+
+/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_lines: contiguous lines along one axis, complex
+ * ones or real ones of an even number of points, and measured to gain. */
+int fftnd__lines_suit(const struct fftnd__serial_problem *problem, const void *in, const void *out);
+
+extern const struct fftnd__serial fftnd__serial_lines;
+
+/* As its `create`, with these registers. REDIST_ERR_SERIAL if there are no passes for such lines. */
+int fftnd__lines_create(const struct fftnd__column_loops *loops,
+                        const struct fftnd__serial_problem *problem, void **plan);
+
+#endif

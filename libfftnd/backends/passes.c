@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The passes of a length for the loops of columns and lines, and their factors. */
+#include "columns.h"
+#include "redist_support.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not
+ * have. */
+static const struct {
+    int radix, cost;
+} radices[] = {{8, 5}, {6, 5}, {16, 8}, {5, 5}, {4, 5}, {7, 5}, {3, 5}, {2, 5}};
+enum { RADICES = sizeof radices / sizeof *radices };
+
+struct factors {
+    int npasses, cost, radix[FFTND__MOST_PASSES];
+};
+
+/* The cheapest passes for what is left of a length, behind those of `now`. */
+static void find_cheapest(int left, struct factors *now, struct factors *best) {
+    if (left == 1 && now->npasses > 1 && (best->npasses == 0 || now->cost < best->cost))
+        *best = *now;
+    if (left == 1 || now->npasses == FFTND__MOST_PASSES ||
+        (best->npasses > 0 && now->cost >= best->cost))
+        return;
+    for (int i = 0; i < RADICES; i++)
+        if (left % radices[i].radix == 0) {
+            now->radix[now->npasses++] = radices[i].radix;
+            now->cost += radices[i].cost;
+            find_cheapest(left / radices[i].radix, now, best);
+            now->cost -= radices[i].cost;
+            now->npasses--;
+        }
+}
+
+const struct fftnd__column_loops *fftnd__column_loops_here(void) {
+    int i = 0;
+    while (!fftnd__column_loops[i]->runs_here())
+        i++;
+    return fftnd__column_loops[i];
+}
+
+static struct factors factors_of(const struct fftnd__column_loops *loops, redist_index n) {
+    struct factors now = {0}, best = {0};
+    if (n > 1 && n <= FFTND__LONGEST && 2 * n * loops->register_bytes <= FFTND__SCRATCH_BYTES)
+        find_cheapest((int)n, &now, &best);
+    return best;
+}
+
+int fftnd__passes_exist(const struct fftnd__column_loops *loops, redist_index n) {
+    return factors_of(loops, n).npasses > 0;
+}
+
+void fftnd__store_factor(char *to, size_t item, long double angle) {
+    if (item == 2 * sizeof(float))
+        memcpy(to, (float[]){(float)cosl(angle), (float)sinl(angle)}, item);
+    else
+        memcpy(to, (double[]){(double)cosl(angle), (double)sinl(angle)}, item);
+}
+
+/* Those of a pass; returns where they end. */
+static char *set_factors(const struct fftnd__column_pass *pass, size_t item, char *to) {
+    const long double turn = 2 * 3.141592653589793238462643383279502884L;
+    for (int j = 0; j < pass->left / pass->radix; j++)
+        for (int i = 1; i < pass->radix; i++, to += item)
+            fftnd__store_factor(to, item, turn * j * i / pass->left);
+    return to;
+}
+
+int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
+                         struct fftnd__passes *passes) {
+    const struct factors factors = factors_of(loops, n);
+    int left = (int)n, done = 1;
+    if (factors.npasses == 0)
+        return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
+                              (long long)n);
+    char *to = passes->factors = redist_calloc((size_t)(factors.npasses * n), item);
+    if (to == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
+    passes->n = factors.npasses;
+    for (int i = 0; i < factors.npasses; i++) {
+        int radix = factors.radix[i];
+        passes->pass[i] = (struct fftnd__column_pass){radix, left, done, to};
+        to = set_factors(&passes->pass[i], item, to);
+        left /= radix;
+        done *= radix;
+    }
+    return REDIST_OK;
+}
