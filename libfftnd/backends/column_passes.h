@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The passes of transforms along columns, and along lines of which a few are made columns, for the files of the kinds of registers, which define
+ * The passes of transforms along columns, and along lines of which a few are made columns, for the files of the kinds
+ * of registers, which define
  *
  *     NAME(name)            the name of a function of this kind and type
  *     TARGET                the attribute of functions that use the registers
  *     VALUE, REGISTER_BYTES the type of numbers; a register
  *     SPLIT(from, re, im)   loads complex elements, real parts in one register and imaginary ones in another
  *     JOIN(to, re, im)      stores them; both may order the columns as they like, but alike
- *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn, those of the lower halves and of the upper ones
+ *     INTERLEAVE(a, b, low, high)  the numbers of two registers in turn: of their lower halves, of the upper ones
  *
  * and may include it once for each type. Each register holds elements of several columns, so that a transform is the
  * same sequence of operations for all of them. Stockham's order of passes (T. G. Stockham, AFIPS Spring Joint Computer

@@ -39,8 +39,8 @@ struct fftnd__columns {
 typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass passes[],
                                 const struct fftnd__columns *columns, void *const scratch[2]);
 
-/* Contiguous lines, as many as a register has numbers: complex ones, or real ones of an even number of points, which are
- * taken as half as many complex elements. */
+/* Contiguous lines, as many as a register has numbers: complex ones, or real ones of an even number of points, which
+ * are taken as half as many complex elements. */
 struct fftnd__lines {
     int npasses;
     const struct fftnd__column_pass *passes;
@@ -50,7 +50,8 @@ struct fftnd__lines {
     const void *factors; /* to and from the modes of real lines; NULL = complex ones */
 };
 
-/* Results may be where the lines themselves were; the lines `next` are fetched. Scratch has an element more than a line. */
+/* Results may be where the lines themselves were; the lines `next` are fetched. Scratch has an element more than a
+ * line. */
 typedef void fftnd__run_lines(const struct fftnd__lines *lines, const char *const in[],
                               const char *const next[], char *const out[], void *const scratch[2]);
 

@@ -5,8 +5,8 @@
 
 #include "columns.h"
 
-/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_lines: contiguous lines along one axis, complex
- * ones or real ones of an even number of points, and measured to gain. */
+/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_lines: contiguous lines along one axis,
+ * complex ones or real ones of an even number of points, and measured to gain. */
 int fftnd__lines_suit(const struct fftnd__serial_problem *problem, const void *in, const void *out);
 
 extern const struct fftnd__serial fftnd__serial_lines;

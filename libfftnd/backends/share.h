@@ -11,9 +11,9 @@ enum { FFTND__NO_GAIN = 100 };
 /* Whether lines are for such loops at all: they belong to a library that shares them, and to one thread. */
 int fftnd__may_share(const struct fftnd__serial_problem *problem);
 
-/* The share for `trial`, in an array of so many bytes, or from one to another if `apart`: measured when it is first asked
- * for, as the library plans it in 0.05 s, and then `*known`, which is 0 before. With FFTND_ESTIMATE nothing is measured,
- * and registers that are wider than a complex number are taken for what the library does not fill. */
+/* The share for `trial`, in an array of so many bytes, or from one to another if `apart`: measured when it is first
+ * asked for, as the library plans it in 0.05 s, and then `*known`, which is 0 before. With FFTND_ESTIMATE nothing is
+ * measured, and registers that are wider than a complex number are taken for what the library does not fill. */
 int fftnd__find_share(const struct fftnd__serial *own, const struct fftnd__serial_problem *trial,
                       size_t bytes, int apart, signed char *known);
 
