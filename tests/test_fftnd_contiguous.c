@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms along contiguous lines, with all registers that this processor has, against the sum that defines them. */
-#include "../libfftnd/backends/lines.h"
+#include "../libfftnd/backends/contiguous.h"
 #include "harness.h"
 #include "random.h"
 
@@ -102,10 +102,10 @@ static void run(const struct fftnd__column_loops *loops, const struct lines *lin
         from[i] = (float)input[i];
         to[i] = (float)found[i];
     }
-    check_code(fftnd__lines_create(loops, &lines->problem, &plan), REDIST_OK);
-    check_code(fftnd__serial_lines.execute(plan, lines->in_place ? target : source, target),
+    check_code(fftnd__contiguous_create(loops, &lines->problem, &plan), REDIST_OK);
+    check_code(fftnd__serial_contiguous.execute(plan, lines->in_place ? target : source, target),
                REDIST_OK);
-    fftnd__serial_lines.destroy(plan);
+    fftnd__serial_contiguous.destroy(plan);
     for (int i = 0; i < MOST && single; i++)
         found[i] = to[i];
 }
@@ -169,7 +169,7 @@ START_TEST(which_suit) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         problem.axes[0] = (struct fftnd__loop){cases[i].n, cases[i].stride, 1};
         problem.loops[0] = (struct fftnd__loop){cases[i].lines, cases[i].in, cases[i].out};
-        int suits = fftnd__lines_suit(&problem, input, cases[i].in_place ? input : found);
+        int suits = fftnd__contiguous_suit(&problem, input, cases[i].in_place ? input : found);
         check_all(suits == (cases[i].suits && wide), "case %zu: %d", i, suits);
     }
 }

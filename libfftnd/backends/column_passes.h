@@ -326,7 +326,8 @@ TARGET INLINE void NAME(store_lines)(char *const to[], int n, const int exchange
 /* Modes of 2 n real points from those of n complex elements, of which one and the next are real and imaginary part, and
  * back: x[k] and x[n - k] are (a + b*) + f (a - b*) and the conjugate of (a + b*) - f (a - b*), which half of it is
  * forward, with the factor f = -i exp(-i pi k / n), or its conjugate backward. */
-TARGET INLINE void NAME(combine)(const struct fftnd__lines *lines, const int backward, PAIR x[]) {
+TARGET INLINE void NAME(combine)(const struct fftnd__contiguous *lines, const int backward,
+                                 PAIR x[]) {
     const VALUE *factors = lines->factors, half = backward ? (VALUE)1 : (VALUE)0.5;
     for (int k = 0; 2 * k <= lines->n; k++) {
         PAIR a = x[k], b = x[lines->n - k];
@@ -343,7 +344,8 @@ TARGET INLINE void NAME(combine)(const struct fftnd__lines *lines, const int bac
     }
 }
 
-TARGET INLINE PAIR *NAME(pass_lines)(const struct fftnd__lines *lines, void *const scratch[2]) {
+TARGET INLINE PAIR *NAME(pass_lines)(const struct fftnd__contiguous *lines,
+                                     void *const scratch[2]) {
     for (int i = 0; i < lines->npasses; i++)
         NAME(find_pass)
     (lines->passes[i].radix, BETWEEN)(&lines->passes[i], NULL, scratch[i % 2],
@@ -351,7 +353,7 @@ TARGET INLINE PAIR *NAME(pass_lines)(const struct fftnd__lines *lines, void *con
     return scratch[lines->npasses % 2];
 }
 
-TARGET INLINE void NAME(run_forward)(const struct fftnd__lines *lines, const char *const in[],
+TARGET INLINE void NAME(run_forward)(const struct fftnd__contiguous *lines, const char *const in[],
                                      const char *const next[], char *const out[],
                                      void *const scratch[2]) {
     NAME(load_lines)(in, next, lines->numbers[0], 0, scratch[0]);
@@ -364,7 +366,7 @@ TARGET INLINE void NAME(run_forward)(const struct fftnd__lines *lines, const cha
 }
 
 /* As numbers of the serial library, the first and the last mode of real lines have no imaginary part. */
-TARGET INLINE void NAME(run_backward)(const struct fftnd__lines *lines, const char *const in[],
+TARGET INLINE void NAME(run_backward)(const struct fftnd__contiguous *lines, const char *const in[],
                                       const char *const next[], char *const out[],
                                       void *const scratch[2]) {
     PAIR *x = scratch[0];
@@ -378,7 +380,7 @@ TARGET INLINE void NAME(run_backward)(const struct fftnd__lines *lines, const ch
     NAME(store_lines)(out, lines->numbers[1], 1, x);
 }
 
-TARGET static void NAME(run_lines)(const struct fftnd__lines *lines, const char *const in[],
+TARGET static void NAME(run_lines)(const struct fftnd__contiguous *lines, const char *const in[],
                                    const char *const next[], char *const out[],
                                    void *const scratch[2]) {
     (lines->backward ? NAME(run_backward) : NAME(run_forward))(lines, in, next, out, scratch);

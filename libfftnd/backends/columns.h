@@ -7,7 +7,7 @@
 #include "serial.h"
 
 /* Whether many columns of `n` elements are faster than the problem's library transforms them: measured once for each
- * length and precision, as it is planned in 0.02 s, or guessed where nothing is measured. */
+ * length and precision, as it is planned in 0.05 s, or guessed where nothing is measured. */
 int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n);
 
 /* How many columns to transform where there is room for more than these: the last group is full if columns gain. */
@@ -41,7 +41,7 @@ typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass pas
 
 /* Contiguous lines, as many as a register has numbers: complex ones, or real ones of an even number of points, which
  * are taken as half as many complex elements. */
-struct fftnd__lines {
+struct fftnd__contiguous {
     int npasses;
     const struct fftnd__column_pass *passes;
     int n;          /* complex elements of a line in these */
@@ -52,15 +52,16 @@ struct fftnd__lines {
 
 /* Results may be where the lines themselves were; the lines `next` are fetched. Scratch has an element more than a
  * line. */
-typedef void fftnd__run_lines(const struct fftnd__lines *lines, const char *const in[],
-                              const char *const next[], char *const out[], void *const scratch[2]);
+typedef void fftnd__run_contiguous(const struct fftnd__contiguous *lines, const char *const in[],
+                                   const char *const next[], char *const out[],
+                                   void *const scratch[2]);
 
 /* A pass of each radix, from 2 passes on; scratch[0] is free after the first one. */
 struct fftnd__column_loops {
     int (*runs_here)(void);
     int register_bytes;
     fftnd__run_columns *run[FFTND_FLOAT + 1]; /* by precision */
-    fftnd__run_lines *run_lines[FFTND_FLOAT + 1];
+    fftnd__run_contiguous *run_lines[FFTND_FLOAT + 1];
 };
 
 extern const struct fftnd__column_loops fftnd__columns_plain, fftnd__columns_avx2,

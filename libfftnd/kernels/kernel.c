@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernel.h"
 #include "../backends/columns.h"
-#include "../backends/lines.h"
+#include "../backends/contiguous.h"
 #include "../backends/primes.h"
 #include "../backends/r2r.h"
 #include "../backends/retained.h"
@@ -71,11 +71,11 @@ static const struct fftnd__serial *choose_library(const struct fftnd__serial *li
                                                   const struct part *part,
                                                   const struct fftnd__serial_problem *serial) {
     const void *in = part->in->memory, *out = part->out->memory;
-    return part->step.truncates_inside            ? &fftnd__serial_retained
-           : fftnd__primes_suit(serial, in, out)  ? &fftnd__serial_primes
-           : fftnd__columns_suit(serial, in, out) ? &fftnd__serial_columns
-           : fftnd__lines_suit(serial, in, out)   ? &fftnd__serial_lines
-                                                  : fftnd__serial_for_problem(library, serial);
+    return part->step.truncates_inside               ? &fftnd__serial_retained
+           : fftnd__primes_suit(serial, in, out)     ? &fftnd__serial_primes
+           : fftnd__columns_suit(serial, in, out)    ? &fftnd__serial_columns
+           : fftnd__contiguous_suit(serial, in, out) ? &fftnd__serial_contiguous
+                                                     : fftnd__serial_for_problem(library, serial);
 }
 
 static int create_variant(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,

@@ -58,9 +58,16 @@ static void report(const struct search *search, const struct fftnd__configuratio
 
 /* ---------------------------------------------------------------- timing a candidate */
 
+/* For turns amid other data, which devices do not have. */
+static double turns_seconds(const struct search *search) {
+    return search->space == REDIST_SPACE_HOST
+               ? REDIST_TURNS_SHARE * search->request->options.plan_seconds
+               : 0;
+}
+
 static int out_of_time(const struct search *search) {
-    int out = MPI_Wtime() - search->begin >
-              (1 - REDIST_TURNS_SHARE) * search->request->options.plan_seconds;
+    int out =
+        MPI_Wtime() - search->begin > search->request->options.plan_seconds - turns_seconds(search);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, search->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -300,8 +307,7 @@ static int run_turns(struct search *search, int count, double medians[]) {
     const redist_turns turns = {.comm = search->comm,
                                 .count = count,
                                 .array_bytes = bytes,
-                                .seconds =
-                                    REDIST_TURNS_SHARE * search->request->options.plan_seconds,
+                                .seconds = turns_seconds(search),
                                 .context = search,
                                 .open = open_leader,
                                 .time = time_leader,
@@ -320,7 +326,7 @@ static void compare_leaders(struct search *search) {
     int n = 0;
     while (n < search->nleaders && leaders[n].seconds <= REDIST_TURNS_BEHIND * leaders[0].seconds)
         n++;
-    if (n < 2 || search->space != REDIST_SPACE_HOST)
+    if (n < 2 || turns_seconds(search) <= 0)
         return;
     int winner = run_turns(search, n, medians);
     for (int i = 0; i < n && winner >= 0; i++)

@@ -5,21 +5,19 @@
  * columns in registers (column_passes.h). Real points are taken as complex elements of half the length, from whose
  * transform that of the real ones follows.
  */
-#include "lines.h"
+#include "contiguous.h"
 #include "redist_support.h"
 #include "share.h"
-
-#include <math.h>
 
 /* Of the widest registers: numbers, and bytes of complex elements. */
 enum { MOST_LINES = 16, MOST_ELEMENT = 2 * 64 };
 
 struct plan {
-    fftnd__run_lines *run;
+    fftnd__run_contiguous *run;
     int width; /* lines of a group */
     struct fftnd__passes passes;
     char *factors; /* of real lines */
-    struct fftnd__lines lines;
+    struct fftnd__contiguous lines;
     int nloops;
     struct fftnd__loop loops[REDIST_MAX_NDIMS]; /* strides in bytes */
     long long count;                            /* of lines */
@@ -50,7 +48,7 @@ static void set_loops(struct plan *plan, const struct fftnd__serial_problem *pro
     }
 }
 
-/* Those of struct fftnd__lines are c - i s for f = c + i s of column_passes.h (combine). */
+/* Those of struct fftnd__contiguous are c - i s for f = c + i s of column_passes.h (combine). */
 static int set_factors(struct plan *plan, const struct fftnd__serial_problem *problem) {
     const long double half_turn = 3.141592653589793238462643383279502884L;
     size_t item = fftnd__item_bytes(problem->precision, 0);
@@ -77,11 +75,11 @@ static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
     REDIST_TRY(fftnd__passes_create(loops, n, item, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
     plan->width = 2 * loops->register_bytes / (int)item;
-    plan->lines = (struct fftnd__lines){.npasses = plan->passes.n,
-                                        .passes = plan->passes.pass,
-                                        .n = n,
-                                        .numbers = {2 * n, 2 * n},
-                                        .backward = backward};
+    plan->lines = (struct fftnd__contiguous){.npasses = plan->passes.n,
+                                             .passes = plan->passes.pass,
+                                             .n = n,
+                                             .numbers = {2 * n, 2 * n},
+                                             .backward = backward};
     if (is_real)
         plan->lines.numbers[!backward] += 2;
     set_loops(plan, problem);
@@ -95,8 +93,8 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-int fftnd__lines_create(const struct fftnd__column_loops *loops,
-                        const struct fftnd__serial_problem *problem, void **result) {
+int fftnd__contiguous_create(const struct fftnd__column_loops *loops,
+                             const struct fftnd__serial_problem *problem, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
@@ -111,7 +109,7 @@ int fftnd__lines_create(const struct fftnd__column_loops *loops,
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
     (void)in;
     (void)out;
-    return fftnd__lines_create(fftnd__column_loops_here(), problem, plan);
+    return fftnd__contiguous_create(fftnd__column_loops_here(), problem, plan);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -148,11 +146,11 @@ static int execute(void *data, void *in, void *out) {
     return REDIST_OK;
 }
 
-const struct fftnd__serial fftnd__serial_lines = {.name = "lines",
-                                                  .space = REDIST_SPACE_HOST,
-                                                  .create = create,
-                                                  .execute = execute,
-                                                  .destroy = destroy};
+const struct fftnd__serial fftnd__serial_contiguous = {.name = "contiguous",
+                                                       .space = REDIST_SPACE_HOST,
+                                                       .create = create,
+                                                       .execute = execute,
+                                                       .destroy = destroy};
 
 /* ---------------------------------------------------------------- whether they gain */
 
@@ -173,7 +171,7 @@ static int find_share(const struct fftnd__serial_problem *problem) {
     trial.loops[0] = (struct fftnd__loop){TRIAL_LINES, pitch, pitch};
     if (is_real)
         *(problem->direction == REDIST_FORWARD ? &trial.loops[0].in : &trial.loops[0].out) *= 2;
-    return fftnd__find_share(&fftnd__serial_lines, &trial,
+    return fftnd__find_share(&fftnd__serial_contiguous, &trial,
                              (size_t)(TRIAL_LINES * pitch) *
                                  fftnd__item_bytes(problem->precision, 0),
                              1, &known[is_real][problem->direction][problem->precision][n]);
@@ -188,8 +186,8 @@ static int lies_alike(const struct fftnd__serial_problem *problem) {
     return 1;
 }
 
-int fftnd__lines_suit(const struct fftnd__serial_problem *problem, const void *in,
-                      const void *out) {
+int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const void *in,
+                           const void *out) {
     const struct fftnd__column_loops *loops = fftnd__column_loops_here();
     redist_index lines = 1, n = elements_of(problem);
     if (!fftnd__may_share(problem) || problem->naxes != 1 || problem->axes[0].in != 1 ||

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms along contiguous lines, a few at once, for serial libraries of the host. */
+#ifndef FFTND__CONTIGUOUS_H
+#define FFTND__CONTIGUOUS_H
+
+#include "columns.h"
+
+/* Whether all of a problem, from array `in` to `out`, is for fftnd__serial_contiguous: contiguous lines along one axis,
+ * complex ones or real ones of an even number of points, and measured to gain. */
+int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const void *in,
+                           const void *out);
+
+extern const struct fftnd__serial fftnd__serial_contiguous;
+
+/* As its `create`, with these registers. REDIST_ERR_SERIAL if there are no passes for such lines. */
+int fftnd__contiguous_create(const struct fftnd__column_loops *loops,
+                             const struct fftnd__serial_problem *problem, void **plan);
+
+#endif
