@@ -73,7 +73,7 @@ typedef struct fftnd_row {
     const double *const *odd;
     const double *const
         *inputs; /**< n elements of each field, double whatever the precision of the plan is */
-    double *const *outputs; /**< to be filled in */
+    double *const *outputs; /**< to be filled in; none is where an input is */
 } fftnd_row;
 
 /**

@@ -440,8 +440,8 @@ static void drop_side(struct fftnd__transform *transform, enum fftnd_side side) 
     transform->chain.moves[side] = 0;
 }
 
-/* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. But where all axes are
- * whole, as on one rank, a piece of all of them would be the array, in no cache. */
+/* Groups were chosen for one field; of several, axes apart would cost a pass over all of them. And where all axes are
+ * whole, as on one rank, a piece of all of them would be the array, in no cache: there is a limit everywhere. */
 static void join_axes(struct fftnd__configuration *configuration, int fields) {
     enum { MOST_TILES = 64 }; /* of each field */
     size_t tiles = MOST_TILES * (size_t)fields, bytes = configuration->tile_bytes;

@@ -56,9 +56,10 @@ static void rehearse(const struct fftnd__program *program, int begins) {
 /* Keeps what an execution enqueues, of which nothing is done yet: without a graph the caller goes on as ever, and no
  * peer needs to know. */
 static void capture(struct fftnd__replay *replay, const struct fftnd__transform *transform,
-                    void *const buffers[], long double scale, double seconds[2]) {
+                    void *const buffers[], long double scale) {
     const struct redist__space *space = transform->space;
     struct fftnd__failure failure = {0};
+    double seconds[2] = {0}; /* of nothing that is done yet */
     if (space->graph_begin(transform->options.stream) != REDIST_OK)
         return;
     rehearse(replay->program, 1);
@@ -79,7 +80,7 @@ void fftnd__replay(struct fftnd__replays *replays, const struct fftnd__program *
         struct fftnd__replay *replay = find(replays, space, program, buffers);
         replay->last_run = ++replays->runs;
         if (replay->runs < 3 && ++replay->runs == 3)
-            capture(replay, transform, buffers, scale, seconds);
+            capture(replay, transform, buffers, scale);
         if (replay->graph != NULL && launch(replay, transform, &seconds[0], failure))
             return;
     }
