@@ -92,7 +92,7 @@ struct redist__context {
 /* The context of a communicator, made at the first call; takes a reference. Collective. */
 int redist__context_get(MPI_Comm comm, struct redist__context **context);
 
-/* The context whose communicator this is, or that the user made of it; NULL if there is none. Takes no
+/* The context whose communicator this is, or that was made for it; NULL if there is none. Takes no
  * reference. Not collective. */
 struct redist__context *redist__context_find(MPI_Comm comm);
 

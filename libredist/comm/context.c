@@ -250,21 +250,17 @@ int redist__context_attached(MPI_Comm comm, struct redist__context **context) {
     int found = 0, code = REDIST_OK, key = atomic_load(&keyval);
     if (key != MPI_KEYVAL_INVALID)
         code = redist_check_mpi(redist_insist(MPI_Comm_get_attr(comm, key, context, &found)));
-    if (!found)
-        *context = NULL;
+    if (found)
+        return code;
+    pthread_mutex_lock(&lock);
+    for (*context = contexts; *context != NULL && (*context)->comm != comm;)
+        *context = (*context)->older;
+    pthread_mutex_unlock(&lock);
     return code;
 }
 
 struct redist__context *redist__context_find(MPI_Comm comm) {
     struct redist__context *context = NULL;
-    int found = 0, key = atomic_load(&keyval);
-    if (key != MPI_KEYVAL_INVALID)
-        (void)redist_insist(MPI_Comm_get_attr(comm, key, &context, &found));
-    if (found)
-        return context;
-    pthread_mutex_lock(&lock);
-    for (context = contexts; context != NULL && context->comm != comm;)
-        context = context->older;
-    pthread_mutex_unlock(&lock);
+    (void)redist__context_attached(comm, &context);
     return context;
 }

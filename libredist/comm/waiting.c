@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 2048;
+/* Where others use the core too, a poll may take milliseconds. */
+static const unsigned spins = 20000, polls_per_nap = 20, polls_per_look = 64;
 static const double seconds_per_look = 0.2;
 
 /* ---------------------------------------------------------------- peers that are gone */
@@ -139,15 +140,16 @@ static int give_way(unsigned poll, const struct redist__context *context, int cr
 
 int redist__pause(const struct redist__context *context, unsigned poll) {
     int crowded = context->crowded, code = REDIST_OK;
-    if (poll > (crowded ? polls_per_nap : spins))
+    if (poll > (crowded ? polls_per_nap : spins)) {
         code = give_way(poll, context, crowded);
-    if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
-        code = look_at_peers(context);
+        if (code == REDIST_OK && poll % polls_per_look == polls_per_look - 1)
+            code = look_at_peers(context);
+    }
     return code;
 }
 
 int redist__pause_beside(const struct redist__context *context, unsigned poll) {
-    const unsigned polls_without_time = 16 * polls_per_look;
+    const unsigned polls_without_time = 512 * polls_per_look;
     if (poll > spins)
         sched_yield();
     int looks = poll % polls_without_time == polls_without_time - 1;
