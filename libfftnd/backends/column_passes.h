@@ -251,7 +251,8 @@ PASSES(16)
 #undef PASSES
 #undef PASS
 
-static NAME(run_pass) * NAME(find_pass)(int radix, int place) {
+static void NAME(do_pass)(const struct fftnd__column_pass *pass, int place,
+                          const struct fftnd__columns *columns, const PAIR from[], PAIR to[]) {
 #define ROW(radix)                                                                                 \
     [radix] = {                                                                                    \
         NAME(pass_##radix##_BETWEEN),                                                              \
@@ -261,17 +262,15 @@ static NAME(run_pass) * NAME(find_pass)(int radix, int place) {
     static NAME(run_pass) *const table[MOST_RADIX + 1][3] = {ROW(2), ROW(3), ROW(4), ROW(5),
                                                              ROW(6), ROW(7), ROW(8), ROW(16)};
 #undef ROW
-    return table[radix][place];
+    table[pass->radix][place](pass, columns, from, to);
 }
 
 TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes[],
                              const struct fftnd__columns *columns, void *const scratch[2]) {
-    for (int i = 0; i < npasses; i++)
-        NAME(find_pass)
-    (passes[i].radix, i == 0 ? FIRST
-                      : i == npasses - 1
-                          ? LAST
-                          : BETWEEN)(&passes[i], columns, scratch[i % 2], scratch[(i + 1) % 2]);
+    for (int i = 0; i < npasses; i++) {
+        int place = i == 0 ? FIRST : i == npasses - 1 ? LAST : BETWEEN;
+        NAME(do_pass)(&passes[i], place, columns, scratch[i % 2], scratch[(i + 1) % 2]);
+    }
 }
 
 /* ---------------------------------------------------------------- lines */
@@ -347,9 +346,7 @@ TARGET INLINE void NAME(combine)(const struct fftnd__contiguous *lines, const in
 TARGET INLINE PAIR *NAME(pass_lines)(const struct fftnd__contiguous *lines,
                                      void *const scratch[2]) {
     for (int i = 0; i < lines->npasses; i++)
-        NAME(find_pass)
-    (lines->passes[i].radix, BETWEEN)(&lines->passes[i], NULL, scratch[i % 2],
-                                      scratch[(i + 1) % 2]);
+        NAME(do_pass)(&lines->passes[i], BETWEEN, NULL, scratch[i % 2], scratch[(i + 1) % 2]);
     return scratch[lines->npasses % 2];
 }
 

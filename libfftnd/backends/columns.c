@@ -41,11 +41,6 @@ static void merge_loops(const struct fftnd__serial_problem *problem, struct plan
     }
 }
 
-/* Columns of a group. */
-static redist_index width_of(const struct fftnd__column_loops *loops, size_t item) {
-    return 2 * loops->register_bytes / (redist_index)item;
-}
-
 static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
     ptrdiff_t item = (ptrdiff_t)plan->item;
     int merged[REDIST_MAX_NDIMS] = {0};
@@ -82,7 +77,7 @@ int fftnd__columns_create(const struct fftnd__column_loops *loops,
         return code;
     }
     plan->run = loops->run[problem->precision];
-    plan->width = width_of(loops, plan->item);
+    plan->width = fftnd__group_width(loops, problem->precision);
     plan->backward = problem->direction == REDIST_BACKWARD;
     set_loops(plan, problem);
     *result = plan;
@@ -161,8 +156,7 @@ int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_inde
 
 redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
                                  redist_index columns) {
-    redist_index width =
-        width_of(fftnd__column_loops_here(), fftnd__item_bytes(problem->precision, 0));
+    redist_index width = fftnd__group_width(fftnd__column_loops_here(), problem->precision);
     return fftnd__columns_gain(problem, n) ? (columns + width - 1) / width * width : columns;
 }
 
@@ -174,7 +168,7 @@ int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void 
     if (!fftnd__may_share(problem) || !fftnd__has_neighbours(problem, 1, in == out))
         return 0;
     merge_loops(problem, &plan, merged);
-    redist_index width = width_of(fftnd__column_loops_here(), plan.item),
+    redist_index width = fftnd__group_width(fftnd__column_loops_here(), problem->precision),
                  rest = plan.columns % width;
     redist_index columns = plan.columns - rest + (rest > 0 ? width + width / 2 : 0);
     return plan.columns >= width / 4 &&

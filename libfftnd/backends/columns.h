@@ -73,6 +73,12 @@ extern const struct fftnd__column_loops *const fftnd__column_loops[];
 /* The widest registers of this processor. */
 const struct fftnd__column_loops *fftnd__column_loops_here(void);
 
+/* Columns or lines of a group. */
+static inline redist_index fftnd__group_width(const struct fftnd__column_loops *loops,
+                                              enum fftnd_precision precision) {
+    return 2 * loops->register_bytes / (redist_index)fftnd__item_bytes(precision, 0);
+}
+
 /* Whether there are passes for n complex elements: their factors are 2, 3, 5 and 7, and two scratch arrays of a group,
  * each with room for an element more, fit a second-level cache; they are on the stack, so that any thread may execute a
  * plan. */

@@ -74,7 +74,7 @@ static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
     REDIST_TRY(fftnd__passes_create(loops, n, item, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
-    plan->width = 2 * loops->register_bytes / (int)item;
+    plan->width = (int)fftnd__group_width(loops, problem->precision);
     plan->lines = (struct fftnd__contiguous){.npasses = plan->passes.n,
                                              .passes = plan->passes.pass,
                                              .n = n,
@@ -198,8 +198,7 @@ int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const vo
         return 0;
     for (int i = 0; i < problem->nloops; i++)
         lines *= problem->loops[i].n;
-    redist_index width =
-        2 * loops->register_bytes / (redist_index)fftnd__item_bytes(problem->precision, 0);
+    redist_index width = fftnd__group_width(loops, problem->precision);
     redist_index groups = (lines + width - 1) / width;
     return lines > 0 &&
            find_share(problem) * groups * width < (FFTND__NO_GAIN - LEAST_GAIN) * lines;

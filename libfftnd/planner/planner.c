@@ -194,14 +194,6 @@ static int time_alone(struct search *search, struct trial *trial, double *best) 
     return code;
 }
 
-static int is_same(const struct search *search, const struct fftnd__configuration *a,
-                   const struct fftnd__configuration *b) {
-    char texts[2][FFTND__CONFIGURATION_BYTES];
-    fftnd__configuration_print(a, search->request->shape.ndims, texts[0]);
-    fftnd__configuration_print(b, search->request->shape.ndims, texts[1]);
-    return strcmp(texts[0], texts[1]) == 0;
-}
-
 /* Other data changes what arrays cost that are whole against tiles, and stores through the caches against those past
  * them: the rest of a configuration gains alike everywhere. */
 static int is_same_kind(const struct fftnd__configuration *a,
@@ -256,7 +248,10 @@ static void try_candidate(struct search *search, const struct fftnd__configurati
 /* ---------------------------------------------------------------- measuring */
 
 static int is_best(const struct search *search, const struct fftnd__configuration *candidate) {
-    return is_same(search, candidate, &search->best);
+    char texts[2][FFTND__CONFIGURATION_BYTES];
+    fftnd__configuration_print(candidate, search->request->shape.ndims, texts[0]);
+    fftnd__configuration_print(&search->best, search->request->shape.ndims, texts[1]);
+    return strcmp(texts[0], texts[1]) == 0;
 }
 
 /* On a device the first plan of a process takes time that others do not: whole arrays, and stored ones, have their turn

@@ -288,8 +288,15 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     redist__transport_destroy(&trial.transport);
 }
 
+/* For turns amid other data, which devices do not have. */
+static double turns_seconds(const struct contest *contest) {
+    return contest->problem->space->id == REDIST_SPACE_HOST
+               ? REDIST_TURNS_SHARE * find_budget(contest)
+               : 0;
+}
+
 static int out_of_time(const struct contest *contest, double begin) {
-    int out = MPI_Wtime() - begin > (1 - REDIST_TURNS_SHARE) * find_budget(contest);
+    int out = MPI_Wtime() - begin > find_budget(contest) - turns_seconds(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -362,13 +369,13 @@ static int find_winner(struct contest *contest) {
     const redist_turns turns = {.comm = contest->comm,
                                 .count = find_leaders(contest),
                                 .array_bytes = sides[0].bytes + sides[1].bytes,
-                                .seconds = REDIST_TURNS_SHARE * find_budget(contest),
+                                .seconds = turns_seconds(contest),
                                 .context = contest,
                                 .open = open_leader,
                                 .time = time_leader,
                                 .close = close_leader};
     double medians[REDIST_MOST_TURNS];
-    if (contest->problem->space->id != REDIST_SPACE_HOST)
+    if (turns.seconds <= 0)
         return -1;
     int winner = redist_take_turns(&turns, medians);
     for (int i = 0; i < turns.count; i++)
