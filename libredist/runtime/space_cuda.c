@@ -227,10 +227,11 @@ static int stream_can_keep(void *in_stream) {
     if (in_stream == NULL || in_stream == (void *)cudaStreamLegacy ||
         in_stream == (void *)cudaStreamPerThread)
         return 0;
-    return CHECK(cudaStreamGetFlags(in_stream, &flags)) == REDIST_OK &&
-           (flags & cudaStreamNonBlocking) != 0 &&
-           CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
-           status == cudaStreamCaptureStatusNone;
+    /* in this order: asked for its flags, a stream ends the capture of its work */
+    return CHECK(cudaStreamIsCapturing(in_stream, &status)) == REDIST_OK &&
+           status == cudaStreamCaptureStatusNone &&
+           CHECK(cudaStreamGetFlags(in_stream, &flags)) == REDIST_OK &&
+           (flags & cudaStreamNonBlocking) != 0;
 }
 
 /* What other threads may not do meanwhile they may do in theirs. */
