@@ -83,8 +83,7 @@ REDIST_API void fftnd_version(int *major, int *minor, int *patch);
 /** What a transform maps to what. */
 enum fftnd_kind {
     FFTND_C2C = 0, /**< complex to complex, sizes alike on both sides */
-    /** forward real to complex, backward complex to real; the halved axis has n/2 + 1 elements on
-     * the complex side */
+    /** forward real to complex, backward back; the halved axis has n/2 + 1 elements on the complex side */
     FFTND_R2C = 1,
     FFTND_R2R = 2,  /**< real to real: a transform of enum fftnd_r2r along each axis */
     FFTND_MIXED = 3 /**< each axis as fftnd_options.axes says */
@@ -94,13 +93,14 @@ enum fftnd_kind {
  * What a transform does along an axis, where each has a kind of its own (FFTND_MIXED). With a halved axis the physical
  * side is real, with complex axes alone both sides are complex, with neither both are real. Real-to-real axes of
  * complex elements transform real and imaginary parts. The order in which axes are transformed changes no result.
+ * Backward, a halved spectrum is one of a real field: modes k = 0 and n/2 are the conjugates of their mirror images.
+ * Serial libraries make different things of others.
  */
 enum fftnd_axis {
     FFTND_AXIS_NONE = 0,    /**< not transformed: as long on the spectral side */
     FFTND_AXIS_COMPLEX = 1, /**< complex to complex */
-    FFTND_AXIS_HALVED =
-        2, /**< real to complex, at most one axis: n/2 + 1 elements on the spectral side */
-    FFTND_AXIS_R2R = 3 /**< real to real, as fftnd_options.r2r says */
+    FFTND_AXIS_HALVED = 2,  /**< real to complex, one axis at most: n/2 + 1 spectral elements */
+    FFTND_AXIS_R2R = 3      /**< real to real, as fftnd_options.r2r says */
 };
 
 enum fftnd_precision {

@@ -11,6 +11,8 @@
  * axes of its own; if the batch comes last these three transform all axes). Functions of the user depend on all axes,
  * and so does FFTND_SYMBOLS of real data without a table for the halved axis. Each axis has work space of its own then,
  * and what adds derivatives room for one field.
+ * With a halved axis, functions and tables of the user multiply a mode's mirror image by the conjugate of what they
+ * multiply the mode by, so that fields stay real; what becomes of others depends on the serial library.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by
  * point, and these become spectra; products of fields, as non-linear terms are, with the 2/3 or 3/2 rule by
  * fftnd_options.retained_modes.

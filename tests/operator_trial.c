@@ -56,7 +56,7 @@ static double complex power_of(const struct trial *trial, int axis, double k) {
 
 /* What the operator multiplies input `in` of a mode by on its way to output `out`. */
 double complex trial_symbol(const struct trial *trial, const redist_index at[], int out, int in) {
-    double k[REDIST_MAX_NDIMS] = {0}, odd[REDIST_MAX_NDIMS] = {0}, q = 0, odd_q = 0;
+    double k[REDIST_MAX_NDIMS] = {0}, odd[REDIST_MAX_NDIMS] = {0}, q = 0, odd_q = 0, odd_sum = 0;
     double complex product = 1;
     for (int a = 0; a < trial->naxes; a++) {
         const int axis = trial->listed[a];
@@ -64,6 +64,7 @@ double complex trial_symbol(const struct trial *trial, const redist_index at[], 
         odd[a] = odd_of(trial, axis, k[a]);
         q += k[a] * k[a];
         odd_q += odd[a] * odd[a];
+        odd_sum += odd[a];
         if (trial->kind == FFTND_DERIVATIVE) {
             product *= power_of(trial, axis, k[a]);
         } else if (trial->kind == FFTND_SHIFT) {
@@ -102,7 +103,7 @@ double complex trial_symbol(const struct trial *trial, const redist_index at[], 
     case FFTND_SHELL:
         return sqrt(q) >= trial->options.shell[0] && sqrt(q) < trial->options.shell[1];
     case FFTND_MODES:
-        return (out + 1) * (in + 2) + I * odd_q - 0.5 * k[in % trial->naxes];
+        return (out + 1) * (in + 2) + I * odd_sum - 0.5 * fabs(k[in % trial->naxes]);
     default:
         return product;
     }
@@ -119,12 +120,12 @@ static int multiply_row(void *data, const fftnd_row *row) {
         for (int i = 0; i < row->n; i++) {
             double complex sum = 0;
             for (int in = 0; in < row->ninputs; in++) {
-                double odd_q = 0;
+                double odd_sum = 0;
                 for (int a = 0; a < trial->naxes; a++) {
-                    odd_q += row->odd[trial->listed[a]][i] * row->odd[trial->listed[a]][i];
+                    odd_sum += row->odd[trial->listed[a]][i];
                 }
-                sum += ((out + 1) * (in + 2) + I * odd_q -
-                        0.5 * row->k[trial->listed[in % trial->naxes]][i]) *
+                sum += ((out + 1) * (in + 2) + I * odd_sum -
+                        0.5 * fabs(row->k[trial->listed[in % trial->naxes]][i])) *
                        (row->inputs[in][2 * i] + I * row->inputs[in][2 * i + 1]);
             }
             row->outputs[out][2 * i] = creal(sum);
@@ -233,7 +234,7 @@ static double complex combine_element(const struct trial *trial, const fftnd_box
     double complex values[TRIAL_MOST_FIELDS], sum = 0;
     redist_index global[REDIST_MAX_NDIMS];
     ptrdiff_t place = 0;
-    double odd_q = 0;
+    double odd_sum = 0;
     for (int axis = 0; axis < box->ndims; axis++) {
         place += (ptrdiff_t)at[axis] * box->input_stride[axis];
         global[axis] = box->start[axis] + at[axis];
@@ -245,12 +246,12 @@ static double complex combine_element(const struct trial *trial, const fftnd_box
         return trial_combine(values, box->ninputs, out, global, box->ndims);
     }
     for (int a = 0; a < trial->naxes; a++) {
-        const double odd = fetched->odd[trial->listed[a]][at[trial->listed[a]]];
-        odd_q += odd * odd;
+        odd_sum += fetched->odd[trial->listed[a]][at[trial->listed[a]]];
     }
     for (int in = 0; in < box->ninputs; in++) {
         const int axis = trial->listed[in % trial->naxes];
-        sum += ((out + 1) * (in + 2) + I * odd_q - 0.5 * fetched->k[axis][at[axis]]) * values[in];
+        const double k = fabs(fetched->k[axis][at[axis]]);
+        sum += ((out + 1) * (in + 2) + I * odd_sum - 0.5 * k) * values[in];
     }
     return sum;
 }
@@ -386,6 +387,25 @@ static int is_possible(const struct trial *trial, enum fftnd_operator_kind kind)
     }
 }
 
+/* With a halved axis a table multiplies the mirror image of a mode by the conjugate, so that the field stays real. */
+static void keep_real(const struct trial *trial, int axis) {
+    const enum fftnd_axis kind = trial_axis_kind(trial->given, axis);
+    const redist_index n = trial->side[1].sizes[axis];
+    const redist_index modes = fft_case_retained(trial->given, axis);
+    double complex *table = trial->symbols[axis];
+    if (fft_case_halved_axis(trial->given) < 0) {
+        return;
+    }
+    for (redist_index i = 0; i < n; i++) {
+        const redist_index mirror = is_wave(trial->given, axis) ? (modes - i) % modes : i;
+        if (mirror == i) {
+            table[i] = creal(table[i]);
+        } else if (kind == FFTND_AXIS_COMPLEX) {
+            table[mirror] = conj(table[i]);
+        }
+    }
+}
+
 void trial_choose_kind(struct trial *trial) {
     do {
         trial->kind = (enum fftnd_operator_kind)random_between(0, FFTND_POINTS);
@@ -416,6 +436,7 @@ void trial_choose_kind(struct trial *trial) {
                 trial->symbols[axis][i] =
                     0.1 * random_between(-9, 9) + 0.1 * I * random_between(-9, 9);
             }
+            keep_real(trial, axis);
         }
         trial->symbol_lists[axis] = (const double *)trial->symbols[axis];
     }
