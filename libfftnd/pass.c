@@ -118,6 +118,7 @@ static struct fftnd__applied_problem applied_problem_of(const struct fftnd__pass
                                                         const struct fftnd__transform *transform,
                                                         const struct fftnd__step *step) {
     const struct fftnd__offload *offload = pass->offload;
+    const struct fftnd__serial *library = offload != NULL ? offload->library : transform->library;
     int chunks = transform->space->asynchronous;
     return (struct fftnd__applied_problem){
         .transform = transform,
@@ -125,8 +126,9 @@ static struct fftnd__applied_problem applied_problem_of(const struct fftnd__pass
         .partition = &pass->partition,
         .in = &pass->in,
         .out = &pass->out,
-        .library = offload != NULL ? offload->library : transform->library,
+        .library = library,
         .stream = offload != NULL ? offload->streams[FFTND__TRANSFORM] : transform->options.stream,
+        .trip_axis = fftnd__round_trip_axis(transform, step, library),
         .on_device = chunks || offload != NULL,
         .outside = {offload != NULL || (chunks && pass->in.in_array),
                     offload != NULL || (chunks && pass->out.in_array)}};
@@ -262,41 +264,51 @@ static void lay_out_chunks(struct fftnd__pass *pass, const struct fftnd__transfo
 
 /* What is pushed chunk by chunk has as many as others have segments, what arrives as many as there are partitions. */
 static size_t chunk_bytes(const struct fftnd__transform *transform, const struct fftnd__step *step,
-                          size_t bytes) {
+                          size_t bytes, int may_be_large) {
     const struct fftnd__configuration *configuration = &transform->configuration;
     int sent = step[1].fused_with == FFTND__PUSHED ? configuration->segments : 1;
     int arriving = step[-1].by_partitions ? configuration->partitions : 1;
     size_t n = (size_t)(sent > arriving ? sent : arriving);
-    return bytes / n < APPLIED_BYTES ? bytes / n + 1 : APPLIED_BYTES;
+    return may_be_large || bytes / n < APPLIED_BYTES ? bytes / n + 1 : APPLIED_BYTES;
 }
 
 static int place_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                        const struct fftnd__step *step, size_t bytes,
+                        const struct fftnd__step *step, size_t bytes, int may_be_large,
                         struct fftnd__applied_problem *problem) {
+    fftnd__applied_free(pass->applied);
+    fftnd__set_extents(&pass->partition, transform, step);
     fftnd__cut_chunks(&pass->partition, transform, step, bytes,
-                      chunk_bytes(transform, step, bytes));
+                      chunk_bytes(transform, step, bytes, may_be_large));
     lay_out_chunks(pass, transform, step);
     *problem = applied_problem_of(pass, transform, step);
     return fftnd__applied_create(problem, &pass->applied);
 }
 
-/* How many bytes an uncut piece takes says how to cut it. */
-static int plan_applied_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
-                               const struct fftnd__step *step, void *const scratch[2]) {
+static int try_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                      const struct fftnd__step *step, size_t bytes, int makes_trip,
+                      void *const scratch[2]) {
     struct fftnd__applied_problem problem;
-    pass->kernel.library = transform->library;
-    fftnd__set_extents(&pass->partition, transform, step);
-    REDIST_TRY(place_chunks(pass, transform, step, 1, &problem));
-    size_t bytes = pass->applied->places.bytes;
-    fftnd__applied_free(pass->applied);
-    REDIST_TRY(place_chunks(pass, transform, step, bytes, &problem));
-    if (step[1].fused_with == FFTND__PUSHED)
-        REDIST_TRY(set_window(pass, transform, step));
+    REDIST_TRY(place_chunks(pass, transform, step, bytes, makes_trip, &problem));
+    problem.trip_axis = makes_trip ? problem.trip_axis : -1;
     pass->in.memory =
         pass->in.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.in;
     pass->out.memory =
         pass->out.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.out;
     return fftnd__applied_plan(pass->applied, &problem, scratch[0]);
+}
+
+/* How many bytes an uncut piece takes says how to cut it. What goes there and back in one pass need not fit a cache. */
+static int plan_applied_chunks(struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                               const struct fftnd__step *step, void *const scratch[2]) {
+    struct fftnd__applied_problem problem;
+    pass->kernel.library = transform->library;
+    REDIST_TRY(place_chunks(pass, transform, step, 1, 0, &problem));
+    size_t bytes = pass->applied->places.bytes;
+    if (problem.trip_axis >= 0)
+        REDIST_TRY(try_chunks(pass, transform, step, bytes, 1, scratch));
+    if (pass->applied->trip.library == NULL)
+        REDIST_TRY(try_chunks(pass, transform, step, bytes, 0, scratch));
+    return step[1].fused_with == FFTND__PUSHED ? set_window(pass, transform, step) : REDIST_OK;
 }
 
 /* ---------------------------------------------------------------- tiles in the caches */

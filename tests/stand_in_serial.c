@@ -303,6 +303,86 @@ static void destroy_stores(void *data) {
 static const struct fftnd__serial_stores stores_in_parts = {
     .create = create_stores, .execute = execute_stores, .destroy = destroy_stores};
 
+/* ---------------------------------------------------------------- there and back */
+
+struct round_trip {
+    struct fftnd__serial_problem problem;
+    ptrdiff_t elements;
+    void *inner[2];
+};
+
+struct trip {
+    const struct round_trip *plan;
+    void *in, *out;
+    struct fftnd__operation operation;
+};
+
+/* Without some loops too. The modes are in memory of their own, in C order, the transformed axis last. */
+static int create_round_trip(const struct fftnd__serial_problem *problem, void **result) {
+    static _Alignas(64) char nowhere[2][64];
+    *result = NULL;
+    if (problem->kind != FFTND_C2C || (problem->nloops > 0 && problem->loops[0].n % 5 == 3))
+        return REDIST_OK;
+    struct round_trip *plan = *result = calloc(1, sizeof(*plan));
+    plan->problem = *problem;
+    for (int back = 0; back < 2; back++) {
+        struct fftnd__serial_problem own = *problem;
+        plan->elements = own.axes[0].n;
+        *(back ? &own.axes[0].in : &own.axes[0].out) = 1;
+        for (int i = own.nloops - 1; i >= 0; i--) {
+            *(back ? &own.loops[i].in : &own.loops[i].out) = plan->elements;
+            plan->elements *= own.loops[i].n;
+        }
+        own.direction = back ? REDIST_BACKWARD : REDIST_FORWARD;
+        own.effort = FFTND_ESTIMATE;
+        own.keep_input = 1;
+        own.stream = own.pool = NULL;
+        REDIST_TRY(fftnd__serial_fftw.create(&own, nowhere[0], nowhere[1], &plan->inner[back]));
+    }
+    return REDIST_OK;
+}
+
+static void run_round_trip(void *data) {
+    struct trip *given = data;
+    const struct fftnd__serial_problem *problem = &given->plan->problem;
+    const ptrdiff_t item = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
+    const size_t bytes = (size_t)(given->plan->elements * item);
+    char *modes = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    given->operation.in = given->operation.out = modes;
+    (void)fftnd__serial_fftw.execute(given->plan->inner[0], given->in, modes);
+    fftnd__operate(&given->operation);
+    (void)fftnd__serial_fftw.execute(given->plan->inner[1], modes, given->out);
+    free(modes);
+}
+
+static int execute_round_trip(void *data, const void *in, void *out,
+                              const struct fftnd__operation *operation, int axis, void *stream) {
+    struct trip given = {data, (void *)(size_t)in, out, *operation};
+    const struct fftnd__serial_problem *problem = &given.plan->problem;
+    ptrdiff_t bytes = (ptrdiff_t)fftnd__item_bytes(problem->precision, 0);
+    struct fftnd__operation_axis *axes = given.operation.axes;
+    axes[axis].in = axes[axis].out = bytes;
+    bytes *= (ptrdiff_t)problem->axes[0].n;
+    for (int i = problem->nloops - 1; i >= 0; i--) {
+        struct fftnd__operation_axis *other = &axes[i + (i >= axis)];
+        other->in = other->out = bytes;
+        bytes *= (ptrdiff_t)problem->loops[i].n;
+    }
+    return stand_in_give(stream, run_round_trip, &given, sizeof(given));
+}
+
+static void destroy_round_trip(void *data) {
+    struct round_trip *plan = data;
+    redist_space_at(REDIST_SPACE_CUDA)->drain();
+    for (int i = 0; i < 2; i++)
+        if (plan->inner[i] != NULL)
+            fftnd__serial_fftw.destroy(plan->inner[i]);
+    free(plan);
+}
+
+static const struct fftnd__serial_round_trips there_and_back = {
+    .create = create_round_trip, .execute = execute_round_trip, .destroy = destroy_round_trip};
+
 /* ---------------------------------------------------------------- the library */
 
 /* One way or the other. */
@@ -325,4 +405,5 @@ const struct fftnd__serial fftnd__serial_stand_in = {
     .operate = operate,
     .r2r = r2r,
     .stores = &stores_in_parts,
+    .round_trips = &there_and_back,
 };

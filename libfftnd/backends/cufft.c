@@ -498,4 +498,5 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .operate = operate,
     .r2r = r2r,
     .stores = &fftnd__cufft_stores,
+    .round_trips = &fftnd__cufft_round_trips,
 };

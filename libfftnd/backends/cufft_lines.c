@@ -134,6 +134,15 @@ int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan, const void *
     return check((cudaError_t)error, "a kernel that transforms lines in parts");
 }
 
+int fftnd__lines_execute_applied(const struct fftnd__line_plan *plan,
+                                 const struct fftnd__operation *operation, const void *in,
+                                 void *out, void *stream) {
+    REDIST_TRY(check_alignment(plan, in, out));
+    int error =
+        fftnd__panels_launch_applied(&plan->panels, operation, in, out, plan->roots, stream);
+    return check((cudaError_t)error, "a kernel that transforms lines there and back");
+}
+
 void fftnd__lines_destroy(struct fftnd__line_plan *plan) {
     if (plan == NULL)
         return;

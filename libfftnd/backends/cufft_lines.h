@@ -40,6 +40,11 @@ int fftnd__lines_execute_retained(const struct fftnd__line_plan *plan,
 int fftnd__lines_execute_parts(const struct fftnd__line_plan *plan, const void *in,
                                const struct fftnd__panel_parts *parts, void *stream);
 
+/* There and back, with an operator (panels.h). */
+int fftnd__lines_execute_applied(const struct fftnd__line_plan *plan,
+                                 const struct fftnd__operation *operation, const void *in,
+                                 void *out, void *stream);
+
 /* Nothing of the plan may be under way. NULL is allowed. */
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 

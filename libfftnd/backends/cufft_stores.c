@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_stores.h"
+#include "../operators/symbol.h"
 #include "cufft_lines.h"
 #include "redist_support.h"
 
@@ -17,8 +18,9 @@ struct plan {
     int loops[1 + FFTND__PANEL_LOOPS]; /* of the problem: the side, then the outer ones */
 };
 
-/* Loops of more than one element, from the fastest on. Returns 0 if there are too many. */
-static int sort_loops(const struct fftnd__serial_problem *problem, struct plan *plan) {
+/* Loops of more than one element, from the fastest on, then perhaps the others. Returns 0 if there are too many. */
+static int sort_loops(const struct fftnd__serial_problem *problem, int takes_all,
+                      struct plan *plan) {
     for (int i = 0; i < problem->nloops; i++) {
         int at = plan->nloops;
         if (problem->loops[i].n == 1)
@@ -30,28 +32,34 @@ static int sort_loops(const struct fftnd__serial_problem *problem, struct plan *
         plan->loops[at] = i;
         plan->nloops++;
     }
+    for (int i = 0; takes_all && i < problem->nloops; i++)
+        if (problem->loops[i].n == 1) {
+            if (plan->nloops > FFTND__PANEL_LOOPS)
+                return 0;
+            plan->loops[plan->nloops++] = i;
+        }
     return 1;
 }
 
-/* Outputs are parts, with strides of their own. */
+/* Parts have strides of their own. */
 static struct fftnd__loop of_input(const struct fftnd__loop *loop) {
     return (struct fftnd__loop){loop->n, loop->in, loop->in};
 }
 
 static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
-                                    const struct plan *plan) {
+                                    const struct plan *plan, int in_parts, int variant) {
     const struct fftnd__loop *axis = &problem->axes[0];
-    int is_contiguous = axis->in == 1;
+    int is_contiguous = axis->in == 1 && (in_parts || axis->out == 1);
     struct fftnd__lines lines = {.layout = is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED,
                                  .is_double = problem->precision == FFTND_DOUBLE,
                                  .direction = problem->direction,
-                                 .variant = is_contiguous ? FFTND__PANEL_GUESS : STRIDED_VARIANT,
-                                 .axis = of_input(axis),
+                                 .variant = variant,
+                                 .axis = in_parts ? of_input(axis) : *axis,
                                  .side = {1, 0, 0}};
-    if (plan->nloops > 0)
-        lines.side = of_input(&problem->loops[plan->loops[0]]);
-    for (int i = 1; i < plan->nloops; i++)
-        lines.outer[lines.nouter++] = of_input(&problem->loops[plan->loops[i]]);
+    for (int i = 0; i < plan->nloops; i++) {
+        const struct fftnd__loop *loop = &problem->loops[plan->loops[i]];
+        *(i == 0 ? &lines.side : &lines.outer[lines.nouter++]) = in_parts ? of_input(loop) : *loop;
+    }
     return lines;
 }
 
@@ -63,14 +71,16 @@ static void destroy(void *data) {
     redist_release(plan);
 }
 
-static int create(const struct fftnd__serial_problem *problem, void **result) {
+/* Without lines where panels cannot do it. */
+static int create_plan(const struct fftnd__serial_problem *problem, int in_parts, int variant,
+                       void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     *result = NULL;
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
-    int fits = problem->kind == FFTND_C2C && sort_loops(problem, plan), code = REDIST_OK;
+    int fits = problem->kind == FFTND_C2C && sort_loops(problem, !in_parts, plan), code = REDIST_OK;
     if (fits) {
-        const struct fftnd__lines lines = describe(problem, plan);
+        const struct fftnd__lines lines = describe(problem, plan, in_parts, variant);
         code = fftnd__lines_create(&lines, &plan->lines);
     }
     if (plan->lines != NULL)
@@ -78,6 +88,13 @@ static int create(const struct fftnd__serial_problem *problem, void **result) {
     else
         destroy(plan);
     return code;
+}
+
+/* ---------------------------------------------------------------- into parts */
+
+static int create(const struct fftnd__serial_problem *problem, void **result) {
+    int is_contiguous = problem->axes[0].in == 1;
+    return create_plan(problem, 1, is_contiguous ? FFTND__PANEL_GUESS : STRIDED_VARIANT, result);
 }
 
 /* A part's strides in place of those that the plan was made with. */
@@ -101,3 +118,34 @@ static int execute(void *data, const void *in, int nparts, const struct fftnd__s
 
 const struct fftnd__serial_stores fftnd__cufft_stores = {
     .create = create, .execute = execute, .destroy = destroy};
+
+/* ---------------------------------------------------------------- there and back */
+
+/* FFTND_LINES = cufft is to see what cuFFT does. */
+static int create_round_trip(const struct fftnd__serial_problem *problem, void **result) {
+    struct fftnd__rates rates = {.n = problem->axes[0].n,
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    int layout = problem->axes[0].in == 1 ? FFTND__CONTIGUOUS : FFTND__STRIDED;
+    struct fftnd__serial_problem back = *problem;
+    *result = NULL;
+    fftnd__lines_rates(&rates, 0, problem->stream);
+    back.direction = REDIST_BACKWARD;
+    return rates.panels[layout] > 0.0 ? create_plan(&back, 0, rates.variant[layout], result)
+                                      : REDIST_OK;
+}
+
+static int execute_round_trip(void *data, const void *in, void *out,
+                              const struct fftnd__operation *operation, int axis, void *stream) {
+    static const struct fftnd__operation_axis none = {.count = 1};
+    const struct plan *plan = data;
+    struct fftnd__operation own = *operation;
+    own.axes[0] = operation->axes[axis];
+    for (int i = 0; i <= FFTND__PANEL_LOOPS; i++) {
+        int at = i < plan->nloops ? plan->loops[i] + (plan->loops[i] >= axis) : 0;
+        own.axes[1 + i] = i < plan->nloops ? operation->axes[at] : none;
+    }
+    return fftnd__lines_execute_applied(plan->lines, &own, in, out, stream);
+}
+
+const struct fftnd__serial_round_trips fftnd__cufft_round_trips = {
+    .create = create_round_trip, .execute = execute_round_trip, .destroy = destroy};

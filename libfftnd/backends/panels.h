@@ -146,6 +146,14 @@ int fftnd__panels_launch_parts(const struct fftnd__panels *panels, const void *i
                                const struct fftnd__panel_parts *parts, const void *roots,
                                void *stream);
 
+/* Enqueues transforms there, an operator on the modes (operators/symbol.h), and transforms back, for panels whose
+ * transform is backward, of complex lines. The axes of the operation are the lines', the side, and the outer loops; it
+ * says nothing of where modes are. */
+struct fftnd__operation;
+int fftnd__panels_launch_applied(const struct fftnd__panels *panels,
+                                 const struct fftnd__operation *operation, const void *in,
+                                 void *out, const void *roots, void *stream);
+
 /* Whether pairs of floats in parts can be written at once, as the loops say it of whole lines. */
 int fftnd__panels_are_adjacent(const struct fftnd__panels *panels,
                                const struct fftnd__panel_parts *parts);

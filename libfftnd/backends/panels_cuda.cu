@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #define FFTND__PANEL_INLINE __device__ __forceinline__
+#include "../operators/symbol.h"
 #include "panels_parts.h"
 #include "redist_early_launch.cuh"
 
@@ -287,6 +288,7 @@ transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
 
 } // namespace
 
+#include "panels_applied.cuh"
 #include "panels_r2r.cuh"
 
 /* ---------------------------------------------------------------- kernels */
@@ -349,6 +351,16 @@ __global__ void __launch_bounds__(threads)
 
 template <class value>
 __global__ void __launch_bounds__(threads)
+    transform_applied(const complex<scalar<value>> *in, complex<scalar<value>> *out,
+                      const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p,
+                      const __grid_constant__ fftnd__operation operation) {
+    begin_kernel();
+    apply_panels<value, least, first, rest>(p, lines_of<value, APPLIED>{{in, out}, &operation, {}},
+                                            roots, reinterpret_cast<complex<value> *>(memory));
+}
+
+template <class value>
+__global__ void __launch_bounds__(threads)
     transform_r2r(const complex<scalar<value>> *in, complex<scalar<value>> *out,
                   const complex<scalar<value>> *roots, const __grid_constant__ fftnd__panels p) {
     begin_kernel();
@@ -356,7 +368,7 @@ __global__ void __launch_bounds__(threads)
                                       reinterpret_cast<complex<value> *>(memory));
 }
 
-/* What a launch gets; of the last two each sort of lines has its own, or none. */
+/* What a launch gets; of the last three each sort of lines has its own, or none. */
 template <class value> struct given {
     const fftnd__panels *panels;
     const complex<scalar<value>> *in, *roots;
@@ -364,6 +376,7 @@ template <class value> struct given {
     cudaStream_t stream;
     const fftnd__panel_gap *gap;
     const fftnd__panel_parts *parts;
+    const fftnd__operation *operation;
 };
 
 /* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit
@@ -413,6 +426,12 @@ template <class value> cudaError_t launch_parts(const given<value> &to) {
     return launch(to, transform_parts<value>, allowed, to.in, to.roots, *to.panels, *to.parts);
 }
 
+template <class value> cudaError_t launch_applied(const given<value> &to) {
+    static devices allowed;
+    return launch(to, transform_applied<value>, allowed, to.in, to.out, to.roots, *to.panels,
+                  *to.operation);
+}
+
 template <class value> cudaError_t launch_r2r(const given<value> &to) {
     static devices allowed;
     return launch(to, transform_r2r<value>, allowed, to.in, to.out, to.roots, *to.panels);
@@ -421,10 +440,10 @@ template <class value> cudaError_t launch_r2r(const given<value> &to) {
 } // namespace
 
 extern "C" int LAUNCH(const fftnd__panels *panels, const fftnd__panel_gap *gap,
-                      const fftnd__panel_parts *parts, const void *in, void *out, const void *roots,
-                      void *stream) {
+                      const fftnd__panel_parts *parts, const fftnd__operation *operation,
+                      const void *in, void *out, const void *roots, void *stream) {
     typedef complex<scalar<VALUE>> element;
     return LINES<VALUE>({panels, static_cast<const element *>(in),
                          static_cast<const element *>(roots), static_cast<element *>(out),
-                         static_cast<cudaStream_t>(stream), gap, parts});
+                         static_cast<cudaStream_t>(stream), gap, parts, operation});
 }

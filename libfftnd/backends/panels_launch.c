@@ -4,11 +4,12 @@
 #include <stdint.h>
 
 typedef int launch_function(const struct fftnd__panels *panels, const struct fftnd__panel_gap *gap,
-                            const struct fftnd__panel_parts *parts, const void *in, void *out,
+                            const struct fftnd__panel_parts *parts,
+                            const struct fftnd__operation *operation, const void *in, void *out,
                             const void *roots, void *stream);
 
 /* By sorts of lines; the build names the functions. */
-enum { WHOLE, RETAINED, PARTS, R2R };
+enum { WHOLE, RETAINED, PARTS, R2R, APPLIED };
 
 #define DECLARE(lines)                                                                             \
     launch_function fftnd__panels_float_0_##lines, fftnd__panels_float_1_##lines,                  \
@@ -17,6 +18,7 @@ DECLARE(whole)
 DECLARE(retained)
 DECLARE(parts)
 DECLARE(r2r)
+DECLARE(applied)
 
 #define LIST(lines)                                                                                \
     {                                                                                              \
@@ -24,8 +26,11 @@ DECLARE(r2r)
             fftnd__panels_double_0_##lines, fftnd__panels_double_1_##lines                         \
         }                                                                                          \
     }
-static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {
-    [WHOLE] = LIST(whole), [RETAINED] = LIST(retained), [PARTS] = LIST(parts), [R2R] = LIST(r2r)};
+static launch_function *const launches[][2][FFTND__PANEL_KERNELS] = {[WHOLE] = LIST(whole),
+                                                                     [RETAINED] = LIST(retained),
+                                                                     [PARTS] = LIST(parts),
+                                                                     [R2R] = LIST(r2r),
+                                                                     [APPLIED] = LIST(applied)};
 
 /* Addresses may be between those that all lines of a thread can be read from. */
 static int is_aligned(const void *array) {
@@ -35,7 +40,8 @@ static int is_aligned(const void *array) {
 /* A launch of no lines is an error of the runtime. */
 static int launch(const struct fftnd__panels *panels, int lines, int are_adjacent,
                   const struct fftnd__panel_gap *gap, const struct fftnd__panel_parts *parts,
-                  const void *in, void *out, const void *roots, void *stream) {
+                  const struct fftnd__operation *operation, const void *in, void *out,
+                  const void *roots, void *stream) {
     struct fftnd__panels now = *panels;
     if (now.npanels == 0)
         return 0;
@@ -43,25 +49,32 @@ static int launch(const struct fftnd__panels *panels, int lines, int are_adjacen
         now.adjacent = are_adjacent && now.adjacent && is_aligned(in);
         now.second = now.adjacent ? 1 : now.width;
     }
-    return launches[lines][now.is_double][now.kernel](&now, gap, parts, in, out, roots, stream);
+    return launches[lines][now.is_double][now.kernel](&now, gap, parts, operation, in, out, roots,
+                                                      stream);
 }
 
 int fftnd__panels_launch(const struct fftnd__panels *panels, const void *in, void *out,
                          const void *roots, void *stream) {
-    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, in, out,
-                  roots, stream);
+    return launch(panels, panels->r2r.n > 0 ? R2R : WHOLE, is_aligned(out), NULL, NULL, NULL, in,
+                  out, roots, stream);
 }
 
 /* Modes half-way of neighbouring lines are neighbours. */
 int fftnd__panels_launch_retained(const struct fftnd__panels *panels,
                                   const struct fftnd__panel_gap *gap, const void *in, void *out,
                                   const void *roots, void *stream) {
-    return launch(panels, RETAINED, is_aligned(out), gap, NULL, in, out, roots, stream);
+    return launch(panels, RETAINED, is_aligned(out), gap, NULL, NULL, in, out, roots, stream);
 }
 
 int fftnd__panels_launch_parts(const struct fftnd__panels *panels, const void *in,
                                const struct fftnd__panel_parts *parts, const void *roots,
                                void *stream) {
-    return launch(panels, PARTS, fftnd__panels_are_adjacent(panels, parts), NULL, parts, in, NULL,
-                  roots, stream);
+    return launch(panels, PARTS, fftnd__panels_are_adjacent(panels, parts), NULL, parts, NULL, in,
+                  NULL, roots, stream);
+}
+
+int fftnd__panels_launch_applied(const struct fftnd__panels *panels,
+                                 const struct fftnd__operation *operation, const void *in,
+                                 void *out, const void *roots, void *stream) {
+    return launch(panels, APPLIED, is_aligned(out), NULL, NULL, operation, in, out, roots, stream);
 }

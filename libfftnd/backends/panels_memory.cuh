@@ -8,8 +8,8 @@ __device__ __forceinline__ unsigned divide(unsigned i, const fftnd__panel_diviso
     return static_cast<unsigned>(static_cast<unsigned long long>(i) * by.factor >> by.shift);
 }
 
-/* Whole lines, lines of which the array retains some elements, lines in parts. */
-enum lying { WHOLE, RETAINED, DIVIDED };
+/* Whole lines, lines of which the array retains some elements, lines in parts, whole lines with an operator. */
+enum lying { WHOLE, RETAINED, DIVIDED, APPLIED };
 
 /* The lines of a thread: where they begin. */
 template <class value, lying how> struct lines_of {
@@ -53,6 +53,21 @@ template <class value> struct lines_of<value, DIVIDED> {
     }
     __device__ __forceinline__ void set_outer(const fftnd__panels &p, int loop, unsigned index) {
         in += index * p.outer[loop].in;
+        line.outer[loop] = index;
+    }
+};
+
+/* And where they are among all, which the operator asks for. */
+template <class value> struct lines_of<value, APPLIED> : lines_of<value, WHOLE> {
+    const fftnd__operation *operation;
+    fftnd__panel_line line;
+
+    __device__ __forceinline__ void set(const fftnd__panels &p, unsigned side) {
+        lines_of<value, WHOLE>::set(p, side);
+        line.side = side;
+    }
+    __device__ __forceinline__ void set_outer(const fftnd__panels &p, int loop, unsigned index) {
+        lines_of<value, WHOLE>::set_outer(p, loop, index);
         line.outer[loop] = index;
     }
 };

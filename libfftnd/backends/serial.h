@@ -63,6 +63,20 @@ struct fftnd__serial_stores {
     void (*destroy)(void *plan);
 };
 
+/* Transforms along one axis, an operator on the modes, and transforms back, in one pass over memory. */
+struct fftnd__serial_round_trips {
+    /* Plans a complex problem of one axis, whose output is where the transforms back put their results. *plan is NULL
+     * where it cannot be done, or is not faster. As `create` of struct fftnd__serial. */
+    int (*create)(const struct fftnd__serial_problem *problem, void **plan);
+
+    /* Begins it in a stream. Of the operation, one that multiplies a field, `axis` is the transformed axis, the others
+     * are the problem's loops in their order; it says nothing of where modes are. As its `execute`. */
+    int (*execute)(void *plan, const void *in, void *out, const struct fftnd__operation *operation,
+                   int axis, void *stream);
+
+    void (*destroy)(void *plan);
+};
+
 struct fftnd__serial {
     const char *name;
     enum redist_space space; /* of the arrays */
@@ -118,7 +132,8 @@ struct fftnd__serial {
      * transforms along one axis of which `create` makes no plan. NULL = the library has them all itself. */
     int (*r2r)(const struct fftnd__r2r_lines *lines, int after, void *stream);
 
-    const struct fftnd__serial_stores *stores; /* NULL = none */
+    const struct fftnd__serial_stores *stores;           /* NULL = none */
+    const struct fftnd__serial_round_trips *round_trips; /* NULL = none */
 };
 
 /* Bytes of a real or complex element. */

@@ -46,6 +46,14 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
                                                               : step->axes[step->naxes - 1];
 }
 
+static void remove_axis(struct fftnd__step *step, int axis) {
+    int n = 0;
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] != axis)
+            step->axes[n++] = step->axes[i];
+    step->naxes = n;
+}
+
 static struct half half_of(const struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
@@ -65,6 +73,8 @@ static struct half half_of(const struct fftnd__applied *applied,
         after->naxes = 1;
         after->axes[0] = axis_inside(transform, step);
     }
+    if (applied->trip.library != NULL)
+        remove_axis(after, problem->trip_axis - applied->shift);
     set_whole_counts(transform, &half);
     return half;
 }
@@ -223,10 +233,37 @@ static int create_kernel(struct fftnd__kernel *kernel, const struct half *half,
     return fftnd__kernel_create(kernel, &own);
 }
 
+/* In the middle where there are other axes, else from the piece before to the one after. */
+static int create_trip(struct fftnd__applied *applied,
+                       const struct fftnd__applied_problem *problem) {
+    const struct half half = half_of(applied, problem, 0);
+    const struct fftnd__step *step = problem->step;
+    const struct fftnd__side *in = problem->in, *out = problem->out;
+    int is_alone = step->naxes == 1;
+    struct fftnd__piece first;
+    fftnd__find_piece(&half.partition, 0, &first);
+    if (is_alone && in->in_array == out->in_array && /* which may be one */
+        !fftnd__lies_alike(half.partition.ndims, first.after, in->stride, out->stride))
+        return REDIST_OK;
+    const struct fftnd__kernel_problem own = {.transform = problem->transform,
+                                              .step = step,
+                                              .direction = step->direction,
+                                              .partition = &half.partition,
+                                              .in = is_alone ? in : &applied->middle[0],
+                                              .out = is_alone ? out : &applied->middle[1],
+                                              .library = problem->library,
+                                              .stream = problem->stream};
+    return fftnd__round_trip_create(&applied->trip, &own, problem->trip_axis);
+}
+
 int fftnd__applied_plan(struct fftnd__applied *applied,
                         const struct fftnd__applied_problem *problem, char *memory) {
     for (int i = 0; i < 2; i++)
         applied->middle[i].memory = memory + applied->places.middle[i];
+    if (problem->trip_axis >= 0)
+        REDIST_TRY(create_trip(applied, problem));
+    if (applied->trip.library != NULL && problem->step->naxes == 1)
+        return REDIST_OK;
     for (int back = 0; back < 2; back++) {
         const struct half half = half_of(applied, problem, back);
         REDIST_TRY(create_kernel(&applied->kernels[back], &half, problem));
@@ -245,6 +282,8 @@ void fftnd__applied_free(struct fftnd__applied *applied) {
         if (applied->others[i].library != NULL)
             fftnd__kernel_free(&applied->others[i]);
     }
+    if (applied != NULL)
+        fftnd__round_trip_free(&applied->trip);
     redist_release(applied);
 }
 
@@ -459,18 +498,32 @@ static struct fftnd__block middle_block(const struct fftnd__applied *applied, in
     return block;
 }
 
+/* All modes of the block, which lie as the block has them. */
+static int run_trip(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                    const struct fftnd__block *const blocks[2], const redist_index count[]) {
+    struct fftnd__operation operation;
+    fftnd__boxes_describe(applied, piece, blocks[0], count, &operation);
+    return fftnd__round_trip_run(&applied->trip, piece->shorter, &operation, blocks[0], blocks[1]);
+}
+
 /* A piece, or a part of one that is cut inside. */
 static int run_both(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
                     char *memory, const struct fftnd__truncation *truncation_in,
                     const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
                     const struct fftnd__block *out) {
+    int is_alone = applied->trip.library != NULL && applied->kernels[0].library == NULL;
     redist_index count[2][REDIST_MAX_NDIMS];
     const struct fftnd__block middle[2] = {middle_block(applied, 0, piece, in, memory, count[0]),
                                            middle_block(applied, 1, piece, out, memory, count[1])};
     const struct fftnd__truncation *inside = &applied->middle[0].truncation;
+    const struct fftnd__block *const trip[2] = {is_alone ? in : &middle[0],
+                                                is_alone ? out : &middle[1]};
+    if (is_alone)
+        return run_trip(applied, piece, trip, count[0]);
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
                                  &middle[0]));
-    REDIST_TRY(fftnd__takes_boxes(applied->op)
+    REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
+               : fftnd__takes_boxes(applied->op)
                    ? fftnd__boxes_run(applied, piece, middle, count[0])
                    : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,

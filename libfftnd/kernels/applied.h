@@ -2,18 +2,21 @@
 /*
  * The kernel of a step with an operator: a transform, the operator row by row, the transform back. Where a piece of all
  * fields is larger than a tile, as planes of several are, it is cut inside: the axes but one are transformed in all of
- * it, field by field, the last one and the operator in a few rows of all fields at once.
+ * it, field by field, the last one and the operator in a few rows of all fields at once. On a device one axis may go
+ * there and back in one pass: then the transforms are those of the other axes, if there are any.
  */
 #ifndef FFTND__APPLIED_H
 #define FFTND__APPLIED_H
 
 #include "../operators/operator.h"
 #include "kernel.h"
+#include "round_trip.h"
 
 struct fftnd__applied {
     const struct fftnd__operator *op;
     struct fftnd__kernel kernels[2]; /* there and back */
     struct fftnd__kernel others[2]; /* before and after these: the axes but one, of a whole piece */
+    struct fftnd__round_trip trip;  /* between both, if the library has one */
     struct fftnd__partition inside; /* of a piece; 0 axes = it is not cut */
     struct fftnd__side middle[2];   /* before and after the operator */
     redist_index extent[2]
@@ -38,6 +41,7 @@ struct fftnd__applied_problem {
     void *stream;   /* of the library */
     int on_device;  /* where pieces are */
     int outside[2]; /* the block before, after has no place in the memory of a piece */
+    int trip_axis;  /* what fftnd__round_trip_axis says, or -1 */
 };
 
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */

@@ -57,26 +57,46 @@ static void set_axes(const struct box *box, struct fftnd__operation *operation) 
     }
 }
 
-static int run_kind(const struct box *box) {
+static void describe(const struct box *box, struct fftnd__operation *operation) {
     const struct fftnd__operator *op = box->applied->op;
     const struct fftnd__block *in = &box->blocks[0];
-    struct fftnd__operation operation = {.kind = (int)op->kind,
-                                         .inputs = op->inputs,
-                                         .outputs = op->outputs,
-                                         .naxes = op->naxes,
-                                         .constants = op->constants,
-                                         .scale = {op->after, (double)(op->factors[1] - op->after)},
-                                         .number_bytes = fftnd__item_bytes(in->precision, 1),
-                                         .parts = numbers_of(in),
-                                         .in = box->memory[0],
-                                         .out = box->memory[1],
-                                         .in_field = field_stride(box, 0),
-                                         .out_field = field_stride(box, 1)};
-    set_axes(box, &operation);
+    *operation =
+        (struct fftnd__operation){.kind = (int)op->kind,
+                                  .inputs = op->inputs,
+                                  .outputs = op->outputs,
+                                  .naxes = op->naxes,
+                                  .constants = op->constants,
+                                  .scale = {op->after, (double)(op->factors[1] - op->after)},
+                                  .number_bytes = fftnd__item_bytes(in->precision, 1),
+                                  .parts = numbers_of(in),
+                                  .in = box->memory[0],
+                                  .out = box->memory[1],
+                                  .in_field = field_stride(box, 0),
+                                  .out_field = field_stride(box, 1)};
+    set_axes(box, operation);
+}
+
+static int run_kind(const struct box *box) {
+    const struct fftnd__block *in = &box->blocks[0];
+    struct fftnd__operation operation;
+    describe(box, &operation);
     if (in->library->operate != NULL)
         return in->library->operate(&operation, in->stream);
     fftnd__operate(&operation);
     return REDIST_OK;
+}
+
+void fftnd__boxes_describe(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
+                           const struct fftnd__block *block, const redist_index count[],
+                           struct fftnd__operation *operation) {
+    const struct fftnd__block blocks[2] = {*block, *block};
+    struct box box = {
+        .applied = applied, .blocks = blocks, .memory = {block->memory, block->memory}};
+    for (int at = 0; at < block->ndims; at++) {
+        box.start[at] = applied->start[at] + piece->start[at];
+        box.count[at] = count[at];
+    }
+    describe(&box, operation);
 }
 
 /* ---------------------------------------------------------------- the user's function */

@@ -167,17 +167,24 @@ static inline FFTND__ON_DEVICE int fftnd__combines(int kind) {
         else                                                                                                            \
             *(T *)(void *)at = pair.re;                                                                                 \
     }                                                                                                                   \
+    /* What a mode is multiplied by, all of whose indices are known. */                                                 \
+    static inline FFTND__ON_DEVICE void name##_symbol(const struct fftnd__operation *op,                                \
+                                                      const struct name##_mode *mode, C by[2]) {                        \
+        by[0] = mode->factor[0];                                                                                        \
+        by[1] = mode->factor[1];                                                                                        \
+        if (op->kind >= FFTND__LAPLACIAN && op->kind <= FFTND__SHELL)                                                   \
+            by[0] *= name##_of_square(op->kind, mode->square, &op->constants);                                          \
+    }                                                                                                                   \
     static inline FFTND__ON_DEVICE void name##_multiply(const struct fftnd__operation *op,                              \
                                                         const struct name##_mode *line,                                 \
                                                         redist_index at, C odd[]) {                                     \
         struct name##_mode mode = *line;                                                                                \
-        C value[2];                                                                                                     \
+        C value[2], by[2];                                                                                              \
         name##_place(&op->axes[op->ndims - 1], at, &mode, odd);                                                         \
         name##_load(op, mode.in, value);                                                                                \
-        C re = mode.factor[0], im = mode.factor[1];                                                                     \
-        if (op->kind >= FFTND__LAPLACIAN && op->kind <= FFTND__SHELL)                                                   \
-            re *= name##_of_square(op->kind, mode.square, &op->constants);                                              \
-        name##_store(op, mode.out, re *value[0] - im * value[1], re * value[1] + im * value[0]);                        \
+        name##_symbol(op, &mode, by);                                                                                   \
+        name##_store(op, mode.out, by[0] * value[0] - by[1] * value[1],                                                 \
+                     by[0] * value[1] + by[1] * value[0]);                                                              \
     }                                                                                                                   \
     static inline FFTND__ON_DEVICE void name##_combine(const struct fftnd__operation *op,                               \
                                                        const struct name##_mode *line,                                  \

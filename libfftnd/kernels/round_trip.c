@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "round_trip.h"
+
+static int is_possible(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                       const struct fftnd__serial *library) {
+    const struct fftnd__operator *op = transform->applied;
+    struct fftnd__truncation truncation;
+    fftnd__truncation_of(&truncation, transform, step);
+    return library->round_trips != NULL && step->direction == REDIST_FORWARD &&
+           !op->type->of_user && op->tables != NULL && !fftnd__combines((int)op->kind) &&
+           !step->twiddles && truncation.n == 0;
+}
+
+int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struct fftnd__step *step,
+                           const struct fftnd__serial *library) {
+    const ptrdiff_t *stride = step[-1].local.stride;
+    int shift = transform->batch.shift, best = -1;
+    for (int i = 0; i < step->naxes && is_possible(transform, step, library); i++) {
+        int axis = step->axes[i], at = axis + shift;
+        if (transform->chain.axes[axis] == FFTND_AXIS_COMPLEX &&
+            (best < 0 || stride[at] > stride[best]))
+            best = at;
+    }
+    return best;
+}
+
+static int create_variant(struct fftnd__round_trip *trip,
+                          const struct fftnd__kernel_problem *problem, int is_shorter) {
+    const struct fftnd__partition *partition = problem->partition;
+    struct fftnd__step step = *problem->step;
+    ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
+    struct fftnd__serial_problem serial;
+    struct fftnd__piece piece;
+    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
+    for (int i = 0; i < partition->ndims; i++) {
+        in[i] = problem->in->stride[i] / (ptrdiff_t)problem->in->item;
+        out[i] = problem->out->stride[i] / (ptrdiff_t)problem->out->item;
+    }
+    step.naxes = 1;
+    step.axes[0] = trip->axis - problem->transform->batch.shift;
+    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, in, out,
+                           piece.after, &serial);
+    serial.stream = problem->stream;
+    return trip->library->create(&serial, &trip->plans[is_shorter]);
+}
+
+int fftnd__round_trip_create(struct fftnd__round_trip *trip,
+                             const struct fftnd__kernel_problem *problem, int axis) {
+    struct fftnd__piece last;
+    *trip = (struct fftnd__round_trip){.library = problem->library->round_trips, .axis = axis};
+    fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
+    int code = create_variant(trip, problem, 0);
+    if (code == REDIST_OK && last.shorter)
+        code = create_variant(trip, problem, 1);
+    if (trip->plans[0] == NULL || (last.shorter && trip->plans[1] == NULL))
+        fftnd__round_trip_free(trip);
+    return code;
+}
+
+void fftnd__round_trip_free(struct fftnd__round_trip *trip) {
+    for (int i = 0; i < 2; i++)
+        if (trip->plans[i] != NULL)
+            trip->library->destroy(trip->plans[i]);
+    *trip = (struct fftnd__round_trip){0};
+}
+
+int fftnd__round_trip_run(const struct fftnd__round_trip *trip, int is_shorter,
+                          const struct fftnd__operation *operation, const struct fftnd__block *in,
+                          const struct fftnd__block *out) {
+    return trip->library->execute(trip->plans[is_shorter], in->memory, out->memory, operation,
+                                  trip->axis, in->stream);
+}
