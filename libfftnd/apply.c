@@ -281,14 +281,14 @@ static int describe(struct fftnd__operator *op, const struct fftnd__engine *plan
 /* ---------------------------------------------------------------- the parts */
 
 /* Gradient, divergence and curl are derivatives one after the other, each of which transforms one axis, where an array
- * of the plan may be a field of a larger one. */
+ * of the plan may be a field of a larger one. On a device nothing is added. */
 static int is_parted(const struct fftnd__operator *op, const struct fftnd__transform *transform) {
     int depends[REDIST_MAX_NDIMS] = {0};
     for (int a = 0; a < op->naxes; a++)
         depends[op->symbols[a].axis] = 1;
     depends[op->symbols[0].axis] = op->naxes == 1;
-    int has_derivatives =
-        op->kind == FFTND_GRADIENT || op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
+    int adds = op->kind == FFTND_DIVERGENCE || op->kind == FFTND_CURL;
+    int has_derivatives = op->kind == FFTND_GRADIENT || (adds && !transform->space->asynchronous);
     return has_derivatives && op->naxes > 1 && !transform->options.in_place &&
            transform->options.batch_position == FFTND_BATCH_FIRST &&
            fftnd__subset_suits(transform, depends);

@@ -14,8 +14,7 @@ int fftnd__subset_suits(const struct fftnd__transform *transform, const int axes
         taken += axes[axis] && chain->axes[axis] != FFTND_AXIS_NONE;
         left_out += is_left_out(transform, axes, axis);
     }
-    return taken > 0 && left_out > 0 && !transform->space->asynchronous && chain->balanced &&
-           !chain->moves[FFTND_PHYSICAL] &&
+    return taken > 0 && left_out > 0 && chain->balanced && !chain->moves[FFTND_PHYSICAL] &&
            memcmp(chain->modes, chain->points, sizeof chain->modes) == 0;
 }
 
