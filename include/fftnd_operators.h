@@ -6,11 +6,11 @@
  * forward, the multiplication and the first one of backward are one step: a tile is transformed, multiplied and
  * transformed back while it is in the cache, on a device a chunk. The spectral side is never stored, and needs no
  * array. Axes on whose wavenumbers an operator does not depend are not transformed, and cost no exchange: a derivative
- * along one axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the other,
- * on devices the gradient (where all modes are retained, the plan is not in place, and has neither boxes nor blocks or
- * split axes of its own; if the batch comes last these three transform all axes). Functions of the user depend on all
- * axes, and so does FFTND_SYMBOLS of real data without a table for the halved axis. Each axis has work space of its own
- * then, and what adds derivatives room for one field.
+ * along one axis transforms that axis alone, and gradient, divergence and curl are such derivatives one after the
+ * other, on devices the gradient (where all modes are retained, the plan is not in place, and has neither boxes nor
+ * blocks or split axes of its own; if the batch comes last these three transform all axes). Functions of the user
+ * depend on all axes, and so does FFTND_SYMBOLS of real data without a table for the halved axis. Each axis has work
+ * space of its own then, and what adds derivatives room for one field.
  * With a halved axis, functions and tables of the user multiply a mode's mirror image by the conjugate of what they
  * multiply the mode by, so that fields stay real; what becomes of others depends on the serial library.
  * fftnd_apply_physical is the mirror image: spectra become fields, a function of the user makes others of them point by

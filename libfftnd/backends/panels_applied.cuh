@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of panels_cuda.cu that are transformed, multiplied mode by mode, and transformed back: they are read and written
- * once. */
+/* Lines of panels_cuda.cu that are transformed, multiplied mode by mode, and transformed back: they are read and
+ * written once. */
 
 namespace {
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last transform before an operator, the operator and the first transform back in one pass, where the serial library
- * has such a thing. */
+/* The last transform before an operator, the operator and the first transform back in one pass, where the serial
+ * library has such a thing. */
 #ifndef FFTND__ROUND_TRIP_H
 #define FFTND__ROUND_TRIP_H
 
