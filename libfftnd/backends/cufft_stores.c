@@ -46,11 +46,15 @@ static struct fftnd__loop of_input(const struct fftnd__loop *loop) {
     return (struct fftnd__loop){loop->n, loop->in, loop->in};
 }
 
+static int layout_of(const struct fftnd__serial_problem *problem, int in_parts) {
+    const struct fftnd__loop *axis = &problem->axes[0];
+    return axis->in == 1 && (in_parts || axis->out == 1) ? FFTND__CONTIGUOUS : FFTND__STRIDED;
+}
+
 static struct fftnd__lines describe(const struct fftnd__serial_problem *problem,
                                     const struct plan *plan, int in_parts, int variant) {
     const struct fftnd__loop *axis = &problem->axes[0];
-    int is_contiguous = axis->in == 1 && (in_parts || axis->out == 1);
-    struct fftnd__lines lines = {.layout = is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED,
+    struct fftnd__lines lines = {.layout = layout_of(problem, in_parts),
                                  .is_double = problem->precision == FFTND_DOUBLE,
                                  .direction = problem->direction,
                                  .variant = variant,
@@ -93,8 +97,8 @@ static int create_plan(const struct fftnd__serial_problem *problem, int in_parts
 /* ---------------------------------------------------------------- into parts */
 
 static int create(const struct fftnd__serial_problem *problem, void **result) {
-    int is_contiguous = problem->axes[0].in == 1;
-    return create_plan(problem, 1, is_contiguous ? FFTND__PANEL_GUESS : STRIDED_VARIANT, result);
+    int is_strided = layout_of(problem, 1) == FFTND__STRIDED;
+    return create_plan(problem, 1, is_strided ? STRIDED_VARIANT : FFTND__PANEL_GUESS, result);
 }
 
 /* A part's strides in place of those that the plan was made with. */
@@ -121,11 +125,12 @@ const struct fftnd__serial_stores fftnd__cufft_stores = {
 
 /* ---------------------------------------------------------------- there and back */
 
-/* FFTND_LINES = cufft is to see what cuFFT does. */
+/* In the variant that is guessed: what is measured is of lines that go one way. FFTND_LINES = cufft is to see what cuFFT
+ * does. */
 static int create_round_trip(const struct fftnd__serial_problem *problem, void **result) {
     struct fftnd__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};
-    int layout = problem->axes[0].in == 1 ? FFTND__CONTIGUOUS : FFTND__STRIDED;
+    int layout = layout_of(problem, 0);
     struct fftnd__serial_problem back = *problem;
     *result = NULL;
     fftnd__lines_rates(&rates, 0, problem->stream);
