@@ -53,7 +53,6 @@ struct fftnd__configuration {
     int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
     int partitions; /* of the transform after that exchange; each begins as it arrives */
     int stored; /* the last transform of a segment stores into the peers' arrays itself, where it can */
-    int padded; /* on a device: rows of arrays between the sides begin at multiples of a cache line */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

@@ -98,8 +98,7 @@ void fftnd__list_cuttable(const struct fftnd__transform *transform, const struct
         int whole = axis == transform->batch.axis
                         ? step->applies
                         : fftnd__is_transformed(step, axis - transform->batch.shift);
-        int is_row = fftnd__pads_rows(transform) && step->local.stride[axis] == 1;
-        int may_cut = !whole && !is_row && keeps_alignment(transform, step - 1, axis) &&
+        int may_cut = !whole && keeps_alignment(transform, step - 1, axis) &&
                       keeps_alignment(transform, step, axis);
         extents[axis] = may_cut ? step->local.extent[axis] : 0;
     }

@@ -101,8 +101,8 @@ static int is_padded(const struct fftnd__transform *transform, const struct fftn
 
 /* Balanced blocks of arrays that are not padded. */
 static int is_regular(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    return transform->chain.balanced && !fftnd__pads_rows(transform) &&
-           !is_padded(transform, step - 1) && !is_padded(transform, step);
+    return transform->chain.balanced && !is_padded(transform, step - 1) &&
+           !is_padded(transform, step);
 }
 
 /* Collective on the ranks that take part in it. */

@@ -42,6 +42,29 @@ static int find_room(struct fftnd__program *program, const struct fftnd__transfo
     return code;
 }
 
+/* A step keeps its array's layout if it does on all ranks, some of which may have no elements: what each of them decides
+ * by that has to be the same. Collective. */
+static int agree_on_layouts(struct fftnd__program *program,
+                            const struct fftnd__transform *transform) {
+    int n = program->nsteps;
+    long long keeps[FFTND__MOST_STEPS + 1];
+    for (int i = 1; i <= n; i++)
+        keeps[i] = program->steps[i].type == FFTND__KEEPS_LAYOUT;
+    int code = reduce(transform, n, keeps + 1, MPI_MIN);
+    for (int i = 1; i <= n; i++)
+        if (program->steps[i].type == FFTND__KEEPS_LAYOUT && !keeps[i])
+            program->steps[i].type = FFTND__CHANGES_LAYOUT;
+    return code;
+}
+
+/* Lists the steps, as all ranks have them. Collective. */
+static int list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
+                      int direction, int transposed, enum fftnd__split split) {
+    REDIST_TRY(redist_agree(transform->comm,
+                            fftnd__list_steps(program, transform, direction, transposed, split)));
+    return agree_on_layouts(program, transform);
+}
+
 /* Steps whose truncation the serial library does on all ranks. Collective. */
 static int find_truncations(struct fftnd__program *program,
                             const struct fftnd__transform *transform) {
@@ -182,8 +205,7 @@ static int find_steps(struct fftnd__program *program, const struct fftnd__transf
     for (enum fftnd__split split = FFTND__UNSPLIT; split <= FFTND__WITH_COPY && !*found; split++) {
         if (split == FFTND__COPY_FIRST && !prefers_copy(transform))
             continue;
-        REDIST_TRY(redist_agree(
-            transform->comm, fftnd__list_steps(program, transform, direction, transposed, split)));
+        REDIST_TRY(list_steps(program, transform, direction, transposed, split));
         REDIST_TRY(find_truncations(program, transform));
         find_last_steps(program);
         if (transform->configuration.segments > 1 || transform->configuration.stored)
@@ -336,11 +358,10 @@ static int choose_buffers(struct fftnd__program *program, const struct fftnd__tr
 
 int fftnd__build_fused(struct fftnd__program *program, const struct fftnd__transform *transform,
                        int direction, int *suits) {
-    int code = fftnd__list_steps(program, transform, direction, 0, FFTND__UNSPLIT);
+    REDIST_TRY(list_steps(program, transform, direction, 0, FFTND__UNSPLIT));
     program->fused = 1;
-    REDIST_TRY(redist_agree(transform->comm, code));
     long long suit = transform->chain.nstages > 1 && suits_tiles(program, transform);
-    code = reduce(transform, 1, &suit, MPI_MIN);
+    int code = reduce(transform, 1, &suit, MPI_MIN);
     *suits = (int)suit;
     if (code == REDIST_OK && suit)
         code = fuse_exchanges(program, transform);

@@ -43,25 +43,11 @@ static void lay_out(const struct fftnd__transform *transform, struct fftnd__step
         fftnd__local_of(&step->alignment, transform->chain.ndims, step->memory, &batch, padding);
 }
 
-enum { DEVICE_LINE = 128 };
-
-/* The axis that is contiguous in memory, -1 = that is the batch. */
-static int fastest_axis(const struct fftnd__transform *transform, const struct fftnd__step *step) {
-    int ndims = transform->chain.ndims;
-    return transform->batch.axis == ndims ? -1 : step->memory[ndims - 1];
-}
-
 static void set_array(const struct fftnd__transform *transform, struct fftnd__step *step,
                       const struct fftnd__alignment *alignment, int real) {
-    redist_index padding[REDIST_MAX_NDIMS] = {0};
     step->alignment = *alignment;
     step->real = real;
-    int fastest = fastest_axis(transform, step);
-    if (fftnd__pads_rows(transform) && fastest >= 0) {
-        redist_index line = (redist_index)(DEVICE_LINE / fftnd__element_bytes(transform, real));
-        padding[fastest] = (line - alignment->count[fastest] % line) % line;
-    }
-    lay_out(transform, step, padding);
+    lay_out(transform, step, NULL);
 }
 
 static int has_halved(const struct fftnd__chain *chain, const struct fftnd__stage *stage) {
@@ -245,7 +231,7 @@ static int lies_otherwise(const struct fftnd__transform *transform, enum fftnd_s
         if (transform->memory[side][axis] != axis ||
             (transform->padding[side][axis] != 0 && !chain->moves[side]))
             return 1;
-    return fftnd__pads_rows(transform);
+    return 0;
 }
 
 /* A transform, the operator and the transform back: the array's alignment stays as it was. */

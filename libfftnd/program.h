@@ -131,14 +131,6 @@ enum fftnd__split {
 int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transform *transform,
                       int direction, int transposed, enum fftnd__split split);
 
-/* Whether rows of arrays between the sides are padded; the same on all ranks, if not by how much. Arrays of the user
- * that serve as work space have no room for that. */
-static inline int fftnd__pads_rows(const struct fftnd__transform *transform) {
-    const fftnd_options *options = &transform->options;
-    return transform->configuration.padded && transform->space->asynchronous &&
-           !options->in_place && !options->overwrite_input;
-}
-
 /* Whether an axis is transformed from real to real, of complex elements both parts. */
 int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
 

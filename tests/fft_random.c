@@ -269,17 +269,11 @@ fft_case fft_random_device_case(int nranks) {
     return given;
 }
 
-static int pads_rows;
-
-void fft_pad_rows(int pads) {
-    pads_rows = pads;
-}
-
 void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions, int stored) {
     char text[160];
     snprintf(text, sizeof(text),
              " fused=0 tiled=0 tile=1 group=%zu nontemporal=1 segments=%d before_exchange=%d "
-             "transposed=%d untiled=0 partitions=%d stored=%d padded=%d",
-             SIZE_MAX, segments, before_exchange, transposed, partitions, stored, pads_rows);
+             "transposed=%d untiled=0 partitions=%d stored=%d",
+             SIZE_MAX, segments, before_exchange, transposed, partitions, stored);
     setenv("FFTND_CONFIGURATION", text, 1);
 }

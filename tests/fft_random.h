@@ -24,7 +24,4 @@ fft_case fft_random_device_case(int nranks);
 /** What a planner may choose on a device goes to FFTND_CONFIGURATION. */
 void fft_use_chunks(int segments, int before_exchange, int transposed, int partitions, int stored);
 
-/** Whether it pads rows between the sides too, until this is called again. */
-void fft_pad_rows(int pads);
-
 #endif

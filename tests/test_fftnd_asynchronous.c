@@ -136,38 +136,6 @@ START_TEST(random_cases) {
 }
 END_TEST
 
-static size_t workspace_with(int pads) {
-    fft_case given = asynchronous(FFT_CASE(FFTND_C2C, 16, 16, 9));
-    fftnd_plan *plan = NULL;
-    fftnd_plan_info info = FFTND_PLAN_INFO_DEFAULT;
-    fft_pad_rows(pads);
-    fft_use_chunks(1, 0, 0, 1, 0);
-    check_ok(fft_case_plan(MPI_COMM_WORLD, &given, &plan));
-    check_ok(fftnd_plan_get_info(plan, &info));
-    check_ok(fftnd_plan_free(&plan));
-    return info.workspace_bytes;
-}
-
-/* Rows between the sides are padded, of segments and partitions too. */
-START_TEST(padded_rows) {
-    NEEDS_FFT_STREAMS();
-    const size_t without = workspace_with(0), with = workspace_with(1);
-    check_all(harness_nranks == 1 ? with == without : with > without,
-              "%zu bytes of work space with padding, %zu without", with, without);
-    fft_pad_rows(1);
-    for (int i = 0; harness_another(i, 12); i++) {
-        fft_case given = asynchronous(fft_random_device_case(harness_nranks));
-        given.options.asynchronous = random_chance(50);
-        given.options.in_place &= random_chance(20);
-        given.options.overwrite_input &= random_chance(20);
-        configure(random_between(1, 5), random_between(1, 5), random_chance(30));
-        fft_check_once(MPI_COMM_WORLD, &given);
-    }
-    fft_pad_rows(0);
-    unsetenv("FFTND_CONFIGURATION");
-}
-END_TEST
-
 /* Where the axis that is whole at first is not transformed, a direction ends with an exchange of the chain. */
 START_TEST(ends_with_an_exchange) {
     NEEDS_FFT_STREAMS();
@@ -564,7 +532,6 @@ int main(int argc, char **argv) {
                                   retained_modes,
                                   random_retained_modes,
                                   random_cases,
-                                  padded_rows,
                                   ends_with_an_exchange,
                                   enqueued,
                                   replayed,

@@ -21,7 +21,6 @@
     unsetenv("FFTND_CONFIGURATION")
 
 static void configure(void) {
-    fft_pad_rows(random_chance(40));
     fft_use_chunks(random_between(1, 4), random_between(0, 1), random_between(0, 1),
                    random_between(1, 4), random_between(0, 1));
 }
@@ -34,7 +33,6 @@ START_TEST(random_cases) {
         configure();
         operator_check(&given);
     }
-    fft_pad_rows(0);
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -57,7 +55,6 @@ START_TEST(boxes) {
         configure();
         operator_check(&given);
     }
-    fft_pad_rows(0);
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST
@@ -77,11 +74,9 @@ START_TEST(arriving) {
         given.precision = random_chance(70) ? FFTND_DOUBLE : FFTND_FLOAT;
         for (int axis = 0; axis < 3; axis++)
             given.r2r[axis] = FFTND_DST2;
-        fft_pad_rows(random_chance(30));
         fft_use_chunks(random_between(2, 6), 0, 0, random_between(2, 9), 0);
         operator_check(&given);
     }
-    fft_pad_rows(0);
     unsetenv("FFTND_CONFIGURATION");
 }
 END_TEST

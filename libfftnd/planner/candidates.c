@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, DEVICE_LINE = 128 };
+enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8 };
 
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
@@ -253,27 +253,14 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     return 1;
 }
 
-/* Rows that are no multiple of what a device moves at once, as those of n / 2 + 1 elements. */
-static int vary_padded(struct fftnd__candidates *candidates, int i,
-                       struct fftnd__configuration *candidate) {
-    const struct fftnd__request *request = candidates->request;
-    size_t row = (size_t)fftnd__request_extent(request, request->shape.ndims - 1) *
-                 fftnd__item_bytes(request->precision, 0);
-    if (i > 0 || request->nranks == 1 || row % DEVICE_LINE == 0 || request->options.in_place ||
-        request->options.overwrite_input)
-        return 0;
-    candidate->padded = !candidate->padded;
-    return 1;
-}
-
 int fftnd__candidates_next(struct fftnd__candidates *candidates,
                            const struct fftnd__configuration *best,
                            struct fftnd__configuration *candidate) {
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
     static vary *const on_device[] = {
-        vary_stored,     vary_grid,     vary_order,  vary_before_exchange,
-        vary_transposed, vary_segments, vary_padded, NULL};
+        vary_stored,     vary_grid,     vary_order, vary_before_exchange,
+        vary_transposed, vary_segments, NULL};
     vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
     for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
         *candidate = *best;
