@@ -240,6 +240,30 @@ START_TEST(real_transforms_in_place) {
 }
 END_TEST
 
+/* Ranks without elements take the same steps as the one that has them, whatever padding makes of these. */
+START_TEST(padded_in_place) {
+    static const int order[] = {3, 5, 1, 2, 0, 4};
+    for (int i = 0; i < 8; i++) {
+        fft_case given = FFT_CASE(FFTND_R2C, 8, 16, 13, 1, 1, 1);
+        FFT_GRID(&given, harness_nranks);
+        given.has_order = 1;
+        memcpy(given.order, order, sizeof order);
+        given.padding[FFTND_PHYSICAL][0] = i & 1 ? 3 : 0;
+        given.padding[FFTND_SPECTRAL][1] = i & 2 ? 2 : 0;
+        given.padding[FFTND_SPECTRAL][5] = i & 4 ? 3 : 0;
+        given.options.batch = 2;
+        given.options.user_workspace = i & 1;
+        given.bounds[FFTND_PHYSICAL][0][harness_nranks] = 1;
+        given.bounds[FFTND_PHYSICAL][0][harness_nranks - 1] = harness_nranks > 2;
+        given.has_bounds[FFTND_PHYSICAL] = 1;
+        given.options.device_bytes = 69502;
+        given.options.tile_bytes = 300;
+        given.options.in_place = 1;
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+}
+END_TEST
+
 /* ---------------------------------------------------------------- refusals */
 
 static void check_refused(const fft_case *given, const char *argument) {
@@ -293,6 +317,7 @@ int main(int argc, char **argv) {
                                   transfers_leave_nothing_out,
                                   no_more_passes_than_needed,
                                   real_transforms_in_place,
+                                  padded_in_place,
                                   refusals,
                                   limits_that_differ,
                                   NULL};
