@@ -38,7 +38,8 @@ struct pass {
 
 struct plan {
     struct fftnd__serial_problem problem;
-    int may_have_panels, npanels;          /* passes that have them */
+    enum fftnd__way way;
+    int npanels;                           /* passes that have them */
     struct fftnd__retained_plan *retained; /* instead of passes, for a truncated axis */
     int npasses;
     struct pass passes[REDIST_MAX_NDIMS];
@@ -204,7 +205,7 @@ static void add_outer(const struct plan *plan, struct pass *pass, const struct f
 /* Loops that a launch does not take are launches. */
 static int use_panels(struct plan *plan, struct pass *pass, const struct fftnd__task *task) {
     struct fftnd__lines lines;
-    if (!plan->may_have_panels || !fftnd__groups_prefer_panels(task, &plan->problem, &lines))
+    if (!fftnd__groups_prefer_panels(task, &plan->problem, plan->way, &lines))
         return REDIST_OK;
     int code = fftnd__lines_create(&lines, &pass->panels);
     plan->npanels += pass->panels != NULL;
@@ -257,7 +258,7 @@ static int make_passes(struct plan *plan) {
     int to_real = problem->kind == FFTND_R2C && problem->direction == REDIST_BACKWARD;
     struct fftnd__loop axes[REDIST_MAX_NDIMS];
     int sizes[REDIST_MAX_NDIMS], n = fftnd__task_list_axes(problem, axes), last = n;
-    int ngroups = fftnd__cufft_groups(problem, plan->may_have_panels, n, axes, sizes);
+    int ngroups = fftnd__cufft_groups(problem, plan->way, n, axes, sizes);
     struct fftnd__task main_task = fftnd__task_make(problem, n, axes, n - sizes[0], n, -1);
     if (!to_real)
         REDIST_TRY(add_pass(plan, &main_task, 0, 1));
@@ -311,20 +312,20 @@ static int make_retained(struct plan *plan) {
     return REDIST_OK;
 }
 
-static int make_empty_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+static int make_empty_plan(const struct fftnd__serial_problem *problem, enum fftnd__way way,
                            struct plan **result) {
     struct plan *plan = *result = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->problem = *problem;
-    plan->may_have_panels = may_have_panels;
+    plan->way = way;
     return REDIST_OK;
 }
 
-static int make_plan(const struct fftnd__serial_problem *problem, int may_have_panels,
+static int make_plan(const struct fftnd__serial_problem *problem, enum fftnd__way way,
                      struct plan **result) {
     struct plan *plan = NULL;
-    REDIST_TRY(make_empty_plan(problem, may_have_panels, &plan));
+    REDIST_TRY(make_empty_plan(problem, way, &plan));
     int code = problem->retained[0].modes > 0 ? make_retained(plan)
                : problem->naxes > 0           ? make_passes(plan)
                                               : REDIST_OK;
@@ -341,7 +342,7 @@ static int make_r2r_plan(const struct fftnd__serial_problem *problem, struct pla
     struct plan *plan = NULL;
     if (!fftnd__groups_have_r2r(problem, &lines))
         return REDIST_OK;
-    REDIST_TRY(make_empty_plan(problem, 1, &plan));
+    REDIST_TRY(make_empty_plan(problem, FFTND__PANELS, &plan));
     struct pass *pass = &plan->passes[plan->npasses++];
     pass->to_output = 1;
     int code = fftnd__lines_create(&lines, &pass->panels);
@@ -352,20 +353,29 @@ static int make_r2r_plan(const struct fftnd__serial_problem *problem, struct pla
     return code;
 }
 
+/* What a plan is tried against: one of cuFFT alone if it has panels, which rates say well enough where arrays are large;
+ * one of panels if it has none, and it was guessed that cuFFT does all axes of a large array better together. */
+static int find_rival(const struct plan *plan, enum fftnd__way *rival) {
+    int is_large = fftnd__trial_is_large(&plan->problem);
+    *rival = plan->npanels > 0 ? FFTND__CUFFT_ALONE : FFTND__PANELS;
+    return plan->npanels > 0 ? !is_large : is_large && fftnd__groups_guess(&plan->problem);
+}
+
 /* Panels where they are faster, of all of a problem too if that can be told by a trial. */
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **result) {
     (void)in, (void)out;
     if (problem->kind == FFTND_R2R && problem->naxes > 0)
         return make_r2r_plan(problem, (struct plan **)result);
-    int known = problem->retained[0].modes > 0 ? 0 : fftnd__trial_find(problem);
+    int known = problem->retained[0].modes > 0 ? FFTND__FASTEST : fftnd__trial_find(problem);
+    enum fftnd__way ways[2] = {known == FFTND__UNTRIED ? FFTND__FASTEST : (enum fftnd__way)known};
     struct plan *plans[2] = {NULL, NULL};
-    REDIST_TRY(make_plan(problem, known != 1, &plans[0]));
+    REDIST_TRY(make_plan(problem, ways[0], &plans[0]));
     *result = plans[0];
-    if (known != FFTND__UNTRIED || plans[0]->npanels == 0 ||
-        make_plan(problem, 0, &plans[1]) != REDIST_OK)
+    if (known != FFTND__UNTRIED || !find_rival(plans[0], &ways[1]) ||
+        make_plan(problem, ways[1], &plans[1]) != REDIST_OK)
         return REDIST_OK;
     int choice =
-        fftnd__trial_run(&fftnd__serial_cufft, problem, (void *const[]){plans[0], plans[1]});
+        fftnd__trial_run(&fftnd__serial_cufft, problem, (void *const[]){plans[0], plans[1]}, ways);
     *result = plans[choice];
     destroy(plans[!choice]);
     return REDIST_OK;

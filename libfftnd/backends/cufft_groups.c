@@ -150,14 +150,21 @@ static double task_time(const struct fftnd__task *task,
 }
 
 int fftnd__groups_prefer_panels(const struct fftnd__task *task,
-                                const struct fftnd__serial_problem *problem,
+                                const struct fftnd__serial_problem *problem, enum fftnd__way way,
                                 struct fftnd__lines *lines) {
-    if (task->rank != 1)
+    if (task->rank != 1 || way == FFTND__CUFFT_ALONE)
         return 0;
     struct times times = single_times(task, problem, lines);
     lines->is_double = problem->precision == FFTND_DOUBLE;
     lines->direction = problem->direction;
-    return times.panels < worthwhile * times.cufft;
+    return times.panels < (way == FFTND__PANELS ? INFINITY : worthwhile * times.cufft);
+}
+
+int fftnd__groups_guess(const struct fftnd__serial_problem *problem) {
+    double bytes = (double)fftnd__item_bytes(problem->precision, 0);
+    for (int i = 0; i < problem->naxes; i++)
+        bytes *= (double)problem->axes[i].n;
+    return problem->naxes > 1 && 2 * bytes > FFTND__SAMPLE_BYTES;
 }
 
 /* They are always faster than rows for cuFFT, which pass through device memory three times. */
@@ -177,17 +184,16 @@ int fftnd__groups_have_r2r(const struct fftnd__serial_problem *problem,
 
 /* ---------------------------------------------------------------- groups */
 
-/* What a group adds: its time, or, where cuFFT does them all, itself. */
+/* What a group adds: its time, or itself. */
 static double cost_of(const struct fftnd__task *task, const struct fftnd__serial_problem *problem,
-                      int may_have_panels) {
-    if (may_have_panels)
-        return task_time(task, problem);
-    return task->rank > 1 && fftnd__task_misaligns(task) ? INFINITY : 1.0;
+                      enum fftnd__way way) {
+    int is_bad = task->rank > 1 && (way == FFTND__PANELS || fftnd__task_misaligns(task));
+    return way == FFTND__FASTEST ? task_time(task, problem) : is_bad ? INFINITY : 1.0;
 }
 
 /* Of equal ones the longest last group: its axes are the fastest. best[i] is the least cost of the first i axes, and
  * last[i] how many of them its last group has. */
-int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_have_panels, int n,
+int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, enum fftnd__way way, int n,
                         const struct fftnd__loop axes[], int sizes[]) {
     int is_real = problem->kind == FFTND_R2C, to_real = problem->direction == REDIST_BACKWARD,
         last[REDIST_MAX_NDIMS + 1] = {0}, ngroups = 0;
@@ -197,7 +203,7 @@ int fftnd__cufft_groups(const struct fftnd__serial_problem *problem, int may_hav
         for (int size = 1, most = count_nested(i, axes, halved); size <= most; size++) {
             struct fftnd__task task = fftnd__task_make(problem, n, axes, i - size, i,
                                                        i == n ? -1 : !(is_real && to_real));
-            double cost = best[i - size] + cost_of(&task, problem, may_have_panels);
+            double cost = best[i - size] + cost_of(&task, problem, way);
             if (size == 1 || cost <= best[i]) {
                 best[i] = cost;
                 last[i] = size;

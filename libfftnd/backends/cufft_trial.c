@@ -8,15 +8,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Larger arrays take as long as the rates of their lines say. */
-static const size_t most_bytes = (size_t)512 << 20;
+static const size_t large_bytes = (size_t)512 << 20;
 
 enum { ALIGNMENT = 256, ROUNDS = 12 };
 
 static const double worthwhile = 0.97;
 
-/* After one round that counts such a difference is certain. */
-static const double clear = 4;
+/* After one round that counts such a difference is certain, and so much time is enough. */
+static const double clear = 4, most_seconds = 0.1;
 
 /* ---------------------------------------------------------------- what is known */
 
@@ -25,7 +24,7 @@ enum { MOST_KEPT = 512 };
 
 static struct {
     uint64_t key;
-    int choice;
+    int way;
 } kept[MOST_KEPT];
 static int nkept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,20 +53,20 @@ static uint64_t key_of(const struct fftnd__serial_problem *problem) {
 }
 
 static int find(uint64_t key) {
-    int choice = FFTND__UNTRIED;
+    int way = FFTND__UNTRIED;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < nkept; i++)
         if (kept[i].key == key)
-            choice = kept[i].choice;
+            way = kept[i].way;
     pthread_mutex_unlock(&lock);
-    return choice;
+    return way;
 }
 
-static void keep(uint64_t key, int choice) {
+static void keep(uint64_t key, int way) {
     pthread_mutex_lock(&lock);
     if (nkept < MOST_KEPT) {
         kept[nkept].key = key;
-        kept[nkept++].choice = choice;
+        kept[nkept++].way = way;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -91,9 +90,11 @@ static size_t span(const struct fftnd__serial_problem *problem, int is_output) {
 }
 
 int fftnd__trial_find(const struct fftnd__serial_problem *problem) {
-    int is_dictated = getenv("FFTND_LINES") != NULL;
-    return is_dictated || span(problem, 0) + span(problem, 1) > most_bytes ? 0
-                                                                           : find(key_of(problem));
+    return getenv("FFTND_LINES") != NULL ? (int)FFTND__FASTEST : find(key_of(problem));
+}
+
+int fftnd__trial_is_large(const struct fftnd__serial_problem *problem) {
+    return span(problem, 0) + span(problem, 1) > large_bytes;
 }
 
 /* ---------------------------------------------------------------- timing */
@@ -115,7 +116,7 @@ static double time_of(const struct trial *trial, void *plan) {
 
 /* One after the other, so that what disturbs them disturbs both; the first round does not count. */
 static int compare(const struct trial *trial, void *const plans[2]) {
-    double best[2] = {0.0, 0.0};
+    double best[2] = {0.0, 0.0}, begin = MPI_Wtime();
     for (int round = 0; round <= ROUNDS; round++) {
         for (int i = 0; i < 2; i++) {
             double now = time_of(trial, plans[i]);
@@ -124,7 +125,8 @@ static int compare(const struct trial *trial, void *const plans[2]) {
             if (round == 1 || now < best[i])
                 best[i] = now;
         }
-        if (round > 0 && fmax(best[0], best[1]) > clear * fmin(best[0], best[1]))
+        if (round > 0 && (fmax(best[0], best[1]) > clear * fmin(best[0], best[1]) ||
+                          MPI_Wtime() - begin > most_seconds))
             break;
     }
     return best[0] >= worthwhile * best[1];
@@ -136,7 +138,8 @@ static size_t area_of(const struct fftnd__serial *library, void *const plans[2])
 }
 
 int fftnd__trial_run(const struct fftnd__serial *library,
-                     const struct fftnd__serial_problem *problem, void *const plans[2]) {
+                     const struct fftnd__serial_problem *problem, void *const plans[2],
+                     const enum fftnd__way ways[2]) {
     struct trial trial = {.library = library, .stream = problem->stream};
     size_t in = span(problem, 0), out = span(problem, 1), area = area_of(library, plans);
     char *memory = NULL;
@@ -148,7 +151,7 @@ int fftnd__trial_run(const struct fftnd__serial *library,
         trial.arrays[0] = memory;
         trial.arrays[1] = memory + in;
         choice = compare(&trial, plans);
-        keep(key_of(problem), choice);
+        keep(key_of(problem), (int)ways[choice]);
     }
     (void)cudaFree(memory);
     (void)cudaGetLastError(); /* the user's own checks are not to find it */

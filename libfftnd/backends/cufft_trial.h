@@ -4,17 +4,21 @@
 #ifndef FFTND__CUFFT_TRIAL_H
 #define FFTND__CUFFT_TRIAL_H
 
-#include "serial.h"
+#include "cufft_groups.h"
 
 enum { FFTND__UNTRIED = -1 };
 
-/* The number of the plan that was the faster one of a problem on the current device, as far as this process knows; 0
- * for problems that are not tried: large ones, and where FFTND_LINES says how lines are transformed. */
+/* The way of the plan that was the faster one of a problem on the current device, as far as this process knows;
+ * FFTND__FASTEST where FFTND_LINES says how lines are transformed. */
 int fftnd__trial_find(const struct fftnd__serial_problem *problem);
 
-/* Times both plans in the problem's stream and remembers which is faster, the second one unless the first is clearly
- * so. They have no scratch memory after this. 0 where there is no memory for it. */
+/* Whether arrays are so large that they take as long as the rates of their lines say. */
+int fftnd__trial_is_large(const struct fftnd__serial_problem *problem);
+
+/* Times both plans in the problem's stream and remembers the way of the faster one: the second one unless the first is
+ * clearly so. They have no scratch memory after this. 0 where there is no memory for it. */
 int fftnd__trial_run(const struct fftnd__serial *library,
-                     const struct fftnd__serial_problem *problem, void *const plans[2]);
+                     const struct fftnd__serial_problem *problem, void *const plans[2],
+                     const enum fftnd__way ways[2]);
 
 #endif
