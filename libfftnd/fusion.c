@@ -42,8 +42,8 @@ static int find_room(struct fftnd__program *program, const struct fftnd__transfo
     return code;
 }
 
-/* A step keeps its array's layout if it does on all ranks, some of which may have no elements: what each of them decides
- * by that has to be the same. Collective. */
+/* A step keeps its array's layout if it does on all ranks, some of which may have no elements: what each of them
+ * decides by that has to be the same. Collective. */
 static int agree_on_layouts(struct fftnd__program *program,
                             const struct fftnd__transform *transform) {
     int n = program->nsteps;

@@ -353,8 +353,8 @@ static int make_r2r_plan(const struct fftnd__serial_problem *problem, struct pla
     return code;
 }
 
-/* What a plan is tried against: one of cuFFT alone if it has panels, which rates say well enough where arrays are large;
- * one of panels if it has none, and it was guessed that cuFFT does all axes of a large array better together. */
+/* What a plan is tried against: one of cuFFT alone if it has panels, which rates say well enough where arrays are
+ * large; one of panels if it has none, and it was guessed that cuFFT does all axes of a large array better together. */
 static int find_rival(const struct plan *plan, enum fftnd__way *rival) {
     int is_large = fftnd__trial_is_large(&plan->problem);
     *rival = plan->npanels > 0 ? FFTND__CUFFT_ALONE : FFTND__PANELS;

@@ -125,8 +125,8 @@ const struct fftnd__serial_stores fftnd__cufft_stores = {
 
 /* ---------------------------------------------------------------- there and back */
 
-/* In the variant that is guessed: what is measured is of lines that go one way. FFTND_LINES = cufft is to see what cuFFT
- * does. */
+/* In the variant that is guessed: what is measured is of lines that go one way. FFTND_LINES = cufft is to see what
+ * cuFFT does. */
 static int create_round_trip(const struct fftnd__serial_problem *problem, void **result) {
     struct fftnd__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};
