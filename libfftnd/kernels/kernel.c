@@ -66,6 +66,28 @@ static struct fftnd__serial_problem serial_of(const struct fftnd__kernel_problem
     return serial;
 }
 
+struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
+                                                 const struct fftnd__side *in,
+                                                 const struct fftnd__side *out, int axis,
+                                                 int is_shorter) {
+    const struct fftnd__partition *partition = problem->partition;
+    struct fftnd__step step = *problem->step;
+    ptrdiff_t strides[2][REDIST_MAX_NDIMS];
+    struct fftnd__serial_problem serial;
+    struct fftnd__piece piece;
+    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
+    for (int i = 0; i < partition->ndims; i++) {
+        strides[0][i] = in->stride[i] / (ptrdiff_t)in->item;
+        strides[1][i] = out->stride[i] / (ptrdiff_t)out->item;
+    }
+    step.naxes = 1;
+    step.axes[0] = axis - problem->transform->batch.shift;
+    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, strides[0],
+                           strides[1], piece.after, &serial);
+    serial.stream = problem->stream;
+    return serial;
+}
+
 /* The library for a step, or loops of this project's that are faster. */
 static const struct fftnd__serial *choose_library(const struct fftnd__serial *library,
                                                   const struct part *part,

@@ -26,21 +26,8 @@ int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struc
 
 static int create_variant(struct fftnd__round_trip *trip,
                           const struct fftnd__kernel_problem *problem, int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
-    struct fftnd__step step = *problem->step;
-    ptrdiff_t in[REDIST_MAX_NDIMS], out[REDIST_MAX_NDIMS];
-    struct fftnd__serial_problem serial;
-    struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    for (int i = 0; i < partition->ndims; i++) {
-        in[i] = problem->in->stride[i] / (ptrdiff_t)problem->in->item;
-        out[i] = problem->out->stride[i] / (ptrdiff_t)problem->out->item;
-    }
-    step.naxes = 1;
-    step.axes[0] = trip->axis - problem->transform->batch.shift;
-    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, in, out,
-                           piece.after, &serial);
-    serial.stream = problem->stream;
+    const struct fftnd__serial_problem serial =
+        fftnd__kernel_lines(problem, problem->in, problem->out, trip->axis, is_shorter);
     return trip->library->create(&serial, &trip->plans[is_shorter]);
 }
 

@@ -5,19 +5,8 @@
 
 static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                           const struct fftnd__side *in, int is_shorter) {
-    const struct fftnd__partition *partition = problem->partition;
-    struct fftnd__step step = *problem->step;
-    ptrdiff_t stride[REDIST_MAX_NDIMS];
-    struct fftnd__serial_problem serial;
-    struct fftnd__piece piece;
-    fftnd__find_piece(partition, is_shorter ? partition->n - 1 : 0, &piece);
-    for (int i = 0; i < partition->ndims; i++)
-        stride[i] = in->stride[i] / stores->item;
-    step.naxes = 1;
-    step.axes[0] = stores->axis - problem->transform->batch.shift;
-    fftnd__describe_serial(problem->transform, &step, &step, problem->direction, stride, stride,
-                           piece.after, &serial);
-    serial.stream = problem->stream;
+    const struct fftnd__serial_problem serial =
+        fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
     return stores->library->create(&serial, &stores->plans[is_shorter]);
 }
 
