@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a plan chooses its configuration: by measuring, from memory, from a file, or as dictated. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "collectives.h"
 #include "fft_run.h"
 #include "harness.h"
+#include "redist_support.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
 enum { NKINDS = 3 };
@@ -214,14 +216,29 @@ START_TEST(bad_options) {
 }
 END_TEST
 
+/* Ranks on processors with other caches list the same steps: axes are taken apart by the size of a tile. */
+START_TEST(other_caches) {
+    size_t *second = (size_t *)(uintptr_t)&redist_find_caches()->second;
+    const size_t own = *second, others[] = {(size_t)64 << 10, (size_t)1 << 20};
+    for (int i = 0; i < 8; i++) {
+        static const int order[] = {2, 0, 1};
+        fft_case given = FFT_CASE(FFTND_C2C, 20, 20, 8);
+        given.has_order = 1;
+        memcpy(given.order, order, sizeof order);
+        given.options.fusion = i & 1 ? FFTND_FUSION_NEVER : FFTND_FUSION_AUTO;
+        given.options.effort = i & 2 ? FFTND_MEASURE : FFTND_ESTIMATE;
+        given.options.plan_seconds = 0.02;
+        *second = others[(harness_rank + i / 4) % 2];
+        harness_case("%s", fft_case_text(&given));
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    *second = own;
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured,
-                                  remembered_in_a_file,
-                                  guess_is_not_remembered,
-                                  unusable_lines,
-                                  read_from_a_file,
-                                  dictated,
-                                  bad_options,
-                                  NULL};
+    const TTest *const tests[] = {measured,       remembered_in_a_file, guess_is_not_remembered,
+                                  unusable_lines, read_from_a_file,     dictated,
+                                  other_caches,   bad_options,          NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

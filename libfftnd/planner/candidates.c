@@ -63,15 +63,20 @@ static int has_columns(const struct fftnd__request *request,
            fftnd__columns_gain(&lines, request->shape.points[axis]);
 }
 
-/* An array that fits a cache stays there from one transform to the next: the library does as well by itself as tiles
- * do, which have to be copied. Ranks may have other caches, but which candidates are tried has to be the same on all of
- * them. Collective. */
-static int find_untiled(const struct fftnd__request *request,
-                        const struct fftnd__configuration *guess, int *untiled) {
-    *untiled = share_bytes(request) <= redist_find_caches()->second || has_columns(request, guess);
-    return redist_agree(request->comm,
-                        redist_check_mpi(redist_insist(MPI_Allreduce(
-                            MPI_IN_PLACE, untiled, 1, MPI_INT, MPI_MIN, request->comm))));
+/* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
+ * them: the smallest second-level cache counts, and `untiled` if it holds on all ranks. An array that fits a cache
+ * stays there from one transform to the next: the library does as well by itself as tiles do, which have to be copied.
+ * Collective. */
+static int agree_on_caches(struct fftnd__candidates *candidates, int *untiled) {
+    const struct fftnd__request *request = candidates->request;
+    size_t second = redist_find_caches()->second;
+    long long least[2] = {(long long)second, share_bytes(request) <= second ||
+                                                 has_columns(request, &candidates->guess)};
+    int code = redist_check_mpi(redist_insist(
+        MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_LONG_LONG, MPI_MIN, request->comm)));
+    candidates->cache_bytes = (size_t)least[0];
+    *untiled = (int)least[1];
+    return redist_agree(request->comm, code);
 }
 
 /* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
@@ -92,18 +97,18 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     candidates->request = request;
     candidates->verbose = verbose;
     candidates->stage = candidates->next = 0;
-    *guess = (struct fftnd__configuration){
-        .fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
-        .tiled = request->nranks > 1 && !transposed,
-        .transposed = transposed,
-        .tile_bytes =
-            options->tile_bytes != 0 ? options->tile_bytes : redist_find_caches()->second / 8,
-        .group_bytes = SIZE_MAX,
-        .segments = 1,
-        .partitions = 1};
+    *guess =
+        (struct fftnd__configuration){.fused = options->fusion != FFTND_FUSION_NEVER && !transposed,
+                                      .tiled = request->nranks > 1 && !transposed,
+                                      .transposed = transposed,
+                                      .group_bytes = SIZE_MAX,
+                                      .segments = 1,
+                                      .partitions = 1};
     int untiled;
     fftnd__grids_guess(request, guess);
-    int code = find_untiled(request, guess, &untiled);
+    int code = agree_on_caches(candidates, &untiled);
+    guess->tile_bytes =
+        options->tile_bytes != 0 ? options->tile_bytes : candidates->cache_bytes / 8;
     guess->untiled =
         !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
@@ -112,7 +117,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         guess_segments(candidates);
     } else if (request->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
         guess->tiled = 1;
-        guess->group_bytes = redist_find_caches()->second / 2;
+        guess->group_bytes = candidates->cache_bytes / 2;
     }
     widen_tiles(request, guess);
     return code;
@@ -142,8 +147,7 @@ static int vary_stores(struct fftnd__candidates *candidates, int i,
 
 static int vary_groups(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
-    const size_t values[] = {redist_find_caches()->second / 2, SIZE_MAX};
-    (void)candidates;
+    const size_t values[] = {candidates->cache_bytes / 2, SIZE_MAX};
     return vary_value(candidate, i, 2, values, &candidate->group_bytes);
 }
 
