@@ -49,8 +49,8 @@ struct fftnd__kernel_problem {
     int prefetches; /* rows of the input are fetched ahead */
 };
 
-/* What the library has to do along one array axis alone, of complex lines from one side to the other, in pieces like the
- * first one or shorter ones. */
+/* What the library has to do along one array axis alone, of complex lines from one side to the other, in pieces like
+ * the first one or shorter ones. */
 struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_problem *problem,
                                                  const struct fftnd__side *in,
                                                  const struct fftnd__side *out, int axis,
