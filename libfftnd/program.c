@@ -473,6 +473,14 @@ int fftnd__is_r2r(const struct fftnd__transform *transform, int axis) {
     return transform->chain.axes[axis] == FFTND_AXIS_R2R;
 }
 
+void fftnd__remove_axis(struct fftnd__step *step, int axis) {
+    int n = 0;
+    for (int i = 0; i < step->naxes; i++)
+        if (step->axes[i] != axis)
+            step->axes[n++] = step->axes[i];
+    step->naxes = n;
+}
+
 int fftnd__is_transformed(const struct fftnd__step *step, int axis) {
     for (int i = 0; i < step->naxes; i++)
         if (step->axes[i] == axis)

@@ -134,6 +134,9 @@ int fftnd__list_steps(struct fftnd__program *program, const struct fftnd__transf
 /* Whether an axis is transformed from real to real, of complex elements both parts. */
 int fftnd__is_r2r(const struct fftnd__transform *transform, int axis);
 
+/* Takes an axis out of those that a serial step transforms. */
+void fftnd__remove_axis(struct fftnd__step *step, int axis);
+
 /* Whether a serial step transforms along an axis. */
 int fftnd__is_transformed(const struct fftnd__step *step, int axis);
 

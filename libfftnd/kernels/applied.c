@@ -46,14 +46,6 @@ static int axis_inside(const struct fftnd__transform *transform, const struct ff
                                                               : step->axes[step->naxes - 1];
 }
 
-static void remove_axis(struct fftnd__step *step, int axis) {
-    int n = 0;
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] != axis)
-            step->axes[n++] = step->axes[i];
-    step->naxes = n;
-}
-
 static struct half half_of(const struct fftnd__applied *applied,
                            const struct fftnd__applied_problem *problem, int back) {
     const struct fftnd__transform *transform = problem->transform;
@@ -74,7 +66,7 @@ static struct half half_of(const struct fftnd__applied *applied,
         after->axes[0] = axis_inside(transform, step);
     }
     if (applied->trip.library != NULL)
-        remove_axis(after, problem->trip_axis - applied->shift);
+        fftnd__remove_axis(after, problem->trip_axis - applied->shift);
     set_whole_counts(transform, &half);
     return half;
 }
@@ -86,10 +78,10 @@ static struct half others_of(const struct fftnd__applied_problem *problem, int b
     struct half half = {
         .steps = {*outside, *outside}, .partition = *problem->partition, .in = *side, .out = *side};
     struct fftnd__step *after = &half.steps[1];
-    after->naxes = after->truncates_inside = 0;
-    for (int i = 0; i < step->naxes; i++)
-        if (step->axes[i] != axis_inside(problem->transform, step))
-            after->axes[after->naxes++] = step->axes[i];
+    after->truncates_inside = 0;
+    after->naxes = step->naxes;
+    memcpy(after->axes, step->axes, sizeof after->axes);
+    fftnd__remove_axis(after, axis_inside(problem->transform, step));
     after->direction = back ? !step->direction : step->direction;
     set_whole_counts(problem->transform, &half);
     return half;

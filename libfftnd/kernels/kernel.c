@@ -161,12 +161,6 @@ static struct part alone_of(const struct fftnd__kernel_problem *problem, const s
     return alone;
 }
 
-static void remove_axis(struct part *part, int at) {
-    part->step.naxes--;
-    for (int i = at; i < part->step.naxes; i++)
-        part->step.axes[i] = part->step.axes[i + 1];
-}
-
 /* An axis whose lines are faster by themselves, in memory of the pieces: its place among those of the part, -1 = none.
  * One between the others, in their results, is taken before the halved one. */
 static int find_apart(const struct fftnd__kernel_problem *problem, const struct part *part) {
@@ -201,7 +195,7 @@ static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kern
         return create_apart(kernel, problem, part);
     const struct part alone = alone_of(problem, part, at);
     int is_last = alone.in == part->out;
-    remove_axis(&others, at);
+    fftnd__remove_axis(&others.step, part->step.axes[at]);
     if (!is_last)
         REDIST_TRY(create_both(kernel, problem, &alone));
     REDIST_TRY(create_fourier(kernel, problem, &others));
@@ -211,12 +205,10 @@ static int create_fourier(struct fftnd__kernel *kernel, const struct fftnd__kern
 /* The halved axis by itself, and the others only for the modes of it that the array retains. */
 static int create_apart(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem,
                         const struct part *together) {
-    int forward = kernel->is_forward, halved = problem->transform->chain.halved, at = 0;
+    int forward = kernel->is_forward, halved = problem->transform->chain.halved;
     const struct part alone = halved_of(problem, together);
     struct part others = *together;
-    while (others.step.axes[at] != halved)
-        at++;
-    remove_axis(&others, at);
+    fftnd__remove_axis(&others.step, halved);
     others.in = others.out = forward ? together->out : together->in;
     others.before.real = others.step.real = 0;
     others.narrow_axis = halved + problem->transform->batch.shift;

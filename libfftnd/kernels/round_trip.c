@@ -15,7 +15,9 @@ int fftnd__round_trip_axis(const struct fftnd__transform *transform, const struc
                            const struct fftnd__serial *library) {
     const ptrdiff_t *stride = step[-1].local.stride;
     int shift = transform->batch.shift, best = -1;
-    for (int i = 0; i < step->naxes && is_possible(transform, step, library); i++) {
+    if (!is_possible(transform, step, library))
+        return -1;
+    for (int i = 0; i < step->naxes; i++) {
         int axis = step->axes[i], at = axis + shift;
         if (transform->chain.axes[axis] == FFTND_AXIS_COMPLEX &&
             (best < 0 || stride[at] > stride[best]))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stores.h"
 
-#include <string.h>
-
 static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
                           const struct fftnd__side *in, int is_shorter) {
     const struct fftnd__serial_problem serial =
@@ -40,10 +38,7 @@ int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *ker
     REDIST_TRY(create_stores(stores, problem, axis));
     if (stores->library == NULL)
         return fftnd__kernel_create(kernel, problem);
-    others->naxes = 0;
-    for (int i = 0; i < problem->step->naxes; i++)
-        if (problem->step->axes[i] != axis - problem->transform->batch.shift)
-            others->axes[others->naxes++] = problem->step->axes[i];
+    fftnd__remove_axis(others, axis - problem->transform->batch.shift);
     rest.step = others;
     *kernel = (struct fftnd__kernel){.library = problem->library};
     return others->naxes > 0 ? fftnd__kernel_create(kernel, &rest) : REDIST_OK;
