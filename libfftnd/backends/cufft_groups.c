@@ -142,14 +142,15 @@ static double group_time(const struct fftnd__task *task,
     return fmax(time, time_launches(task, fftnd__task_batch(task), INT_MAX));
 }
 
-/* Planes of axes that cuFFT would take together, where FFTND_LINES says so: their rates are not measured. */
+/* Planes of axes that cuFFT would take together; those of small arrays are taken only where FFTND_LINES says so. */
 static double planes_time(const struct fftnd__task *task,
                           const struct fftnd__serial_problem *problem, struct fftnd__lines *lines) {
     struct fftnd__group_rate rate = {.n = {task->axes[0].n, task->axes[1].n, 1},
                                      .is_double = problem->precision == FFTND_DOUBLE,
                                      .is_strided = !is_contiguous(task)};
     double bytes = count_bytes(task, rate.is_double), samples = bytes / FFTND__SAMPLE_BYTES;
-    if (getenv("FFTND_LINES") == NULL || !fftnd__task_planes(task, lines))
+    int is_small = bytes < FFTND__MEASURED_BYTES && getenv("FFTND_LINES") == NULL;
+    if (is_small || !fftnd__task_planes(task, lines))
         return INFINITY;
     fftnd__lines_group_rate(&rate, problem->stream);
     if (rate.planes <= 0.0)

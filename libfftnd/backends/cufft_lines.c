@@ -417,6 +417,23 @@ static struct fftnd__lines sample_planes(const struct fftnd__group_rate *rate) {
                                  .side = {count, distance, distance}};
 }
 
+static void measure_planes(struct sample *sample, struct fftnd__group_rate *rate) {
+    struct fftnd__lines lines = sample_planes(rate);
+    const double share =
+        FFTND__SAMPLE_BYTES /
+        ((double)(lines.rows.n * lines.axis.n * lines.side.n) * (rate->is_double ? 16 : 8));
+    for (int i = 0; i < fftnd__planes_count_variants(); i++) {
+        struct fftnd__planes planes;
+        lines.variant = i;
+        double milliseconds =
+            shape_planes(&lines, i, &planes) ? share * time_panels(sample, &lines) : 0.0;
+        if (milliseconds > 0.0 && (rate->planes <= 0.0 || milliseconds < rate->planes)) {
+            rate->planes = milliseconds;
+            rate->variant = i;
+        }
+    }
+}
+
 static void dictate_planes(const char *dictated, struct fftnd__group_rate *rate) {
     static const char name[] = "planes";
     if (strncmp(dictated, name, sizeof name - 1) != 0 || !may_have_planes(rate))
@@ -445,7 +462,10 @@ void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
     if (2 * bytes > FFTND__SAMPLE_BYTES || cudaGetDevice(&device) != cudaSuccess ||
         fftnd__rates_find_group(device, rate) || !begin_sample(&sample, stream))
         return;
-    measure_group(&sample, rate);
+    if (!rate->is_strided)
+        measure_group(&sample, rate);
+    if (may_have_planes(rate))
+        measure_planes(&sample, rate);
     end_sample(&sample);
     fftnd__rates_keep_group(device, rate);
 }

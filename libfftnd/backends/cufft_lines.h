@@ -54,8 +54,9 @@ void fftnd__lines_destroy(struct fftnd__line_plan *plan);
  * chooses whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
 void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
 
-/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0. Only
- * FFTND_LINES=planes, with the number of a variant behind it or none, sets .planes, and .cufft to 0. */
+/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0; .planes does
+ * where none can do it. FFTND_LINES=planes, with the number of a variant behind it or none, takes planes wherever they
+ * can, and panels elsewhere. */
 void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
 
 /* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays
