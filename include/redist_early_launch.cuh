@@ -57,21 +57,30 @@ inline bool can_launch_early() {
     return now == 2;
 }
 
-/* Launches a kernel that begins with await_stream. */
+/* Launches a kernel that begins with await_stream, in clusters of blocks where those are more than one: only where
+ * can_launch_early says so. */
 template <class kernel, class... arguments>
-cudaError_t launch_early(kernel function, dim3 grid, dim3 block, size_t shared_bytes,
-                         cudaStream_t stream, const arguments &...all) {
-    cudaLaunchAttribute attribute = {};
+cudaError_t launch_clusters(kernel function, unsigned cluster, dim3 grid, dim3 block,
+                            size_t shared_bytes, cudaStream_t stream, const arguments &...all) {
+    cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1].id = cudaLaunchAttributeClusterDimension;
+    attributes[1].val.clusterDim = {cluster, 1, 1};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = can_launch_early() ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = !can_launch_early() ? 0 : cluster > 1 ? 2 : 1;
     return cudaLaunchKernelEx(&config, function, all...);
+}
+
+template <class kernel, class... arguments>
+cudaError_t launch_early(kernel function, dim3 grid, dim3 block, size_t shared_bytes,
+                         cudaStream_t stream, const arguments &...all) {
+    return launch_clusters(function, 1, grid, block, shared_bytes, stream, all...);
 }
 
 } // namespace

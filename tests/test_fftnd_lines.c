@@ -9,6 +9,7 @@
 
 #define FFTND__PANEL_INLINE static inline
 #include "../libfftnd/backends/panels_parts.h"
+#include "../libfftnd/backends/panels_planes.h"
 #include "../libfftnd/backends/r2r_lines.h"
 #include "../libfftnd/backends/rates.h"
 #include "harness.h"
@@ -80,6 +81,54 @@ START_TEST(shapes) {
     for (int n = 2; n <= USHRT_MAX; n++)
         for (int kind = 0; kind < 2 * FFTND__LAYOUTS && (n <= MOST || has_small_factors(n)); kind++)
             check_shapes(n, kind % 2, kind / 2);
+}
+END_TEST
+
+/* What the kernel of planes is compiled for. */
+static int is_plane_radix(unsigned radix) {
+    return radix >= 4 && radix <= FFTND__PANEL_MOST_RADIX && radix != 11 && radix != 13;
+}
+
+/* Each element of a block has a place of its own in its shared memory. */
+static void check_places(const struct fftnd__planes *planes, const long long n[2]) {
+    unsigned char taken[SHARED_BYTES / 8] = {0};
+    const unsigned item = planes->is_double ? 16 : 8, second = planes->radix[1][1].n;
+    for (unsigned line = 0; line < (unsigned)n[0] >> planes->log_cluster; line++)
+        for (unsigned i = 0; i < planes->wide.n * n[1]; i++) {
+            const unsigned side = i % planes->wide.n, j = i / planes->wide.n,
+                           place = line * planes->pitch + j / second * planes->group + j % second,
+                           at = place * planes->wide.n + side;
+            check_all((at + 1) * item <= planes->shared_bytes && taken[at]++ == 0,
+                      "%u of line %u of planes of %lld x %lld", j, line, n[0], n[1]);
+        }
+}
+
+START_TEST(shapes_of_planes) {
+    struct fftnd__planes planes;
+    for (int i = 0; i < 3000; i++) {
+        const long long n[2] = {random_between(1, 300), random_between(1, 300)};
+        const int variant = random_between(FFTND__PANEL_GUESS, FFTND__PLANES_VARIANTS - 1),
+                  is_double = random_between(0, 1), kind = random_between(0, 1);
+        if (!fftnd__planes_shape(&planes, variant, n, is_double, kind, (size_t)SHARED_BYTES))
+            continue;
+        for (int j = 0; j < 2; j++) {
+            const unsigned first = planes.radix[j][0].n, second = planes.radix[j][1].n;
+            check_all(first * second == n[j] && is_plane_radix(first) && is_plane_radix(second),
+                      "radices of %lld", n[j]);
+        }
+        check_all((variant == FFTND__PANEL_GUESS || (int)planes.log_cluster == variant) &&
+                      planes.share.n << planes.log_cluster == planes.radix[0][1].n &&
+                      planes.shared_bytes <= SHARED_BYTES,
+                  "%u blocks, %zu bytes", 1U << planes.log_cluster, planes.shared_bytes);
+        check_places(&planes, n);
+    }
+    const long long n[2] = {128, 128};
+    check_all(
+        !fftnd__planes_shape(&planes, 0, n, 1, FFTND__PLANES_CONTIGUOUS, (size_t)SHARED_BYTES) &&
+            fftnd__planes_shape(&planes, 1, n, 1, FFTND__PLANES_CONTIGUOUS, (size_t)SHARED_BYTES),
+        "128 x 128");
+    const struct fftnd__panel_loop axis[2] = {{128, 1, 1}, {128, 1, 1}}, side = {100, 1, 1};
+    check_all(fftnd__planes_repeat(&planes, axis, &side, 0, NULL) && planes.nplanes == 100, "100");
 }
 END_TEST
 
@@ -516,19 +565,24 @@ END_TEST
 /* The order of the axes counts. */
 START_TEST(groups) {
     for (int i = 0; i < 600; i++) {
-        struct fftnd__group_rate rate = {{1 + i % 7, 2, 3 + i}, i % 2, i % 3 == 0, i};
+        struct fftnd__group_rate rate = {
+            .n = {1 + i % 7, 2, 3 + i}, .is_double = i % 2, .is_real = i % 3 == 0, .cufft = i};
         check_all(!fftnd__rates_find_group(1, &rate), "%d is known", i);
         fftnd__rates_keep_group(1, &rate);
         rate.cufft = -1;
         check_all(fftnd__rates_find_group(1, &rate) ? rate.cufft == i : i >= 512, "%d", i);
         rate.is_real = !rate.is_real;
         check_all(!fftnd__rates_find_group(1, &rate), "%d is real and complex", i);
+        rate.is_real = !rate.is_real;
+        rate.is_strided = 1;
+        check_all(!fftnd__rates_find_group(1, &rate), "%d is strided", i);
     }
 }
 END_TEST
 
 int main(int argc, char **argv) {
     const TTest *const tests[] = {shapes,
+                                  shapes_of_planes,
                                   what_does_not_fit,
                                   divisors,
                                   passes_transform,

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* Milliseconds of each launch, where there are several. */
 static const double launch_time = 0.003;
@@ -118,7 +119,8 @@ static double group_rate(const struct fftnd__task *task,
                          const struct fftnd__serial_problem *problem, double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
         layout = layout_of(task), is_strided = !is_contiguous(task);
-    struct fftnd__group_rate rate = {{1, 1, 1}, problem->precision == FFTND_DOUBLE, is_real, 0.0};
+    struct fftnd__group_rate rate = {
+        .n = {1, 1, 1}, .is_double = problem->precision == FFTND_DOUBLE, .is_real = is_real};
     for (int i = first; i < task->rank; i++)
         rate.n[i] = task->axes[i].n;
     if (!is_last && !is_strided && bytes >= FFTND__MEASURED_BYTES)
@@ -140,11 +142,32 @@ static double group_time(const struct fftnd__task *task,
     return fmax(time, time_launches(task, fftnd__task_batch(task), INT_MAX));
 }
 
+/* Planes of axes that cuFFT would take together; those of small arrays are taken only where FFTND_LINES says so. */
+static double planes_time(const struct fftnd__task *task,
+                          const struct fftnd__serial_problem *problem, struct fftnd__lines *lines) {
+    struct fftnd__group_rate rate = {.n = {task->axes[0].n, task->axes[1].n, 1},
+                                     .is_double = problem->precision == FFTND_DOUBLE,
+                                     .is_strided = !is_contiguous(task)};
+    double bytes = count_bytes(task, rate.is_double), samples = bytes / FFTND__SAMPLE_BYTES;
+    int is_small = bytes < FFTND__MEASURED_BYTES && getenv("FFTND_LINES") == NULL;
+    if (is_small || !fftnd__task_planes(task, lines))
+        return INFINITY;
+    fftnd__lines_group_rate(&rate, problem->stream);
+    if (rate.planes <= 0.0)
+        return INFINITY;
+    lines->variant = rate.variant;
+    return fmax(samples * rate.planes / (rate.is_strided ? count_filled(lines->side.n) : 1.0),
+                time_launches(task, -1, task->nloops - 1 - lines->nouter));
+}
+
 static double task_time(const struct fftnd__task *task,
                         const struct fftnd__serial_problem *problem) {
     struct fftnd__lines lines;
-    if (task->rank > 1)
-        return fftnd__task_misaligns(task) ? INFINITY : worthwhile * group_time(task, problem);
+    if (task->rank > 1) {
+        double planes = planes_time(task, problem, &lines);
+        return fftnd__task_misaligns(task) ? planes
+                                           : fmin(planes, worthwhile * group_time(task, problem));
+    }
     struct times times = single_times(task, problem, &lines);
     return fmin(times.cufft, times.panels);
 }
@@ -152,9 +175,15 @@ static double task_time(const struct fftnd__task *task,
 int fftnd__groups_prefer_panels(const struct fftnd__task *task,
                                 const struct fftnd__serial_problem *problem, enum fftnd__way way,
                                 struct fftnd__lines *lines) {
-    if (task->rank != 1 || way == FFTND__CUFFT_ALONE)
+    if (way == FFTND__CUFFT_ALONE)
         return 0;
-    struct times times = single_times(task, problem, lines);
+    struct times times = {0.0, 0.0};
+    if (task->rank == 1)
+        times = single_times(task, problem, lines);
+    else {
+        times.panels = planes_time(task, problem, lines);
+        times.cufft = isinf(times.panels) ? 0.0 : group_time(task, problem);
+    }
     lines->is_double = problem->precision == FFTND_DOUBLE;
     lines->direction = problem->direction;
     return times.panels < (way == FFTND__PANELS ? INFINITY : worthwhile * times.cufft);

@@ -13,6 +13,8 @@
 
 struct fftnd__line_plan {
     struct fftnd__panels panels;
+    struct fftnd__planes planes; /* instead, if there are any */
+    int has_planes;
     void *roots; /* on the device */
 };
 
@@ -44,32 +46,60 @@ static int shape_variant(const struct fftnd__lines *lines, int variant,
                : fftnd__panels_shape(panels, variant, n, lines->is_double, lines->layout, most);
 }
 
+static int shape_planes(const struct fftnd__lines *lines, int variant,
+                        struct fftnd__planes *planes) {
+    const long long n[2] = {lines->rows.n, lines->axis.n};
+    int kind =
+        lines->layout == FFTND__CONTIGUOUS ? FFTND__PLANES_CONTIGUOUS : FFTND__PLANES_SIDE_BY_SIDE;
+    return variant < fftnd__planes_count_variants() &&
+           fftnd__planes_shape(planes, variant, n, lines->is_double, kind, most_shared_bytes()) &&
+           planes->log_cluster < (unsigned)fftnd__planes_count_variants();
+}
+
 int fftnd__lines_has_variant(const struct fftnd__lines *lines, int variant) {
     struct fftnd__panels panels;
     return shape_variant(lines, variant, &panels);
 }
 
-/* Nonzero if panels can do it: if not in the variant, then in another one. */
-static int shape(const struct fftnd__lines *lines, struct fftnd__panels *panels) {
-    struct fftnd__panel_loop axis, side, outer[FFTND__PANEL_LOOPS];
-    int fits = narrow(&lines->axis, &axis) && narrow(&lines->side, &side);
+/* Nonzero if panels or planes can do it: if not in the variant, then in another one. */
+static int shape(const struct fftnd__lines *lines, struct fftnd__line_plan *plan) {
+    struct fftnd__panel_loop axes[2], side, outer[FFTND__PANEL_LOOPS];
+    int is_backward = lines->direction == REDIST_BACKWARD, fits = narrow(&lines->rows, &axes[0]) &&
+                                                                  narrow(&lines->axis, &axes[1]) &&
+                                                                  narrow(&lines->side, &side);
+    plan->has_planes = lines->rows.n > 0;
+    plan->panels.is_double = lines->is_double;
     for (int i = 0; i < lines->nouter && fits; i++)
         fits = narrow(&lines->outer[i], &outer[i]);
-    fits = fits &&
-           (shape_variant(lines, lines->variant, panels) ||
-            shape_variant(lines, FFTND__PANEL_GUESS, panels)) &&
-           fftnd__panels_repeat(panels, &axis, &side, lines->nouter, outer);
-    panels->backward = lines->direction == REDIST_BACKWARD;
+    if (plan->has_planes) {
+        struct fftnd__planes *planes = &plan->planes;
+        fits = fits &&
+               (shape_planes(lines, lines->variant, planes) ||
+                shape_planes(lines, FFTND__PANEL_GUESS, planes)) &&
+               fftnd__planes_repeat(planes, axes, &side, lines->nouter, outer);
+        planes->backward = is_backward;
+    } else {
+        struct fftnd__panels *panels = &plan->panels;
+        fits = fits &&
+               (shape_variant(lines, lines->variant, panels) ||
+                shape_variant(lines, FFTND__PANEL_GUESS, panels)) &&
+               fftnd__panels_repeat(panels, &axes[1], &side, lines->nouter, outer);
+        panels->backward = is_backward;
+    }
     return fits;
 }
 
 /* Returns when the device has them: cudaMemcpy may do so before, and the library's streams do not wait for it. */
 static int upload_roots(struct fftnd__line_plan *plan) {
-    size_t bytes = fftnd__panels_roots_bytes(&plan->panels);
+    size_t bytes = plan->has_planes ? fftnd__planes_roots_bytes(&plan->planes)
+                                    : fftnd__panels_roots_bytes(&plan->panels);
     void *roots = redist_calloc(1, bytes);
     if (roots == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for roots of one");
-    fftnd__panels_roots(&plan->panels, roots);
+    if (plan->has_planes)
+        fftnd__planes_roots(&plan->planes, roots);
+    else
+        fftnd__panels_roots(&plan->panels, roots);
     int code = check(cudaMalloc(&plan->roots, bytes), "cudaMalloc");
     if (code == REDIST_OK)
         code = check(cudaMemcpy(plan->roots, roots, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -80,14 +110,14 @@ static int upload_roots(struct fftnd__line_plan *plan) {
 }
 
 int fftnd__lines_create(const struct fftnd__lines *lines, struct fftnd__line_plan **result) {
-    struct fftnd__panels panels = {0};
+    struct fftnd__line_plan shaped = {.roots = NULL};
     *result = NULL;
-    if (!shape(lines, &panels))
+    if (!shape(lines, &shaped))
         return REDIST_OK;
     struct fftnd__line_plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a transform of lines");
-    plan->panels = panels;
+    *plan = shaped;
     int code = upload_roots(plan);
     if (code == REDIST_OK)
         *result = plan;
@@ -111,7 +141,9 @@ static int check_alignment(const struct fftnd__line_plan *plan, const void *in, 
 int fftnd__lines_execute(const struct fftnd__line_plan *plan, const void *in, void *out,
                          void *stream) {
     REDIST_TRY(check_alignment(plan, in, out));
-    int error = fftnd__panels_launch(&plan->panels, in, out, plan->roots, stream);
+    int error = plan->has_planes
+                    ? fftnd__planes_launch(&plan->planes, in, out, plan->roots, stream)
+                    : fftnd__panels_launch(&plan->panels, in, out, plan->roots, stream);
     return check((cudaError_t)error, "a kernel that transforms lines");
 }
 
@@ -324,13 +356,15 @@ static int dictate(struct fftnd__rates *rates) {
     static const char name[] = "panels";
     const char *dictated = getenv("FFTND_LINES");
     int is_cufft = dictated != NULL && strcmp(dictated, "cufft") == 0,
-        is_panels = dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0;
+        is_planes = dictated != NULL && strncmp(dictated, "planes", sizeof name - 1) == 0,
+        is_panels =
+            is_planes || (dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0);
     if (!is_cufft && !is_panels)
         return 0;
     guess(rates);
     for (int i = 0; i < FFTND__LAYOUTS; i++) {
         rates->panels[i] = is_panels ? 1e-6 : 0.0;
-        if (is_panels && dictated[sizeof name - 1] != '\0')
+        if (is_panels && !is_planes && dictated[sizeof name - 1] != '\0')
             rates->variant[i] =
                 (int)(strtoul(dictated + sizeof name - 1, NULL, 10) % FFTND__PANEL_VARIANTS);
     }
@@ -366,18 +400,72 @@ static void measure_group(struct sample *sample, struct fftnd__group_rate *rate)
                   time_cufft(sample, rate->is_double, rate->is_real, rank, n, 1, modes, batch);
 }
 
+static int may_have_planes(const struct fftnd__group_rate *rate) {
+    return !rate->is_real && rate->n[0] > 1 && rate->n[1] > 1 && rate->n[2] == 1;
+}
+
+/* Neighbours fill the sample nearly, or planes do one after the other. */
+static struct fftnd__lines sample_planes(const struct fftnd__group_rate *rate) {
+    ptrdiff_t rows = (ptrdiff_t)rate->n[0], columns = (ptrdiff_t)rate->n[1],
+              count = FFTND__SAMPLE_BYTES / (rows * columns * (rate->is_double ? 16 : 8)),
+              step = rate->is_strided ? count : 1, distance = rate->is_strided ? 1 : rows * columns;
+    return (struct fftnd__lines){.layout = rate->is_strided ? FFTND__STRIDED : FFTND__CONTIGUOUS,
+                                 .is_double = rate->is_double,
+                                 .direction = REDIST_FORWARD,
+                                 .axis = {columns, step, step},
+                                 .rows = {rows, columns * step, columns * step},
+                                 .side = {count, distance, distance}};
+}
+
+static void measure_planes(struct sample *sample, struct fftnd__group_rate *rate) {
+    struct fftnd__lines lines = sample_planes(rate);
+    const double share =
+        FFTND__SAMPLE_BYTES /
+        ((double)(lines.rows.n * lines.axis.n * lines.side.n) * (rate->is_double ? 16 : 8));
+    for (int i = 0; i < fftnd__planes_count_variants(); i++) {
+        struct fftnd__planes planes;
+        lines.variant = i;
+        double milliseconds =
+            shape_planes(&lines, i, &planes) ? share * time_panels(sample, &lines) : 0.0;
+        if (milliseconds > 0.0 && (rate->planes <= 0.0 || milliseconds < rate->planes)) {
+            rate->planes = milliseconds;
+            rate->variant = i;
+        }
+    }
+}
+
+static void dictate_planes(const char *dictated, struct fftnd__group_rate *rate) {
+    static const char name[] = "planes";
+    if (strncmp(dictated, name, sizeof name - 1) != 0 || !may_have_planes(rate))
+        return;
+    const char *variant = dictated + sizeof name - 1;
+    struct fftnd__lines lines = sample_planes(rate);
+    struct fftnd__planes planes;
+    rate->variant = *variant == '\0' ? FFTND__PANEL_GUESS
+                                     : (int)(strtoul(variant, NULL, 10) % FFTND__PLANES_VARIANTS);
+    if (shape_planes(&lines, FFTND__PANEL_GUESS, &planes))
+        rate->planes = 1e-6;
+}
+
 void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream) {
+    const char *dictated = getenv("FFTND_LINES");
     struct sample sample;
     double bytes = rate->is_double ? 16 : 8;
     int device = 0;
-    rate->cufft = 0.0;
+    rate->cufft = rate->planes = 0.0;
     for (int i = 0; i < 3; i++)
         bytes *= (double)rate->n[i];
-    if (getenv("FFTND_LINES") != NULL || 2 * bytes > FFTND__SAMPLE_BYTES ||
-        cudaGetDevice(&device) != cudaSuccess || fftnd__rates_find_group(device, rate) ||
-        !begin_sample(&sample, stream))
+    if (dictated != NULL) {
+        dictate_planes(dictated, rate);
         return;
-    measure_group(&sample, rate);
+    }
+    if (2 * bytes > FFTND__SAMPLE_BYTES || cudaGetDevice(&device) != cudaSuccess ||
+        fftnd__rates_find_group(device, rate) || !begin_sample(&sample, stream))
+        return;
+    if (!rate->is_strided)
+        measure_group(&sample, rate);
+    if (may_have_planes(rate))
+        measure_planes(&sample, rate);
     end_sample(&sample);
     fftnd__rates_keep_group(device, rate);
 }

@@ -3,7 +3,7 @@
 #ifndef FFTND__CUFFT_LINES_H
 #define FFTND__CUFFT_LINES_H
 
-#include "panels.h"
+#include "panels_planes.h"
 #include "rates.h"
 #include "serial.h"
 
@@ -12,6 +12,7 @@ struct fftnd__lines {
     int variant;             /* of panels */
     int is_r2r, r2r;         /* real-to-real (r2r_lines.h): of real numbers, with any strides */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
+    struct fftnd__loop rows; /* n > 0: the slower axis of planes, transformed along both */
     struct fftnd__loop
         side; /* neighbours on both sides, unless lines are contiguous; of real lines in pairs of numbers */
     int nouter;
@@ -53,7 +54,9 @@ void fftnd__lines_destroy(struct fftnd__line_plan *plan);
  * chooses whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
 void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
 
-/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0. */
+/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0; .planes does
+ * where none can do it. FFTND_LINES=planes, with the number of a variant behind it or none, takes planes wherever they
+ * can, and panels elsewhere. */
 void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
 
 /* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays

@@ -128,6 +128,18 @@ int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines
            ((axis->in == 1 && axis->out == 1) || are_neighbours);
 }
 
+int fftnd__task_planes(const struct fftnd__task *task, struct fftnd__lines *lines) {
+    const struct fftnd__loop *axis = &task->axes[1], *side = &lines->side;
+    fftnd__task_all_lines(task, lines);
+    lines->rows = task->axes[0];
+    lines->axis = *axis;
+    int are_contiguous = axis->in == 1 && axis->out == 1;
+    lines->layout = are_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED;
+    return task->rank == 2 && !task->is_real[0] && !task->is_real[1] &&
+           (are_contiguous ||
+            (side->in == 1 && side->out == 1 && axis->in >= side->n && axis->out >= side->n));
+}
+
 int fftnd__task_r2r_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
     struct fftnd__loop axis = task->axes[0], side = {1, 1, 1};
     int last = task->nloops - 1;

@@ -41,6 +41,9 @@ void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *
 /* Contiguous lines, or complex lines side by side, which panels may do faster than cuFFT. Zero if they are none. */
 int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 
+/* Two complex axes, of which the second one is contiguous or has neighbours that are. Zero if there are none. */
+int fftnd__task_planes(const struct fftnd__task *task, struct fftnd__lines *lines);
+
 /* Real lines of a real-to-real transform; the same. Zero if one launch cannot take all loops. */
 int fftnd__task_r2r_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 

@@ -71,7 +71,7 @@ static void factorize(unsigned n, unsigned left, unsigned most, int kernel, stru
 /* ---------------------------------------------------------------- shapes */
 
 /* Rounds the factor up, which is exact: below 2^31 its error adds less than one n-th to the quotient. */
-static struct fftnd__panel_divisor divisor_of(unsigned n) {
+struct fftnd__panel_divisor fftnd__panel_divide_by(unsigned n) {
     unsigned bits = 0;
     while ((1ULL << bits) < n)
         bits++;
@@ -94,7 +94,7 @@ static void set_passes(struct fftnd__panels *panels, const struct factors *facto
         unsigned radix = factors->radix[i];
         panels->passes[i].radix = radix;
         panels->passes[i].butterflies = panels->n / radix;
-        panels->passes[i].done = divisor_of(done);
+        panels->passes[i].done = fftnd__panel_divide_by(done);
         panels->passes[i].step = panels->n / radix / done * (panels->is_real ? 2 : 1);
         done *= radix;
     }
@@ -116,7 +116,7 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     panels->pitch = pitch;
     panels->next = panels->along ? line | 1 : 1;
     panels->shared_bytes = (size_t)ELEMENT * panels->width * (panels->along ? line | 1 : line);
-    panels->threads = divisor_of(panels->along ? panels->rows : panels->width);
+    panels->threads = fftnd__panel_divide_by(panels->along ? panels->rows : panels->width);
     return panels->shared_bytes <= most;
 }
 
@@ -195,11 +195,11 @@ int fftnd__panels_repeat(struct fftnd__panels *panels, const struct fftnd__panel
     static const struct fftnd__panel_loop once = {1, 0, 0};
     panels->axis = *axis;
     panels->side = *side;
-    panels->panels = divisor_of((side->n + panels->lines - 1) / panels->lines);
+    panels->panels = fftnd__panel_divide_by((side->n + panels->lines - 1) / panels->lines);
     unsigned long long npanels = panels->panels.n;
     for (int i = 0; i < FFTND__PANEL_LOOPS; i++) {
         panels->outer[i] = i < nouter ? outer[i] : once;
-        panels->counts[i] = divisor_of(panels->outer[i].n);
+        panels->counts[i] = fftnd__panel_divide_by(panels->outer[i].n);
         if (__builtin_mul_overflow(npanels, panels->outer[i].n, &npanels))
             return 0;
     }

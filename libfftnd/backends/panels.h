@@ -49,6 +49,7 @@ enum {
 struct fftnd__panel_divisor {
     unsigned n, factor, shift;
 };
+struct fftnd__panel_divisor fftnd__panel_divide_by(unsigned n);
 
 struct fftnd__panel_loop {
     unsigned n;

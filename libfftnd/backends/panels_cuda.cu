@@ -3,15 +3,13 @@
  * of each precision and each sort of lines, since the compiler works on them one after the other: VALUE is double, or
  * two for pairs of floats, KERNEL a number of panels.h, LINES what launches one sort of lines (at the end), and LAUNCH
  * its name for the host. */
-#include <atomic>
-#include <cuda_runtime_api.h>
-
 #define FFTND__PANEL_INLINE __device__ __forceinline__
 #include "../operators/symbol.h"
 #include "panels_parts.h"
 #include "redist_early_launch.cuh"
 
 #include "panels_butterflies.cuh"
+#include "panels_device.cuh"
 #include "panels_memory.cuh"
 
 namespace {
@@ -378,24 +376,6 @@ template <class value> struct given {
     const fftnd__panel_parts *parts;
     const fftnd__operation *operation;
 };
-
-/* The devices on which a kernel may have all the shared memory of a block, a bit for each; of those behind the last bit
- * it is never known. A limit that followed each launch would be too low for graphs that are instantiated later. */
-typedef std::atomic<unsigned long long> devices;
-
-template <class kernel> cudaError_t allow_memory(kernel function, devices &allowed) {
-    int device = 0, most = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    const unsigned long long bit = device < 64 ? 1ULL << device : 0;
-    if (error != cudaSuccess || (allowed.load(std::memory_order_relaxed) & bit) != 0)
-        return error;
-    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-    if (error == cudaSuccess)
-        allowed.fetch_or(bit, std::memory_order_relaxed);
-    return error;
-}
 
 template <class value, class kernel, class... arguments>
 cudaError_t launch(const given<value> &to, kernel function, devices &allowed, arguments... all) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "panels.h"
+#include "panels_planes.h"
 
 #include <stdint.h>
 
@@ -77,4 +77,24 @@ int fftnd__panels_launch_applied(const struct fftnd__panels *panels,
                                  const struct fftnd__operation *operation, const void *in,
                                  void *out, const void *roots, void *stream) {
     return launch(panels, APPLIED, is_aligned(out), NULL, NULL, operation, in, out, roots, stream);
+}
+
+/* ---------------------------------------------------------------- planes */
+
+typedef int launch_planes_function(const struct fftnd__planes *planes, const void *in, void *out,
+                                   const void *roots, void *stream);
+
+/* Both kernels are compiled for the same devices. */
+launch_planes_function fftnd__planes_launch_float, fftnd__planes_launch_double;
+int fftnd__planes_variants_double(void);
+
+int fftnd__planes_count_variants(void) {
+    return fftnd__planes_variants_double();
+}
+
+int fftnd__planes_launch(const struct fftnd__planes *planes, const void *in, void *out,
+                         const void *roots, void *stream) {
+    return planes->nplanes == 0 ? 0
+           : planes->is_double  ? fftnd__planes_launch_double(planes, in, out, roots, stream)
+                                : fftnd__planes_launch_float(planes, in, out, roots, stream);
 }

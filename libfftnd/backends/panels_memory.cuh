@@ -4,10 +4,6 @@
 
 namespace {
 
-__device__ __forceinline__ unsigned divide(unsigned i, const fftnd__panel_divisor &by) {
-    return static_cast<unsigned>(static_cast<unsigned long long>(i) * by.factor >> by.shift);
-}
-
 /* Whole lines, lines of which the array retains some elements, lines in parts, whole lines with an operator. */
 enum lying { WHOLE, RETAINED, DIVIDED, APPLIED };
 

@@ -90,7 +90,9 @@ static int find_group(int device, const struct fftnd__group_rate *rate) {
     int i = 0;
     while (i < ngroups &&
            (groups[i].device != device || memcmp(groups[i].rate.n, rate->n, sizeof rate->n) != 0 ||
-            groups[i].rate.is_double != rate->is_double || groups[i].rate.is_real != rate->is_real))
+            groups[i].rate.is_double != rate->is_double ||
+            groups[i].rate.is_real != rate->is_real ||
+            groups[i].rate.is_strided != rate->is_strided))
         i++;
     return i;
 }

@@ -23,12 +23,13 @@ int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates 
 int fftnd__rates_find(int device, struct fftnd__rates *rates);
 void fftnd__rates_keep(int device, const struct fftnd__rates *rates);
 
-/* The same of up to three axes that one plan of cuFFT transforms together: lines are contiguous, the last one may be
- * real. */
+/* The same of up to three axes that one plan of cuFFT transforms together, the last one may be real: lines are
+ * contiguous, or neighbours are, which only planes transform. */
 struct fftnd__group_rate {
     long long n[3]; /* 1 = no axis */
     int is_double, is_real;
-    double cufft;
+    double cufft, planes; /* planes: of two complex axes */
+    int is_strided, variant;
 };
 int fftnd__rates_find_group(int device, struct fftnd__group_rate *rate);
 void fftnd__rates_keep_group(int device, const struct fftnd__group_rate *rate);

@@ -131,11 +131,13 @@ static void choose_chunks(void) {
     }
 }
 
-/* How lines are transformed: as it was measured, all in panels of some kernel and width, all by cuFFT. */
+/* How lines are transformed: as it was measured, all in panels of some kernel and width, all by cuFFT, in planes of
+ * some number of blocks. */
 static void choose_lines(int way) {
-    char panels[20];
+    char panels[20], planes[20];
     snprintf(panels, sizeof panels, "panels%d", random_between(0, 5));
-    const char *const ways[] = {NULL, panels, "cufft"};
+    snprintf(planes, sizeof planes, "planes%d", random_between(0, 3));
+    const char *const ways[] = {NULL, panels, "cufft", planes};
     if (ways[way] != NULL)
         setenv("FFTND_LINES", ways[way], 1);
     else
@@ -156,6 +158,25 @@ START_TEST(strided_lengths) {
                 check_grids(cases[i]);
             }
         }
+    choose_lines(0);
+}
+END_TEST
+
+/* Two axes at once: contiguous planes, neighbours that fill no row of memory, clusters of several blocks. */
+START_TEST(two_axes_at_once) {
+    NEEDS_FFT_DEVICE();
+    for (int precision = FFTND_DOUBLE; precision <= FFTND_FLOAT; precision++) {
+        fft_case cases[] = {
+            FFT_CASE(FFTND_C2C, 3, 16, 24),     FFT_CASE(FFTND_C2C, 2, 128, 128),
+            FFT_CASE(FFTND_C2C, 3, 96, 96),     FFT_CASE(FFTND_C2C, 64, 80, 5),
+            FFT_CASE(FFTND_C2C, 48, 32, 16),    FFT_CASE(FFTND_R2C, 60, 35, 10),
+            FFT_CASE(FFTND_C2C, 16, 20, 3, 25), FFT_CASE(FFTND_C2C, 18, 16, 16, 20)};
+        for (int i = 0; i < 8; i++) {
+            cases[i].precision = (enum fftnd_precision)precision;
+            choose_lines(random_chance(80) ? 3 : 0);
+            check_grids(cases[i]);
+        }
+    }
     choose_lines(0);
 }
 END_TEST
@@ -198,7 +219,7 @@ static void check_cases(int count, fft_case (*choose)(int nranks), int by_cufft)
     for (int i = 0; i < harness_cases(count); i++) {
         const fft_case given = choose(harness_nranks);
         choose_chunks();
-        choose_lines(random_chance(by_cufft) ? 2 : random_between(0, 1));
+        choose_lines(random_chance(by_cufft) ? 2 : random_chance(30) ? 3 : random_between(0, 1));
         fft_check_once(MPI_COMM_WORLD, &given);
     }
     unsetenv("FFTND_CONFIGURATION");
@@ -449,6 +470,7 @@ int main(int argc, char **argv) {
                                   dimensions,
                                   other_kinds,
                                   strided_lengths,
+                                  two_axes_at_once,
                                   random_lengths,
                                   random_r2r_lengths,
                                   random_retained_modes,

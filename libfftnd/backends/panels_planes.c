@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "panels_planes.h"
+
+#include <limits.h>
+
+/* Neighbours of SIDE_BY_SIDE fill half of what comes from memory at once. Two blocks of a multiprocessor do not compute
+ * at the same time, if both fit. */
+enum { LEAST_RADIX = 4, GOOD_RADIX = 8, ROW_BYTES = 64, GUESSED_BYTES = 112 << 10 };
+
+/* Small radices leave room for threads; the second one is how many neighbouring threads read neighbours. */
+static unsigned rate(unsigned first, unsigned second) {
+    unsigned most = first > second ? first : second;
+    return 4 * most + (second < GOOD_RADIX ? 2 : second > GOOD_RADIX);
+}
+
+/* What the kernel is compiled for. */
+static int is_radix(unsigned radix) {
+    return radix >= LEAST_RADIX && radix <= FFTND__PANEL_MOST_RADIX && radix != 11 && radix != 13;
+}
+
+/* Chooses radices of which the second one is a multiple of `unit`. */
+static int factorize(unsigned n, unsigned unit, struct fftnd__panel_divisor radix[2]) {
+    unsigned best = UINT_MAX;
+    for (unsigned second = LEAST_RADIX; second <= FFTND__PANEL_MOST_RADIX; second++) {
+        unsigned first = n / second;
+        if (n % second == 0 && second % unit == 0 && is_radix(first) && is_radix(second) &&
+            rate(first, second) < best) {
+            best = rate(first, second);
+            radix[0] = fftnd__panel_divide_by(first);
+            radix[1] = fftnd__panel_divide_by(second);
+        }
+    }
+    return best < UINT_MAX;
+}
+
+/* Lines begin so that neighbouring threads are never at the same place of shared memory, modulo 128 bytes. */
+static int set_cluster(struct fftnd__planes *planes, unsigned log_cluster, const long long n[2],
+                       size_t shared_bytes) {
+    const size_t item = planes->is_double ? 16 : 8;
+    if (!factorize((unsigned)n[0], 1U << log_cluster, planes->radix[0]) ||
+        !factorize((unsigned)n[1], 1, planes->radix[1]))
+        return 0;
+    planes->log_cluster = log_cluster;
+    planes->share = fftnd__panel_divide_by(planes->radix[0][1].n >> log_cluster);
+    planes->group = planes->radix[1][1].n | 1;
+    planes->pitch = planes->radix[1][0].n * planes->group;
+    planes->shared_bytes = item * planes->wide.n * planes->pitch * ((unsigned)n[0] >> log_cluster);
+    return planes->shared_bytes <= shared_bytes;
+}
+
+int fftnd__planes_shape(struct fftnd__planes *planes, int variant, const long long n[2],
+                        int is_double, int kind, size_t shared_bytes) {
+    const long long most = FFTND__PANEL_MOST_RADIX * FFTND__PANEL_MOST_RADIX;
+    *planes = (struct fftnd__planes){.is_double = is_double};
+    planes->wide = fftnd__panel_divide_by(kind == FFTND__PLANES_CONTIGUOUS ? 1
+                                          : is_double                      ? ROW_BYTES / 16
+                                                                           : ROW_BYTES / 8);
+    if (n[0] > most || n[1] > most)
+        return 0;
+    if (variant != FFTND__PANEL_GUESS)
+        return set_cluster(planes, (unsigned)variant, n, shared_bytes);
+    for (unsigned i = 0; i < FFTND__PLANES_VARIANTS; i++)
+        if (set_cluster(planes, i, n, GUESSED_BYTES < shared_bytes ? GUESSED_BYTES : shared_bytes))
+            return 1;
+    return 0;
+}
+
+int fftnd__planes_repeat(struct fftnd__planes *planes, const struct fftnd__panel_loop axis[2],
+                         const struct fftnd__panel_loop *side, int nouter,
+                         const struct fftnd__panel_loop outer[]) {
+    static const struct fftnd__panel_loop once = {1, 0, 0};
+    planes->axis[0] = axis[0];
+    planes->axis[1] = axis[1];
+    planes->side = *side;
+    planes->sides = fftnd__panel_divide_by((side->n + planes->wide.n - 1) / planes->wide.n);
+    unsigned long long nplanes = planes->sides.n;
+    for (int i = 0; i < FFTND__PANEL_LOOPS; i++) {
+        planes->outer[i] = i < nouter ? outer[i] : once;
+        planes->counts[i] = fftnd__panel_divide_by(planes->outer[i].n);
+        if (__builtin_mul_overflow(nplanes, planes->outer[i].n, &nplanes))
+            return 0;
+    }
+    planes->nplanes = (unsigned)nplanes;
+    return nplanes <= (unsigned)INT_MAX >> planes->log_cluster;
+}
+
+size_t fftnd__planes_roots_bytes(const struct fftnd__planes *planes) {
+    return (size_t)(planes->axis[0].n + planes->axis[1].n) * (planes->is_double ? 16 : 8);
+}
+
+void fftnd__planes_roots(const struct fftnd__planes *planes, void *roots) {
+    char *at = roots;
+    for (int i = 0; i < 2; i++) {
+        struct fftnd__panels lines = {.is_double = planes->is_double, .n = planes->axis[i].n};
+        fftnd__panels_roots(&lines, at);
+        at += fftnd__panels_roots_bytes(&lines);
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transforms along two axes in one pass over the memory of a CUDA device: a block of threads has a plane, or some that
+ * are neighbours in memory, or a cluster of blocks has, which read each other's shared memory.
+ */
+#ifndef FFTND__PANELS_PLANES_H
+#define FFTND__PANELS_PLANES_H
+
+#include "panels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of planes: axis 1 is contiguous; there are neighbours, which are. A variant is a number of blocks, a power of
+ * two, GUESS the one that should do. */
+enum { FFTND__PLANES_CONTIGUOUS, FFTND__PLANES_SIDE_BY_SIDE };
+enum { FFTND__PLANES_VARIANTS = 4, FFTND__PLANES_THREADS = 256 };
+
+/* Element e of lines of axis 0 is in block e % cluster. That of lines of axis 1, with n = radix[1][0] * radix[1][1], is
+ * at e / radix[1][1] * group + e % radix[1][1] in shared memory. */
+struct fftnd__planes {
+    int is_double, backward;
+    struct fftnd__panel_divisor radix[2][2]; /* of the first and of the second pass of each axis */
+    unsigned log_cluster;
+    struct fftnd__panel_divisor share; /* of radix[0][1], a block's */
+    unsigned group, pitch;             /* pitch: from a line of axis 1 to the next */
+    size_t shared_bytes;
+    struct fftnd__panel_divisor wide,
+        sides; /* neighbours in a cluster; clusters beside each other */
+    struct fftnd__panel_loop axis[2], side, outer[FFTND__PANEL_LOOPS];
+    struct fftnd__panel_divisor counts[FFTND__PANEL_LOOPS]; /* of `outer` */
+    unsigned nplanes;
+};
+
+/* How planes of n[0] lines of n[1] elements are transformed; 0 = not at all: a length is no product of two radices, or
+ * they do not fit the `shared_bytes` of each block. Loops are not set. */
+int fftnd__planes_shape(struct fftnd__planes *planes, int variant, const long long n[2],
+                        int is_double, int kind, size_t shared_bytes);
+
+/* Sets the loops: of planes SIDE_BY_SIDE `side` are the neighbours. Returns 0 if there are too many for a launch. */
+int fftnd__planes_repeat(struct fftnd__planes *planes, const struct fftnd__panel_loop axis[2],
+                         const struct fftnd__panel_loop *side, int nouter,
+                         const struct fftnd__panel_loop outer[]);
+
+/* The roots of one of axis 0, then of axis 1. */
+void fftnd__planes_roots(const struct fftnd__planes *planes, void *roots);
+size_t fftnd__planes_roots_bytes(const struct fftnd__planes *planes);
+
+/* How many variants the current device has: without clusters one. */
+int fftnd__planes_count_variants(void);
+
+/* Enqueues the transforms, as fftnd__panels_launch. */
+int fftnd__planes_launch(const struct fftnd__planes *planes, const void *in, void *out,
+                         const void *roots, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
