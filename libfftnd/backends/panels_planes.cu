@@ -22,8 +22,8 @@ __device__ __forceinline__ unsigned take(unsigned &i, const fftnd__panel_divisor
 /* All threads of the blocks of a cluster have come so far. */
 __device__ __forceinline__ void await_cluster() {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\t"
-                 "barrier.cluster.wait.acquire.aligned;" ::
+    asm volatile("barrier.cluster.arrive.release;\n\t"
+                 "barrier.cluster.wait.acquire;" ::
                      : "memory");
 #endif
 }
