@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_lines.h"
+#include "r2r_lines.h"
 #include "redist_support.h"
 
 #include <cufftXt.h>
@@ -248,11 +249,19 @@ static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int la
               count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES;
     int along = layout != FFTND__STRIDED;
     ptrdiff_t stride = along ? 1 : count, distance = along ? row : 1;
-    return (struct fftnd__lines){.layout = layout,
+    struct fftnd__lines lines = {.layout = layout,
                                  .is_double = rates->is_double,
                                  .direction = REDIST_FORWARD,
                                  .axis = {n, stride, stride},
                                  .side = {count, distance, distance}};
+    if (layout == FFTND__REAL && n % 2 != 0) {
+        lines.is_r2r = 1;
+        lines.r2r = FFTND__HALVED;
+        lines.layout = FFTND__CONTIGUOUS;
+        lines.axis.out = 2;
+        lines.side.in = lines.side.out = 2 * row;
+    }
+    return lines;
 }
 
 /* `batch` arrays of up to three axes, contiguous or strided, the last one real or not, in place. */
@@ -292,22 +301,17 @@ static double time_panels(struct sample *sample, const struct fftnd__lines *line
     return milliseconds;
 }
 
-static int may_have_panels(int variant, const struct fftnd__rates *rates, int layout,
-                           size_t shared_bytes) {
-    struct fftnd__panels panels;
-    return fftnd__panels_shape(&panels, variant, rates->n, rates->is_double, layout, shared_bytes);
-}
-
 /* In milliseconds for a full sample. */
 static void measure_layout(struct sample *sample, int layout, struct fftnd__rates *rates) {
     struct fftnd__lines lines = sample_lines(rates, layout);
-    const double item = rates->is_double ? 16 : 8, real = layout == FFTND__REAL ? 2 : 1,
+    const int is_real = layout == FFTND__REAL;
+    const double item = rates->is_double ? 16 : 8, real = is_real ? 2 : 1,
                  share = FFTND__SAMPLE_BYTES /
                          ((double)lines.axis.n / real * item * (double)lines.side.n);
     long long n = lines.axis.n;
     for (int i = 0; i < FFTND__PANEL_VARIANTS; i++) {
         lines.variant = i;
-        if (!may_have_panels(i, rates, layout, most_shared_bytes()))
+        if (!fftnd__lines_has_variant(&lines, i))
             continue;
         double milliseconds = share * time_panels(sample, &lines);
         if (milliseconds > 0.0 &&
@@ -316,8 +320,9 @@ static void measure_layout(struct sample *sample, int layout, struct fftnd__rate
             rates->variant[layout] = i;
         }
     }
-    rates->cufft[layout] = share * time_cufft(sample, rates->is_double, layout == FFTND__REAL, 1,
-                                              &n, lines.axis.in, lines.side.in, lines.side.n);
+    rates->cufft[layout] =
+        share * time_cufft(sample, rates->is_double, is_real, 1, &n, lines.axis.in,
+                           lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
 }
 
 static int measure(struct fftnd__rates *rates, cudaStream_t stream) {

@@ -9,8 +9,8 @@
 
 struct fftnd__lines {
     int layout, is_double, direction;
-    int variant;             /* of panels */
-    int is_r2r, r2r;         /* real-to-real (r2r_lines.h): of real numbers, with any strides */
+    int variant;     /* of panels */
+    int is_r2r, r2r; /* real-to-real, halved (r2r_lines.h): strides are any ones, of numbers */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
     struct fftnd__loop rows; /* n > 0: the slower axis of planes, transformed along both */
     struct fftnd__loop

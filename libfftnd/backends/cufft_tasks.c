@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_tasks.h"
+#include "r2r_lines.h"
 
 enum { COALESCED = 32 };
 
@@ -119,13 +120,44 @@ void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *
         lines->outer[lines->nouter++] = in_pairs(task->loops[i], task->is_real);
 }
 
+/* In real numbers, of which an element on either side is so many. */
+static struct fftnd__loop in_numbers(struct fftnd__loop loop, const int numbers[2]) {
+    return (struct fftnd__loop){loop.n, loop.in * numbers[0], loop.out * numbers[1]};
+}
+
+static void list_numbers(const struct fftnd__task *task, const int numbers[2],
+                         struct fftnd__lines *lines) {
+    int last = task->nloops - 1;
+    struct fftnd__loop axis = in_numbers(task->axes[0], numbers), side = {1, 1, 1};
+    if (last >= 0)
+        side = in_numbers(task->loops[last], numbers);
+    int is_contiguous = last < 0 || (axis.in <= side.in && axis.out <= side.out);
+    *lines = (struct fftnd__lines){.is_r2r = 1,
+                                   .layout = is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED,
+                                   .axis = axis,
+                                   .side = side};
+    for (int i = last - 1; i >= 0 && lines->nouter < FFTND__PANEL_LOOPS; i--)
+        lines->outer[lines->nouter++] = in_numbers(task->loops[i], numbers);
+}
+
+/* Real lines that cannot be read in pairs of numbers: two of them are the parts of a complex line. */
+static int are_odd(const struct fftnd__task *task) {
+    const struct fftnd__loop *axis = &task->axes[0];
+    return task->is_real[0] != task->is_real[1] &&
+           (axis->n % 2 != 0 || axis->in != 1 || axis->out != 1 || count_misaligning(task) > 0);
+}
+
 int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
     const struct fftnd__loop *axis = &task->axes[0], *side = &lines->side;
+    if (task->rank == 1 && are_odd(task)) {
+        list_numbers(task, (const int[2]){2 - task->is_real[0], 2 - task->is_real[1]}, lines);
+        lines->r2r = task->is_real[0] ? FFTND__HALVED : FFTND__UNHALVED;
+        return 1;
+    }
     fftnd__task_all_lines(task, lines);
     int are_neighbours = side->in == 1 && side->out == 1 && axis->in >= side->n &&
                          axis->out >= side->n && lines->layout == FFTND__STRIDED;
-    return task->rank == 1 && count_misaligning(task) == 0 &&
-           ((axis->in == 1 && axis->out == 1) || are_neighbours);
+    return task->rank == 1 && ((axis->in == 1 && axis->out == 1) || are_neighbours);
 }
 
 int fftnd__task_planes(const struct fftnd__task *task, struct fftnd__lines *lines) {
@@ -141,18 +173,6 @@ int fftnd__task_planes(const struct fftnd__task *task, struct fftnd__lines *line
 }
 
 int fftnd__task_r2r_lines(const struct fftnd__task *task, struct fftnd__lines *lines) {
-    struct fftnd__loop axis = task->axes[0], side = {1, 1, 1};
-    int last = task->nloops - 1;
-    if (last > FFTND__PANEL_LOOPS)
-        return 0;
-    if (last >= 0)
-        side = task->loops[last];
-    int is_contiguous = last < 0 || (axis.in <= side.in && axis.out <= side.out);
-    *lines = (struct fftnd__lines){.is_r2r = 1,
-                                   .layout = is_contiguous ? FFTND__CONTIGUOUS : FFTND__STRIDED,
-                                   .axis = axis,
-                                   .side = side};
-    for (int i = last - 1; i >= 0; i--)
-        lines->outer[lines->nouter++] = task->loops[i];
-    return 1;
+    list_numbers(task, (const int[2]){1, 1}, lines);
+    return task->nloops - 1 <= FFTND__PANEL_LOOPS;
 }

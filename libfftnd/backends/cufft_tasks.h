@@ -38,7 +38,8 @@ int fftnd__task_misaligns(const struct fftnd__task *task);
  * the lines. */
 void fftnd__task_all_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 
-/* Contiguous lines, or complex lines side by side, which panels may do faster than cuFFT. Zero if they are none. */
+/* Contiguous lines, complex lines side by side, or real lines, which panels may do faster than cuFFT. Zero if they are
+ * none. */
 int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines);
 
 /* Two complex axes, of which the second one is contiguous or has neighbours that are. Zero if there are none. */

@@ -89,13 +89,14 @@ struct fftnd__panels {
 };
 
 /* How lines of `n` elements are transformed; 0 = not at all: n is shorter than SHORTEST, has a prime factor larger than
- * 13, is odd for a real line, or is too long for `shared_bytes` of a block. A variant is a kernel and a number of lines
- * in a panel, GUESS one that should do. Loops are not set. */
+ * 13, is odd for a real line (see below), or is too long for `shared_bytes` of a block. A variant is a kernel and a
+ * number of lines in a panel, GUESS one that should do. Loops are not set. */
 enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);
 
-/* The same for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS. */
+/* The same for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS; and
+ * for real lines and their halved spectra, of any length and with any strides, all counted in numbers. */
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
                             int is_double, int layout, size_t shared_bytes);
 

@@ -5,19 +5,20 @@
 #include <math.h>
 
 /* Orders of the elements: as they are, and backward; those at even places, then the others backward; an even extension,
- * an odd one, and its first half; those at even places, and every second one from the end. */
-enum order { PLAIN, REVERSED, EVEN_FIRST, EVEN, ODD, ODD_HALF, PLACES, PLACES_REVERSED };
+ * an odd one, and its first half; those at even places, and every second one from the end; modes. */
+enum order { PLAIN, REVERSED, EVEN_FIRST, EVEN, ODD, ODD_HALF, PLACES, PLACES_REVERSED, MODES };
 
 static struct fftnd__panel_map make_map(enum order order, int n, unsigned points, int negates) {
     const struct fftnd__panel_map maps[] = {
-        [PLAIN] = {points, {0, (int)points}, {1, -1}, 0},
-        [REVERSED] = {points, {n - 1, -1}, {-1, 1}, 0},
-        [EVEN_FIRST] = {points - 1, {0, 1}, {2, 2}, negates},
-        [EVEN] = {points, {0, 0}, {1, 1}, 0},
-        [ODD] = {points, {-1, -1}, {1, 1}, 1},
-        [ODD_HALF] = {points, {-1, (int)points - 1}, {1, -1}, 0},
-        [PLACES] = {points - 1, {0, n - 2}, {2, -2}, 0},
-        [PLACES_REVERSED] = {points - 1, {n - 1, 1}, {-2, 2}, 0},
+        [PLAIN] = {points, {0, (int)points}, {1, -1}, 0, 0},
+        [REVERSED] = {points, {n - 1, -1}, {-1, 1}, 0, 0},
+        [EVEN_FIRST] = {points - 1, {0, 1}, {2, 2}, negates, 0},
+        [EVEN] = {points, {0, 0}, {1, 1}, 0, 0},
+        [ODD] = {points, {-1, -1}, {1, 1}, 1, 0},
+        [ODD_HALF] = {points, {-1, (int)points - 1}, {1, -1}, 0, 0},
+        [PLACES] = {points - 1, {0, n - 2}, {2, -2}, 0, 0},
+        [PLACES_REVERSED] = {points - 1, {n - 1, 1}, {-2, 2}, 0, 0},
+        [MODES] = {points, {0, 0}, {1, 1}, 0, 1},
     };
     return maps[order];
 }
@@ -40,6 +41,8 @@ static const struct {
     [FFTND__R2HC] = {AFTER, AFTER, 0, 0, PLAIN, PLAIN, 0},
     [FFTND__HC2R] = {BEFORE, BEFORE, 0, 0, PLAIN, PLAIN, 0},
     [FFTND__DHT] = {AFTER, AFTER, 0, 0, PLAIN, PLAIN, 0},
+    [FFTND__HALVED] = {AFTER, AFTER, 0, 0, PLAIN, MODES, 0},
+    [FFTND__UNHALVED] = {BEFORE, BEFORE, 0, 0, MODES, PLAIN, 0},
 };
 
 long long fftnd__r2r_points(int r2r, long long n) {
@@ -90,10 +93,12 @@ void fftnd__r2r_factor(const struct fftnd__panel_r2r *r2r, unsigned i, double fa
         set_root(half_circle * (8 * at + 1) / (8 * n), sqrt(2), factor);
         break;
     case FFTND__R2HC:
+    case FFTND__HALVED:
         factor[0] = is_low ? 0.5 : 0;
         factor[1] = is_low ? 0 : 0.5;
         break;
     case FFTND__HC2R:
+    case FFTND__UNHALVED:
         factor[0] = is_alone ? 0.5 : is_low ? 1 : 0;
         factor[1] = is_low ? 0 : 1;
         break;

@@ -133,6 +133,55 @@ __device__ __forceinline__ two_points find_points(const fftnd__panels &p,
     return {{i, j}, {element, i == j ? element : fftnd__r2r_element(&map, i, 1)}, i == j};
 }
 
+/* ---------------------------------------------------------------- modes of halved lines */
+
+/* The parts of a mode become points, each of all lines of a thread. */
+template <class value>
+__device__ __forceinline__ void read_halved(const fftnd__panels &p, const line_place<value> &at,
+                                            unsigned element, complex<value> &first,
+                                            complex<value> &second) {
+    constexpr unsigned lines = is_pair<value> ? 4 : 2;
+    complex<scalar<value>> z[lines];
+#pragma unroll
+    for (unsigned k = 0; k < lines; k++)
+        z[k] = *reinterpret_cast<const complex<scalar<value>> *>(at.in + element * p.axis.in +
+                                                                 find_line(p, at, k));
+    if constexpr (is_pair<value>) {
+        first = {{z[0].x, z[2].x}, {z[1].x, z[3].x}};
+        second = {{z[0].y, z[2].y}, {z[1].y, z[3].y}};
+    } else {
+        first = {z[0].x, z[1].x};
+        second = {z[0].y, z[1].y};
+    }
+}
+
+template <class value>
+__device__ __forceinline__ void write_mode_of(const fftnd__panels &p, const line_place<value> &at,
+                                              unsigned element, unsigned line, scalar<value> x,
+                                              scalar<value> y) {
+    const long long lines = line * p.second;
+    if (lines < at.left)
+        *reinterpret_cast<complex<scalar<value>> *>(at.out + element * p.axis.out +
+                                                    lines * p.side.out) = {x, y};
+}
+
+template <class value>
+__device__ __forceinline__ void write_halved(const fftnd__panels &p, const line_place<value> &at,
+                                             unsigned element, const complex<value> &first,
+                                             const complex<value> &second) {
+    if constexpr (is_pair<value>) {
+        write_mode_of(p, at, element, 0, first.x.a, second.x.a);
+        write_mode_of(p, at, element, 1, first.y.a, second.y.a);
+        write_mode_of(p, at, element, 2, first.x.b, second.x.b);
+        write_mode_of(p, at, element, 3, first.y.b, second.y.b);
+    } else {
+        write_mode_of(p, at, element, 0, first.x, second.x);
+        write_mode_of(p, at, element, 1, first.y, second.y);
+    }
+}
+
+/* ---------------------------------------------------------------- both ends */
+
 /* What belongs to the step at the one end of the transform. */
 template <class value>
 __device__ __forceinline__ void
@@ -157,7 +206,14 @@ __device__ __forceinline__ void read_points(const fftnd__panels &p, const line_p
                                             const two_points (&twos)[count],
                                             complex<value> (&x)[2 * count]) {
     const unsigned last = p.r2r.n - 1;
-    if (has_all_at_once(p, at)) {
+    if (p.r2r.in.is_halved) {
+#pragma unroll
+        for (unsigned k = 0; k < count; k++) {
+            read_halved(p, at, twos[k].element[0], x[2 * k], x[2 * k + 1]);
+            if (twos[k].is_one)
+                x[2 * k + 1] = x[2 * k];
+        }
+    } else if (has_all_at_once(p, at)) {
 #pragma unroll
         for (unsigned k = 0; k < 2 * count; k++)
             x[k] = read_at_once<value>(reinterpret_cast<const complex<scalar<value>> *>(
@@ -213,6 +269,10 @@ __device__ __forceinline__ void write_lines(const fftnd__panels &p, const line_p
         complex<value> first = at.shared[pair.point[0] * p.pitch],
                        second = at.shared[pair.point[1] * p.pitch];
         change(p, FFTND__AFTER, factors, pair, first, second);
+        if (map.is_halved) {
+            write_halved(p, at, pair.element[0], first, pair.is_one ? complex<value>{} : second);
+            continue;
+        }
         write_point(p, at, pair.element[0], first);
         if (!pair.is_one)
             write_point(p, at, pair.element[1],

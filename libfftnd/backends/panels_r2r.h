@@ -21,6 +21,7 @@ struct fftnd__panel_map {
     unsigned sum;
     int first[2], step[2];
     int negates; /* the second points */
+    int is_halved; /* the two are the parts of a mode, element i of a halved line; of one point it is real */
 };
 
 /* Steps at which something is done with the points. */

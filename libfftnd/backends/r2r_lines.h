@@ -12,7 +12,8 @@
 
 #include <math.h>
 
-/* The numbers of enum fftnd_r2r: kernels cannot include fftnd.h, which needs that of MPI. */
+/* The numbers of enum fftnd_r2r: kernels cannot include fftnd.h, which needs that of MPI. Then a real line to its
+ * halved spectrum, and back, which panels do like R2HC and HC2R. */
 enum {
     FFTND__DCT1,
     FFTND__DCT2,
@@ -24,7 +25,9 @@ enum {
     FFTND__DST4,
     FFTND__R2HC,
     FFTND__HC2R,
-    FFTND__DHT
+    FFTND__DHT,
+    FFTND__HALVED,
+    FFTND__UNHALVED
 };
 
 /* Lines of an array, and the rows that belong to them. */

@@ -149,7 +149,7 @@ START_TEST(strided_lengths) {
     for (int kind = FFTND_C2C; kind <= FFTND_R2C; kind++)
         for (int precision = FFTND_DOUBLE; precision <= FFTND_FLOAT; precision++) {
             fft_case cases[] = {FFT_CASE((enum fftnd_kind)kind, 600, 8, 30),
-                                FFT_CASE((enum fftnd_kind)kind, 9, 840, 17),
+                                FFT_CASE((enum fftnd_kind)kind, 9, 840, 15),
                                 FFT_CASE((enum fftnd_kind)kind, 96, 100, 21),
                                 FFT_CASE((enum fftnd_kind)kind, 5, 60, 168, 4)};
             for (int i = 0; i < 4; i++) {
