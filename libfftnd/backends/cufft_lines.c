@@ -380,9 +380,10 @@ void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream) 
     if (!dictate(rates) && !(measures && find_rates(rates, stream)))
         guess(rates);
     for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        const struct fftnd__lines lines = sample_lines(rates, i);
         if (rates->cufft[i] <= 0.0)
             rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
-        if (!may_have_panels(FFTND__PANEL_GUESS, rates, i, most_shared_bytes()))
+        if (!fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS))
             rates->panels[i] = 0.0;
     }
 }
