@@ -264,6 +264,14 @@ static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int la
     return lines;
 }
 
+/* A real-to-real transform may have no points. */
+static int may_have_panels(const struct fftnd__rates *rates, int layout) {
+    if (rates->n < FFTND__PANEL_SHORTEST)
+        return 0;
+    const struct fftnd__lines lines = sample_lines(rates, layout);
+    return fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS);
+}
+
 /* `batch` arrays of up to three axes, contiguous or strided, the last one real or not, in place. */
 static double time_cufft(struct sample *sample, int is_double, int is_real, int rank, long long n[],
                          long long stride, long long distance, long long batch) {
@@ -380,10 +388,9 @@ void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream) 
     if (!dictate(rates) && !(measures && find_rates(rates, stream)))
         guess(rates);
     for (int i = 0; i < FFTND__LAYOUTS; i++) {
-        const struct fftnd__lines lines = sample_lines(rates, i);
         if (rates->cufft[i] <= 0.0)
             rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
-        if (!fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS))
+        if (!may_have_panels(rates, i))
             rates->panels[i] = 0.0;
     }
 }
