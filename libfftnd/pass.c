@@ -290,6 +290,7 @@ static int try_chunks(struct fftnd__pass *pass, const struct fftnd__transform *t
     struct fftnd__applied_problem problem;
     REDIST_TRY(place_chunks(pass, transform, step, bytes, makes_trip, &problem));
     problem.trip_axis = makes_trip ? problem.trip_axis : -1;
+    problem.needs_trip = makes_trip;
     pass->in.memory =
         pass->in.in_array ? scratch[1] : (char *)scratch[0] + pass->applied->places.in;
     pass->out.memory =

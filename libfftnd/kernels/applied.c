@@ -254,7 +254,7 @@ int fftnd__applied_plan(struct fftnd__applied *applied,
         applied->middle[i].memory = memory + applied->places.middle[i];
     if (problem->trip_axis >= 0)
         REDIST_TRY(create_trip(applied, problem));
-    if (applied->trip.library != NULL && problem->step->naxes == 1)
+    if (applied->trip.library != NULL ? problem->step->naxes == 1 : problem->needs_trip)
         return REDIST_OK;
     for (int back = 0; back < 2; back++) {
         const struct half half = half_of(applied, problem, back);

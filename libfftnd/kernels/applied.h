@@ -42,6 +42,7 @@ struct fftnd__applied_problem {
     int on_device;  /* where pieces are */
     int outside[2]; /* the block before, after has no place in the memory of a piece */
     int trip_axis;  /* what fftnd__round_trip_axis says, or -1 */
+    int needs_trip; /* without it nothing is planned */
 };
 
 /* Places the blocks of a piece in memory. Not collective. REDIST_ERR_MEMORY. */
