@@ -8,6 +8,7 @@
 #include "cufft_arrays.h"
 #include "cufft_groups.h"
 #include "cufft_lines.h"
+#include "cufft_rates.h"
 #include "cufft_retained.h"
 #include "cufft_stores.h"
 #include "cufft_trial.h"
@@ -495,7 +496,7 @@ const struct fftnd__serial fftnd__serial_cufft = {
     .name = "cufft",
     .space = REDIST_SPACE_CUDA,
     .check = check,
-    .learn = fftnd__lines_learn,
+    .learn = fftnd__rates_learn,
     .prefers_copy = fftnd__lines_prefer_copy,
     .truncates = fftnd__lines_truncate,
     .create = create,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_groups.h"
+#include "cufft_rates.h"
 
 #include <limits.h>
 #include <math.h>
@@ -73,7 +74,7 @@ static double time_launches(const struct fftnd__task *task, int only, int first)
 static struct fftnd__rates rates_of(const struct fftnd__serial_problem *problem, redist_index n,
                                     double bytes) {
     struct fftnd__rates rates = {.n = n, .is_double = problem->precision == FFTND_DOUBLE};
-    fftnd__lines_rates(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
+    fftnd__rates_of_lines(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
     return rates;
 }
 
@@ -124,7 +125,7 @@ static double group_rate(const struct fftnd__task *task,
     for (int i = first; i < task->rank; i++)
         rate.n[i] = task->axes[i].n;
     if (!is_last && !is_strided && bytes >= FFTND__MEASURED_BYTES)
-        fftnd__lines_group_rate(&rate, problem->stream);
+        fftnd__rates_of_group(&rate, problem->stream);
     if (rate.cufft > 0.0)
         return rate.cufft;
     struct fftnd__rates rates = rates_of(problem, task->axes[first].n, bytes);
@@ -152,7 +153,7 @@ static double planes_time(const struct fftnd__task *task,
     int is_small = bytes < FFTND__MEASURED_BYTES && getenv("FFTND_LINES") == NULL;
     if (is_small || !fftnd__task_planes(task, lines))
         return INFINITY;
-    fftnd__lines_group_rate(&rate, problem->stream);
+    fftnd__rates_of_group(&rate, problem->stream);
     if (rate.planes <= 0.0)
         return INFINITY;
     lines->variant = rate.variant;
@@ -204,7 +205,7 @@ int fftnd__groups_have_r2r(const struct fftnd__serial_problem *problem,
                                  .is_double = problem->precision == FFTND_DOUBLE};
     if (!fftnd__task_r2r_lines(&task, lines))
         return 0;
-    fftnd__lines_rates(&rates, 0, problem->stream);
+    fftnd__rates_of_lines(&rates, 0, problem->stream);
     lines->r2r = (int)problem->r2r[0];
     lines->is_double = rates.is_double;
     lines->variant = rates.variant[lines->layout];

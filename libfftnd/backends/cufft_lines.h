@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines that panels.h transforms, and how fast they and cuFFT are. */
+/* Plans of lines and planes, which panels.h and panels_planes.h transform. */
 #ifndef FFTND__CUFFT_LINES_H
 #define FFTND__CUFFT_LINES_H
 
 #include "panels_planes.h"
-#include "rates.h"
 #include "serial.h"
 
 struct fftnd__lines {
@@ -49,30 +48,11 @@ int fftnd__lines_execute_applied(const struct fftnd__line_plan *plan,
 /* Nothing of the plan may be under way. NULL is allowed. */
 void fftnd__lines_destroy(struct fftnd__line_plan *plan);
 
-/* How fast lines of n elements are on the current device; measured once for each length, precision and device, in some
- * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES
- * chooses whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
-void fftnd__lines_rates(struct fftnd__rates *rates, int measures, void *stream);
-
-/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0; .planes does
- * where none can do it. FFTND_LINES=planes, with the number of a variant behind it or none, takes planes wherever they
- * can, and panels elsewhere. */
-void fftnd__lines_group_rate(struct fftnd__group_rate *rate, void *stream);
-
-/* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays
- * of few bytes, which take as long as launches do. */
-enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
-
 /* Of a serial library: whether panels can transform lines of n elements, however they lie. */
 int fftnd__lines_truncate(redist_index n, int is_halved, enum fftnd_precision precision);
 
 /* Of a serial library: copies are cheap where arrays fit the caches; else panels make axes by themselves fast. */
 int fftnd__lines_prefer_copy(int naxes, const redist_index lengths[],
                              enum fftnd_precision precision);
-
-/* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
- * REDIST_ERR_MPI. */
-int fftnd__lines_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
-                       enum fftnd_precision precision);
 
 #endif

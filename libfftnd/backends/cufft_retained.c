@@ -5,6 +5,7 @@
  */
 #include "cufft_retained.h"
 #include "cufft_arrays.h"
+#include "cufft_rates.h"
 #include "cufft_tasks.h"
 #include "redist_support.h"
 
@@ -47,7 +48,7 @@ static void choose_variant(const struct fftnd__serial_problem *problem,
     double bytes = 2.0 * (double)plan->number_bytes * (double)lines->axis.n;
     for (int i = 0; i < plan->nloops; i++)
         bytes *= (double)plan->loops[i].arrays.n;
-    fftnd__lines_rates(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
+    fftnd__rates_of_lines(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
     lines->variant = rates.variant[lines->layout];
     int other = lines->variant + FFTND__PANEL_WIDTHS;
     if (!lines->is_double && lines->variant >= 0 && lines->variant < FFTND__PANEL_WIDTHS &&

@@ -2,6 +2,7 @@
 #include "cufft_stores.h"
 #include "../operators/symbol.h"
 #include "cufft_lines.h"
+#include "cufft_rates.h"
 #include "redist_support.h"
 
 #include <stdint.h>
@@ -133,7 +134,7 @@ static int create_round_trip(const struct fftnd__serial_problem *problem, void *
     int layout = layout_of(problem, 0);
     struct fftnd__serial_problem back = *problem;
     *result = NULL;
-    fftnd__lines_rates(&rates, 0, problem->stream);
+    fftnd__rates_of_lines(&rates, 0, problem->stream);
     back.direction = REDIST_BACKWARD;
     return rates.panels[layout] > 0.0 ? create_plan(&back, 0, rates.variant[layout], result)
                                       : REDIST_OK;

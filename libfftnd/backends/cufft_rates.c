@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cufft_rates.h"
+#include "r2r_lines.h"
+#include "redist_support.h"
+
+#include <cufftXt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- measuring */
+
+enum { ROUNDS = 3, LINES = 32 };
+
+struct sample {
+    char *array, *area; /* FFTND__SAMPLE_BYTES each */
+    cudaStream_t stream;
+    cudaEvent_t begun, ended;
+    cufftHandle handle;
+    struct fftnd__line_plan *lines;
+};
+
+static int run_cufft(const struct sample *sample) {
+    return cufftXtExec(sample->handle, sample->array, sample->array, CUFFT_FORWARD) ==
+           CUFFT_SUCCESS;
+}
+
+static int run_panels(const struct sample *sample) {
+    return fftnd__lines_execute(sample->lines, sample->array, sample->array, sample->stream) ==
+           REDIST_OK;
+}
+
+/* Milliseconds of the fastest run after the first; 0 if it fails. */
+static double time_of(int (*run)(const struct sample *), const struct sample *sample) {
+    float best = 0.0F, now = 0.0F;
+    for (int i = 0; i <= ROUNDS; i++) {
+        if (cudaEventRecord(sample->begun, sample->stream) != cudaSuccess || !run(sample) ||
+            cudaEventRecord(sample->ended, sample->stream) != cudaSuccess ||
+            cudaEventSynchronize(sample->ended) != cudaSuccess ||
+            cudaEventElapsedTime(&now, sample->begun, sample->ended) != cudaSuccess)
+            return 0.0;
+        if (i == 1 || now < best)
+            best = now;
+    }
+    return (double)best;
+}
+
+static void end_sample(struct sample *sample) {
+    if (sample->begun != NULL)
+        (void)cudaEventDestroy(sample->begun);
+    if (sample->ended != NULL)
+        (void)cudaEventDestroy(sample->ended);
+    (void)cudaFree(sample->array);
+    (void)cudaGetLastError(); /* the user's own checks are not to find it */
+}
+
+/* Zeros take as long as other numbers. Returns 0 if there is no memory. */
+static int begin_sample(struct sample *sample, cudaStream_t stream) {
+    *sample = (struct sample){.stream = stream};
+    if (cudaMalloc((void **)&sample->array, 2 * (size_t)FFTND__SAMPLE_BYTES) == cudaSuccess &&
+        cudaMemsetAsync(sample->array, 0, FFTND__SAMPLE_BYTES, stream) == cudaSuccess &&
+        cudaEventCreate(&sample->begun) == cudaSuccess &&
+        cudaEventCreate(&sample->ended) == cudaSuccess) {
+        sample->area = sample->array + FFTND__SAMPLE_BYTES;
+        return 1;
+    }
+    end_sample(sample);
+    return 0;
+}
+
+/* A whole array of lines, as many as fill the sample nearly. */
+static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int layout) {
+    ptrdiff_t n = (ptrdiff_t)rates->n, row = layout == FFTND__REAL ? n / 2 + 1 : n,
+              count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES;
+    int along = layout != FFTND__STRIDED;
+    ptrdiff_t stride = along ? 1 : count, distance = along ? row : 1;
+    struct fftnd__lines lines = {.layout = layout,
+                                 .is_double = rates->is_double,
+                                 .direction = REDIST_FORWARD,
+                                 .axis = {n, stride, stride},
+                                 .side = {count, distance, distance}};
+    if (layout == FFTND__REAL && n % 2 != 0) {
+        lines.is_r2r = 1;
+        lines.r2r = FFTND__HALVED;
+        lines.layout = FFTND__CONTIGUOUS;
+        lines.axis.out = 2;
+        lines.side.in = lines.side.out = 2 * row;
+    }
+    return lines;
+}
+
+/* A real-to-real transform may have no points. */
+static int may_have_panels(const struct fftnd__rates *rates, int layout) {
+    if (rates->n < FFTND__PANEL_SHORTEST)
+        return 0;
+    const struct fftnd__lines lines = sample_lines(rates, layout);
+    return fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS);
+}
+
+/* `batch` arrays of up to three axes, contiguous or strided, the last one real or not, in place. */
+static double time_cufft(struct sample *sample, int is_double, int is_real, int rank, long long n[],
+                         long long stride, long long distance, long long batch) {
+    cudaDataType type = is_double ? CUDA_C_64F : CUDA_C_32F,
+                 real = is_double ? CUDA_R_64F : CUDA_R_32F;
+    long long in[3], out[3];
+    size_t area = 0;
+    double milliseconds = 0.0;
+    for (int i = 0; i < rank; i++)
+        in[i] = out[i] = n[i];
+    if (is_real) {
+        out[rank - 1] = n[rank - 1] / 2 + 1;
+        in[rank - 1] = 2 * out[rank - 1];
+    }
+    if (cufftCreate(&sample->handle) != CUFFT_SUCCESS)
+        return 0.0;
+    if (cufftSetAutoAllocation(sample->handle, 0) == CUFFT_SUCCESS &&
+        cufftXtMakePlanMany(sample->handle, rank, n, in, stride, (is_real ? 2 : 1) * distance,
+                            is_real ? real : type, out, stride, distance, type, batch, &area,
+                            type) == CUFFT_SUCCESS &&
+        area <= FFTND__SAMPLE_BYTES &&
+        cufftSetWorkArea(sample->handle, sample->area) == CUFFT_SUCCESS &&
+        cufftSetStream(sample->handle, sample->stream) == CUFFT_SUCCESS)
+        milliseconds = time_of(run_cufft, sample);
+    (void)cufftDestroy(sample->handle);
+    return milliseconds;
+}
+
+static double time_panels(struct sample *sample, const struct fftnd__lines *lines) {
+    double milliseconds = 0.0;
+    if (fftnd__lines_create(lines, &sample->lines) == REDIST_OK && sample->lines != NULL)
+        milliseconds = time_of(run_panels, sample);
+    fftnd__lines_destroy(sample->lines);
+    sample->lines = NULL;
+    return milliseconds;
+}
+
+/* In milliseconds for a full sample. */
+static void measure_layout(struct sample *sample, int layout, struct fftnd__rates *rates) {
+    struct fftnd__lines lines = sample_lines(rates, layout);
+    const int is_real = layout == FFTND__REAL;
+    const double item = rates->is_double ? 16 : 8, real = is_real ? 2 : 1,
+                 share = FFTND__SAMPLE_BYTES /
+                         ((double)lines.axis.n / real * item * (double)lines.side.n);
+    long long n = lines.axis.n;
+    for (int i = 0; i < FFTND__PANEL_VARIANTS; i++) {
+        lines.variant = i;
+        if (!fftnd__lines_has_variant(&lines, i))
+            continue;
+        double milliseconds = share * time_panels(sample, &lines);
+        if (milliseconds > 0.0 &&
+            (rates->panels[layout] <= 0.0 || milliseconds < rates->panels[layout])) {
+            rates->panels[layout] = milliseconds;
+            rates->variant[layout] = i;
+        }
+    }
+    rates->cufft[layout] =
+        share * time_cufft(sample, rates->is_double, is_real, 1, &n, lines.axis.in,
+                           lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
+}
+
+static int measure(struct fftnd__rates *rates, cudaStream_t stream) {
+    struct sample sample;
+    if (rates->n > FFTND__SAMPLE_BYTES / 16 / LINES || !begin_sample(&sample, stream))
+        return 0;
+    for (int layout = 0; layout < FFTND__LAYOUTS; layout++)
+        measure_layout(&sample, layout, rates);
+    end_sample(&sample);
+    return 1;
+}
+
+/* Nonzero if they are known now. */
+static int find_rates(struct fftnd__rates *rates, cudaStream_t stream) {
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess)
+        return 0;
+    if (fftnd__rates_find(device, rates))
+        return 1;
+    int is_measured = measure(rates, stream);
+    if (is_measured)
+        fftnd__rates_keep(device, rates);
+    return is_measured;
+}
+
+/* Nothing is better than anything else. */
+static void guess(struct fftnd__rates *rates) {
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        rates->cufft[i] = rates->panels[i] = 0.08;
+        rates->variant[i] = FFTND__PANEL_GUESS;
+    }
+}
+
+/* Returns 0 if nothing is dictated. */
+static int dictate(struct fftnd__rates *rates) {
+    static const char name[] = "panels";
+    const char *dictated = getenv("FFTND_LINES");
+    int is_cufft = dictated != NULL && strcmp(dictated, "cufft") == 0,
+        is_planes = dictated != NULL && strncmp(dictated, "planes", sizeof name - 1) == 0,
+        is_panels =
+            is_planes || (dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0);
+    if (!is_cufft && !is_panels)
+        return 0;
+    guess(rates);
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        rates->panels[i] = is_panels ? 1e-6 : 0.0;
+        if (is_panels && !is_planes && dictated[sizeof name - 1] != '\0')
+            rates->variant[i] =
+                (int)(strtoul(dictated + sizeof name - 1, NULL, 10) % FFTND__PANEL_VARIANTS);
+    }
+    return 1;
+}
+
+void fftnd__rates_of_lines(struct fftnd__rates *rates, int measures, void *stream) {
+    if (!dictate(rates) && !(measures && find_rates(rates, stream)))
+        guess(rates);
+    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+        if (rates->cufft[i] <= 0.0)
+            rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
+        if (!may_have_panels(rates, i))
+            rates->panels[i] = 0.0;
+    }
+}
+
+/* Groups that do not fit the sample would be measured in the caches, if at all. */
+static void measure_group(struct sample *sample, struct fftnd__group_rate *rate) {
+    long long n[3], count = 1, modes = 1;
+    int rank = 0;
+    for (int i = 0; i < 3; i++)
+        if (rate->n[i] > 1)
+            n[rank++] = rate->n[i];
+    for (int i = 0; i < rank; i++) {
+        int halves = rate->is_real && i == rank - 1;
+        count *= n[i];
+        modes *= halves ? n[i] / 2 + 1 : n[i];
+    }
+    const double item = rate->is_double ? 16 : 8, real = rate->is_real ? 2 : 1;
+    long long batch = FFTND__SAMPLE_BYTES / ((long long)item * modes);
+    rate->cufft = FFTND__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
+                  time_cufft(sample, rate->is_double, rate->is_real, rank, n, 1, modes, batch);
+}
+
+static int may_have_planes(const struct fftnd__group_rate *rate) {
+    return !rate->is_real && rate->n[0] > 1 && rate->n[1] > 1 && rate->n[2] == 1;
+}
+
+/* Neighbours fill the sample nearly, or planes do one after the other. */
+static struct fftnd__lines sample_planes(const struct fftnd__group_rate *rate) {
+    ptrdiff_t rows = (ptrdiff_t)rate->n[0], columns = (ptrdiff_t)rate->n[1],
+              count = FFTND__SAMPLE_BYTES / (rows * columns * (rate->is_double ? 16 : 8)),
+              step = rate->is_strided ? count : 1, distance = rate->is_strided ? 1 : rows * columns;
+    return (struct fftnd__lines){.layout = rate->is_strided ? FFTND__STRIDED : FFTND__CONTIGUOUS,
+                                 .is_double = rate->is_double,
+                                 .direction = REDIST_FORWARD,
+                                 .axis = {columns, step, step},
+                                 .rows = {rows, columns * step, columns * step},
+                                 .side = {count, distance, distance}};
+}
+
+static void measure_planes(struct sample *sample, struct fftnd__group_rate *rate) {
+    struct fftnd__lines lines = sample_planes(rate);
+    const double share =
+        FFTND__SAMPLE_BYTES /
+        ((double)(lines.rows.n * lines.axis.n * lines.side.n) * (rate->is_double ? 16 : 8));
+    for (int i = 0; i < fftnd__planes_count_variants(); i++) {
+        lines.variant = i;
+        double milliseconds =
+            fftnd__lines_has_variant(&lines, i) ? share * time_panels(sample, &lines) : 0.0;
+        if (milliseconds > 0.0 && (rate->planes <= 0.0 || milliseconds < rate->planes)) {
+            rate->planes = milliseconds;
+            rate->variant = i;
+        }
+    }
+}
+
+static void dictate_planes(const char *dictated, struct fftnd__group_rate *rate) {
+    static const char name[] = "planes";
+    if (strncmp(dictated, name, sizeof name - 1) != 0 || !may_have_planes(rate))
+        return;
+    const char *variant = dictated + sizeof name - 1;
+    struct fftnd__lines lines = sample_planes(rate);
+    rate->variant = *variant == '\0' ? FFTND__PANEL_GUESS
+                                     : (int)(strtoul(variant, NULL, 10) % FFTND__PLANES_VARIANTS);
+    if (fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS))
+        rate->planes = 1e-6;
+}
+
+void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream) {
+    const char *dictated = getenv("FFTND_LINES");
+    struct sample sample;
+    double bytes = rate->is_double ? 16 : 8;
+    int device = 0;
+    rate->cufft = rate->planes = 0.0;
+    for (int i = 0; i < 3; i++)
+        bytes *= (double)rate->n[i];
+    if (dictated != NULL) {
+        dictate_planes(dictated, rate);
+        return;
+    }
+    if (2 * bytes > FFTND__SAMPLE_BYTES || cudaGetDevice(&device) != cudaSuccess ||
+        fftnd__rates_find_group(device, rate) || !begin_sample(&sample, stream))
+        return;
+    if (!rate->is_strided)
+        measure_group(&sample, rate);
+    if (may_have_planes(rate))
+        measure_planes(&sample, rate);
+    end_sample(&sample);
+    fftnd__rates_keep_group(device, rate);
+}
+
+/* ---------------------------------------------------------------- the wisdom file */
+
+/* A word, or "" without a device. */
+static void name_device(size_t bytes, char name[]) {
+    struct cudaDeviceProp properties;
+    int device = 0;
+    name[0] = '\0';
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaGetDeviceProperties(&properties, device) == cudaSuccess)
+        (void)snprintf(name, bytes, "%.*s", (int)bytes - 1, properties.name);
+    (void)cudaGetLastError();
+    for (char *at = name; *at != '\0'; at++)
+        *at = *at == ' ' ? '_' : *at;
+}
+
+/* A rank whose device is not rank 0's measures its own. */
+static int learn_length(MPI_Comm comm, const char *file, const char *name,
+                        struct fftnd__rates *rates) {
+    char key[REDIST_WISDOM_BYTES], text[REDIST_WISDOM_BYTES] = "";
+    int device = 0;
+    (void)snprintf(key, sizeof key, "lines/device=%s/n=%lld/precision=%d", name, rates->n,
+                   rates->is_double ? FFTND_DOUBLE : FFTND_FLOAT);
+    int code = redist_wisdom_find(comm, file, key, sizeof text, text);
+    if (code != REDIST_OK || cudaGetDevice(&device) != cudaSuccess)
+        return code;
+    struct fftnd__rates known = *rates;
+    if (fftnd__rates_scan(text, name, rates)) {
+        if (!fftnd__rates_find(device, &known))
+            fftnd__rates_keep(device, rates);
+        return REDIST_OK;
+    }
+    if (!find_rates(rates, NULL))
+        return REDIST_OK;
+    fftnd__rates_print(rates, name, sizeof text, text);
+    return redist_wisdom_store(comm, file, key, text);
+}
+
+int fftnd__rates_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
+                       enum fftnd_precision precision) {
+    char name[REDIST_WISDOM_BYTES / 4];
+    int code = REDIST_OK;
+    double bytes = precision == FFTND_DOUBLE ? 16 : 8;
+    for (int i = 0; i < nlengths; i++)
+        bytes *= (double)lengths[i];
+    name_device(sizeof name, name);
+    for (int i = 0; i < nlengths && bytes >= FFTND__MEASURED_BYTES && code == REDIST_OK; i++) {
+        struct fftnd__rates rates = {.n = lengths[i], .is_double = precision == FFTND_DOUBLE};
+        if (rates.n > 1)
+            code = learn_length(comm, file, name, &rates);
+    }
+    return code;
+}

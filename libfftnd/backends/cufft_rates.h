@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How fast panels, planes and cuFFT are on the current device: measured, or found in the wisdom file. */
+#ifndef FFTND__CUFFT_RATES_H
+#define FFTND__CUFFT_RATES_H
+
+#include "cufft_lines.h"
+#include "rates.h"
+
+/* How fast lines of n elements are on the current device; measured once for each length, precision and device, in some
+ * milliseconds, or a guess if `measures` is 0 or there is no memory for it. The environment variable FFTND_LINES
+ * chooses whatever is measured, for tests: cufft, or panels with the number of a variant behind it or none. */
+void fftnd__rates_of_lines(struct fftnd__rates *rates, int measures, void *stream);
+
+/* The same of a group: it is measured where FFTND__SAMPLE_BYTES hold at least one, else .cufft becomes 0; .planes does
+ * where none can do it. FFTND_LINES=planes, with the number of a variant behind it or none, takes planes wherever they
+ * can, and panels elsewhere. */
+void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream);
+
+/* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays
+ * of few bytes, which take as long as launches do. */
+enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };
+
+/* Finds the rates of all these lengths in the wisdom file, or measures and stores them. Collective on comm.
+ * REDIST_ERR_MPI. */
+int fftnd__rates_learn(MPI_Comm comm, const char *file, int nlengths, const redist_index lengths[],
+                       enum fftnd_precision precision);
+
+#endif
