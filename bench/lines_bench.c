@@ -17,7 +17,7 @@ static const char notes[] =
     "ones (n even). A column is a variant, which FFTND_LINES=panelsN dictates: kernel 0 with 4, "
     "8,\n"
     "16 lines side by side (z, r: 1, 2, 4; floats: twice as many), kernel 1 with as many; from 6\n"
-    "on the same, fetched while others are transformed. A dot: there is none.\n";
+    "on lines cut for 1, 2, 4, 8 blocks (FFTND_LINES=planesN). A dot: there is none.\n";
 
 static const char *const precisions[] = {"double", "float", NULL};
 
@@ -51,7 +51,8 @@ static size_t lay_out(char layout, int n, int is_double, size_t bytes, struct ff
     *lines = (struct fftnd__lines){.layout = layout == 'r' ? FFTND__REAL
                                              : along       ? FFTND__CONTIGUOUS
                                                            : FFTND__STRIDED,
-                                   .is_double = is_double};
+                                   .is_double = is_double,
+                                   .may_cut = layout != 'g'};
     if (layout == 'x' || layout == 'g' || along) {
         const ptrdiff_t count = all / 32 * 32;
         lines->axis = (struct fftnd__loop){n, along ? 1 : count, along ? 1 : count};
@@ -103,7 +104,7 @@ static void measure_layout(const struct request *request, const struct arrays *a
     int winner = -1;
     lines.direction = request->backward ? REDIST_BACKWARD : REDIST_FORWARD;
     printf("%-6d %-6s %c %9.3f ", n, precisions[request->precision], layout, copy);
-    for (int variant = 0; variant < FFTND__PANEL_VARIANTS; variant++) {
+    for (int variant = 0; variant < FFTND__LINE_VARIANTS; variant++) {
         struct fftnd__line_plan *plan = NULL;
         lines.variant = variant;
         if (fftnd__lines_has_variant(&lines, variant))
@@ -130,7 +131,7 @@ static void measure(const struct request *request, const int sizes[], int count)
     check(cudaEventCreate(&arrays.ended), "cudaEventCreate");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     printf("%-6s %-6s %c %9s ", "n", "", ' ', "copy ms");
-    for (int variant = 0; variant < FFTND__PANEL_VARIANTS; variant++)
+    for (int variant = 0; variant < FFTND__LINE_VARIANTS; variant++)
         printf(" %6d", variant);
     printf("  %6s\n", "best");
     for (int i = 0; i < count; i++)

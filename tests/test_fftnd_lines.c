@@ -132,6 +132,41 @@ START_TEST(shapes_of_planes) {
 }
 END_TEST
 
+/* Lines too long for a panel are cut for the blocks of a cluster. */
+START_TEST(shapes_of_long_lines) {
+    struct fftnd__planes planes;
+    int found = 0;
+    for (int i = 0; i < 2000; i++) {
+        const int sides_of[2] = {random_between(4, 16) * random_between(4, 16),
+                                 random_between(4, 16) * random_between(4, 16)};
+        const long long n = i == 0 ? 8192 : i == 1 ? 16384 : sides_of[0] * sides_of[1];
+        const int variant = i < 2 ? FFTND__PANEL_GUESS
+                                  : random_between(FFTND__PANEL_GUESS, FFTND__PLANES_VARIANTS - 1);
+        if (!fftnd__planes_shape_lines(&planes, variant, n, random_between(0, 1),
+                                       (size_t)SHARED_BYTES)) {
+            check_all(i > 1, "no planes for %lld", n);
+            continue;
+        }
+        const struct fftnd__panel_loop axis[2] = {{0, 0, 0}, {(unsigned)n, 7, 11}},
+                                       side = {7, 1, 1};
+        check_all(fftnd__planes_repeat(&planes, axis, &side, 0, NULL) &&
+                      planes.nplanes == 2 - (planes.wide.n == 8),
+                  "%u planes", planes.nplanes);
+        const long long sides[2] = {planes.axis[0].n, planes.axis[1].n};
+        check_all(planes.is_line && sides[0] * sides[1] == n && planes.axis[0].in == 7 &&
+                      planes.axis[1].in == 7 * sides[0] && planes.axis[1].out == 11 &&
+                      planes.axis[0].out == 11 * sides[1],
+                  "%lld is cut into %lld x %lld", n, sides[0], sides[1]);
+        check_all(fftnd__planes_roots_bytes(&planes) ==
+                      (size_t)(sides[0] + sides[1] + n) * (planes.is_double ? 16 : 8),
+                  "roots of %lld", n);
+        check_places(&planes, sides);
+        found++;
+    }
+    check_all(found > 100, "%d lengths", found);
+}
+END_TEST
+
 static unsigned divide(unsigned i, const struct fftnd__panel_divisor *by) {
     return (unsigned)((unsigned long long)i * by->factor >> by->shift);
 }
@@ -570,7 +605,7 @@ START_TEST(text) {
                                                  "cufft 1 panels 2 on A_100",
                                                  "cufft 1 panels -2 like 3 on A_100",
                                                  "cufft 1 panels nan like 3 on A_100",
-                                                 "cufft 1 panels 2 like 6 on A_100",
+                                                 "cufft 1 panels 2 like 10 on A_100",
                                                  "cufft 1 panels 2 like 3 on A_1000",
                                                  "cufft 1 panels 2 like 3 on "};
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
@@ -621,6 +656,7 @@ END_TEST
 int main(int argc, char **argv) {
     const TTest *const tests[] = {shapes,
                                   shapes_of_planes,
+                                  shapes_of_long_lines,
                                   what_does_not_fit,
                                   divisors,
                                   passes_transform,

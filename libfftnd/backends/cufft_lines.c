@@ -53,11 +53,30 @@ static int shape_planes(const struct fftnd__lines *lines, int variant,
            planes->log_cluster < (unsigned)fftnd__planes_count_variants();
 }
 
+/* As planes in which each line is one: in the variants behind those of panels, or where no panel holds a line. */
+static int shape_cut(const struct fftnd__lines *lines, int variant, struct fftnd__planes *planes) {
+    const int last = fftnd__planes_count_variants(), is_guess = variant == FFTND__PANEL_GUESS,
+              cut = is_guess ? variant : variant - FFTND__PANEL_VARIANTS;
+    return lines->may_cut && lines->layout == FFTND__STRIDED && !lines->is_r2r && cut < last &&
+           (is_guess || cut >= 0) &&
+           fftnd__planes_shape_lines(planes, cut, lines->axis.n, lines->is_double,
+                                     most_shared_bytes()) &&
+           planes->log_cluster < (unsigned)last;
+}
+
+static int choose(const struct fftnd__lines *lines, int variant, struct fftnd__line_plan *plan) {
+    if (lines->rows.n > 0)
+        plan->has_planes = shape_planes(lines, variant, &plan->planes);
+    else if (variant < FFTND__PANEL_VARIANTS && shape_variant(lines, variant, &plan->panels))
+        return 1;
+    else
+        plan->has_planes = shape_cut(lines, variant, &plan->planes);
+    return plan->has_planes;
+}
+
 int fftnd__lines_has_variant(const struct fftnd__lines *lines, int variant) {
-    struct fftnd__panels panels;
-    struct fftnd__planes planes;
-    return lines->rows.n > 0 ? shape_planes(lines, variant, &planes)
-                             : shape_variant(lines, variant, &panels);
+    struct fftnd__line_plan plan = {.has_planes = 0};
+    return choose(lines, variant, &plan);
 }
 
 /* Nonzero if panels or planes can do it: if not in the variant, then in another one. */
@@ -66,26 +85,15 @@ static int shape(const struct fftnd__lines *lines, struct fftnd__line_plan *plan
     int is_backward = lines->direction == REDIST_BACKWARD, fits = narrow(&lines->rows, &axes[0]) &&
                                                                   narrow(&lines->axis, &axes[1]) &&
                                                                   narrow(&lines->side, &side);
-    plan->has_planes = lines->rows.n > 0;
-    plan->panels.is_double = lines->is_double;
     for (int i = 0; i < lines->nouter && fits; i++)
         fits = narrow(&lines->outer[i], &outer[i]);
-    if (plan->has_planes) {
-        struct fftnd__planes *planes = &plan->planes;
-        fits = fits &&
-               (shape_planes(lines, lines->variant, planes) ||
-                shape_planes(lines, FFTND__PANEL_GUESS, planes)) &&
-               fftnd__planes_repeat(planes, axes, &side, lines->nouter, outer);
-        planes->backward = is_backward;
-    } else {
-        struct fftnd__panels *panels = &plan->panels;
-        fits = fits &&
-               (shape_variant(lines, lines->variant, panels) ||
-                shape_variant(lines, FFTND__PANEL_GUESS, panels)) &&
-               fftnd__panels_repeat(panels, &axes[1], &side, lines->nouter, outer);
-        panels->backward = is_backward;
-    }
-    return fits;
+    if (!fits || (!choose(lines, lines->variant, plan) && !choose(lines, FFTND__PANEL_GUESS, plan)))
+        return 0;
+    plan->panels.backward = plan->planes.backward = is_backward;
+    plan->panels.is_double = lines->is_double;
+    return plan->has_planes
+               ? fftnd__planes_repeat(&plan->planes, axes, &side, lines->nouter, outer)
+               : fftnd__panels_repeat(&plan->panels, &axes[1], &side, lines->nouter, outer);
 }
 
 /* Returns when the device has them: cudaMemcpy may do so before, and the library's streams do not wait for it. */

@@ -8,7 +8,8 @@
 
 struct fftnd__lines {
     int layout, is_double, direction;
-    int variant;     /* of panels */
+    int variant; /* FFTND__LINE_VARIANTS; of planes, those of planes */
+    int may_cut; /* long lines for a cluster of blocks, where nothing but fftnd__lines_execute runs them */
     int is_r2r, r2r; /* real-to-real, halved (r2r_lines.h): strides are any ones, of numbers */
     struct fftnd__loop axis; /* contiguous on both sides, or on none */
     struct fftnd__loop rows; /* n > 0: the slower axis of planes, transformed along both */

@@ -78,6 +78,7 @@ static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int la
     struct fftnd__lines lines = {.layout = layout,
                                  .is_double = rates->is_double,
                                  .direction = REDIST_FORWARD,
+                                 .may_cut = !along,
                                  .axis = {n, stride, stride},
                                  .side = {count, distance, distance}};
     if (layout == FFTND__REAL && n % 2 != 0) {
@@ -143,7 +144,7 @@ static void measure_layout(struct sample *sample, int layout, struct fftnd__rate
                  share = FFTND__SAMPLE_BYTES /
                          ((double)lines.axis.n / real * item * (double)lines.side.n);
     long long n = lines.axis.n;
-    for (int i = 0; i < FFTND__PANEL_VARIANTS; i++) {
+    for (int i = 0; i < FFTND__LINE_VARIANTS; i++) {
         lines.variant = i;
         if (!fftnd__lines_has_variant(&lines, i))
             continue;
@@ -200,13 +201,16 @@ static int dictate(struct fftnd__rates *rates) {
             is_planes || (dictated != NULL && strncmp(dictated, name, sizeof name - 1) == 0);
     if (!is_cufft && !is_panels)
         return 0;
+    const char *number = is_panels ? dictated + sizeof name - 1 : "";
+    const int variant = (int)(strtoul(number, NULL, 10) % FFTND__PANEL_VARIANTS);
     guess(rates);
     for (int i = 0; i < FFTND__LAYOUTS; i++) {
         rates->panels[i] = is_panels ? 1e-6 : 0.0;
-        if (is_panels && !is_planes && dictated[sizeof name - 1] != '\0')
-            rates->variant[i] =
-                (int)(strtoul(dictated + sizeof name - 1, NULL, 10) % FFTND__PANEL_VARIANTS);
+        if (!is_planes && *number != '\0')
+            rates->variant[i] = variant;
     }
+    if (is_planes && *number != '\0')
+        rates->variant[FFTND__STRIDED] = FFTND__PANEL_VARIANTS + variant % FFTND__PLANES_VARIANTS;
     return 1;
 }
 

@@ -155,6 +155,7 @@ int fftnd__task_lines(const struct fftnd__task *task, struct fftnd__lines *lines
         return 1;
     }
     fftnd__task_all_lines(task, lines);
+    lines->may_cut = 1;
     int are_neighbours = side->in == 1 && side->out == 1 && axis->in >= side->n &&
                          axis->out >= side->n && lines->layout == FFTND__STRIDED;
     return task->rank == 1 && ((axis->in == 1 && axis->out == 1) || are_neighbours);

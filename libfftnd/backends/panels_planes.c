@@ -2,6 +2,7 @@
 #include "panels_planes.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* Neighbours of SIDE_BY_SIDE fill half of what comes from memory at once. Two blocks of a multiprocessor do not compute
  * at the same time, if both fit. */
@@ -62,15 +63,47 @@ int fftnd__planes_shape(struct fftnd__planes *planes, int variant, const long lo
     for (unsigned i = 0; i < FFTND__PLANES_VARIANTS; i++)
         if (set_cluster(planes, i, n, GUESSED_BYTES < shared_bytes ? GUESSED_BYTES : shared_bytes))
             return 1;
-    return 0;
+    return set_cluster(planes, FFTND__PLANES_VARIANTS - 1, n, shared_bytes);
+}
+
+/* The least sum of radices, of equal ones the first. */
+int fftnd__planes_shape_lines(struct fftnd__planes *planes, int variant, long long n, int is_double,
+                              size_t shared_bytes) {
+    const long long most = FFTND__PANEL_MOST_RADIX * FFTND__PANEL_MOST_RADIX;
+    unsigned best = UINT_MAX;
+    for (long long rows = LEAST_RADIX * LEAST_RADIX; rows <= most; rows++) {
+        struct fftnd__planes now;
+        if (n % rows != 0 ||
+            !fftnd__planes_shape(&now, variant, (const long long[2]){rows, n / rows}, is_double,
+                                 FFTND__PLANES_SIDE_BY_SIDE, shared_bytes))
+            continue;
+        unsigned sum =
+            now.radix[0][0].n + now.radix[0][1].n + now.radix[1][0].n + now.radix[1][1].n;
+        if (sum < best) {
+            best = sum;
+            *planes = now;
+            planes->is_line = 1;
+        }
+    }
+    return best < UINT_MAX;
+}
+
+/* A line's elements follow each other along its columns, its modes along its rows. */
+static void cut_line(struct fftnd__planes *planes, const struct fftnd__panel_loop *line) {
+    unsigned rows = planes->radix[0][0].n * planes->radix[0][1].n,
+             columns = planes->radix[1][0].n * planes->radix[1][1].n;
+    planes->axis[0] = (struct fftnd__panel_loop){rows, line->in, columns * line->out};
+    planes->axis[1] = (struct fftnd__panel_loop){columns, rows * line->in, line->out};
 }
 
 int fftnd__planes_repeat(struct fftnd__planes *planes, const struct fftnd__panel_loop axis[2],
                          const struct fftnd__panel_loop *side, int nouter,
                          const struct fftnd__panel_loop outer[]) {
     static const struct fftnd__panel_loop once = {1, 0, 0};
-    planes->axis[0] = axis[0];
-    planes->axis[1] = axis[1];
+    if (planes->is_line)
+        cut_line(planes, &axis[1]);
+    else
+        memcpy(planes->axis, axis, sizeof planes->axis);
     planes->side = *side;
     planes->sides = fftnd__panel_divide_by((side->n + planes->wide.n - 1) / planes->wide.n);
     unsigned long long nplanes = planes->sides.n;
@@ -84,14 +117,22 @@ int fftnd__planes_repeat(struct fftnd__planes *planes, const struct fftnd__panel
     return nplanes <= (unsigned)INT_MAX >> planes->log_cluster;
 }
 
+/* 0 = there are none of these. */
+static unsigned count_roots(const struct fftnd__planes *planes, int i) {
+    return i < 2 ? planes->axis[i].n : planes->is_line ? planes->axis[0].n * planes->axis[1].n : 0;
+}
+
 size_t fftnd__planes_roots_bytes(const struct fftnd__planes *planes) {
-    return (size_t)(planes->axis[0].n + planes->axis[1].n) * (planes->is_double ? 16 : 8);
+    size_t count = 0;
+    for (int i = 0; i < 3; i++)
+        count += count_roots(planes, i);
+    return count * (planes->is_double ? 16 : 8);
 }
 
 void fftnd__planes_roots(const struct fftnd__planes *planes, void *roots) {
     char *at = roots;
-    for (int i = 0; i < 2; i++) {
-        struct fftnd__panels lines = {.is_double = planes->is_double, .n = planes->axis[i].n};
+    for (int i = 0; i < 3; i++) {
+        struct fftnd__panels lines = {.is_double = planes->is_double, .n = count_roots(planes, i)};
         fftnd__panels_roots(&lines, at);
         at += fftnd__panels_roots_bytes(&lines);
     }

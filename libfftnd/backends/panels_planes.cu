@@ -94,6 +94,20 @@ __device__ __forceinline__ void transform_in_place(complex<value> *at, unsigned 
         at[i * step] = x[i];
 }
 
+/* The same of elements times roots that are so far from each other. */
+template <class value, int radix>
+__device__ __forceinline__ void transform_times(complex<value> *at, unsigned step,
+                                                const complex<value> *root, unsigned apart) {
+    complex<value> x[radix];
+#pragma unroll
+    for (int i = 0; i < radix; i++)
+        x[i] = times(at[i * step], root[i * apart]);
+    transform<value, radix>(x);
+#pragma unroll
+    for (int i = 0; i < radix; i++)
+        at[i * step] = x[i];
+}
+
 /* The block's lines of axis 1 follow each other as the elements of its butterflies of axis 0 do. */
 template <class value, int radix>
 __device__ __forceinline__ void begin_rows(const fftnd__planes &p, const work<value> &at) {
@@ -128,35 +142,43 @@ __device__ __forceinline__ void end_rows(const fftnd__planes &p, const work<valu
     }
 }
 
-template <class value, int radix>
+/* Of a line the elements of row r and column c are multiplied by its root r * c. */
+template <class value, int radix, bool is_line>
 __device__ __forceinline__ void begin_columns(const fftnd__planes &p, const work<value> &at) {
-    const unsigned end = p.wide.n * p.axis[1].n * p.share.n;
+    const unsigned end = p.wide.n * p.axis[1].n * p.share.n, step = p.share.n * p.pitch * p.wide.n;
     for (unsigned t = threadIdx.x; t < end; t += FFTND__PLANES_THREADS) {
         unsigned line = t, side = take(line, p.wide), j = take(line, p.radix[1][1]),
                  i = take(line, p.radix[1][0]);
-        transform_in_place<value, radix>(at.shared + (line * p.pitch + i * p.group + j) * p.wide.n +
-                                             side,
-                                         p.share.n * p.pitch * p.wide.n, nullptr, 0);
+        complex<value> *place = at.shared + (line * p.pitch + i * p.group + j) * p.wide.n + side;
+        if constexpr (is_line) {
+            unsigned row = at.block + (line << p.log_cluster), column = i + j * p.radix[1][0].n;
+            transform_times<value, radix>(place, step,
+                                          at.roots + p.axis[0].n + p.axis[1].n + row * column,
+                                          p.radix[0][1].n * column);
+        } else
+            transform_in_place<value, radix>(place, step, nullptr, 0);
     }
 }
 
-/* The backward transform is the forward one with its elements in the opposite order, but for the first one. */
-template <class value, int radix>
+/* The backward transform is the forward one with its elements in the opposite order, but for the first one: of a line,
+ * whose rows follow each other, for that of row and column 0. */
+template <class value, int radix, bool is_line>
 __device__ __forceinline__ void store(const fftnd__planes &p, const work<value> &at, unsigned side,
                                       unsigned row, unsigned column,
                                       const complex<value> (&x)[radix]) {
     const long long step = p.radix[0][0].n * p.axis[0].out;
+    const bool borrows = is_line && p.backward && column > 0;
     complex<value> *first =
         at.out + side + (p.backward && column > 0 ? p.axis[1].n - column : column) * p.axis[1].out;
-    complex<value> *to = first + (p.backward ? p.axis[0].n - row : row) * p.axis[0].out;
-    *(row == 0 ? first : to) = x[0];
+    complex<value> *to = first + (p.backward ? p.axis[0].n - borrows - row : row) * p.axis[0].out;
+    *(row == 0 && !borrows ? first : to) = x[0];
 #pragma unroll
     for (int i = 1; i < radix; i++)
         *(to += p.backward ? -step : step) = x[i];
 }
 
 /* Butterflies are shared out among the blocks. */
-template <class value, int radix>
+template <class value, int radix, bool is_line>
 __device__ __forceinline__ void end_columns(const fftnd__planes &p, const work<value> &at) {
     const unsigned end = p.wide.n * p.axis[1].n * p.radix[0][0].n, mask = (1U << p.log_cluster) - 1,
                    step = FFTND__PLANES_THREADS << p.log_cluster;
@@ -173,11 +195,11 @@ __device__ __forceinline__ void end_columns(const fftnd__planes &p, const work<v
             x[k] = read_block(k & mask, from + (k >> p.log_cluster) * p.pitch * p.wide.n);
         twiddle<value, radix>(x, at.roots, row);
         transform<value, radix>(x);
-        store(p, at, side, row, i + j * p.radix[1][0].n, x);
+        store<value, radix, is_line>(p, at, side, row, i + j * p.radix[1][0].n, x);
     }
 }
 
-template <class value, pass which>
+template <class value, pass which, bool is_line>
 __device__ __forceinline__ void choose_pass(const fftnd__planes &p, const work<value> &at) {
     switch (p.radix[which / 2 == 0][which % 2].n) {
 #define RADIX(radix)                                                                               \
@@ -187,9 +209,9 @@ __device__ __forceinline__ void choose_pass(const fftnd__planes &p, const work<v
         else if constexpr (which == ROWS_END)                                                      \
             end_rows<value, radix>(p, at);                                                         \
         else if constexpr (which == COLUMNS)                                                       \
-            begin_columns<value, radix>(p, at);                                                    \
+            begin_columns<value, radix, is_line>(p, at);                                           \
         else                                                                                       \
-            end_columns<value, radix>(p, at);                                                      \
+            end_columns<value, radix, is_line>(p, at);                                             \
         break;
         RADIX(4)
         RADIX(5)
@@ -209,7 +231,7 @@ __device__ __forceinline__ void choose_pass(const fftnd__planes &p, const work<v
 extern __shared__ double2 memory[];
 
 /* 16 complex numbers of each of 512 doubles fill the registers of a multiprocessor. */
-template <class value>
+template <class value, bool is_line>
 __global__ void __launch_bounds__(FFTND__PLANES_THREADS, sizeof(value) == sizeof(double) ? 2 : 4)
     transform_planes(const complex<value> *in, complex<value> *out, const complex<value> *roots,
                      const __grid_constant__ fftnd__planes p) {
@@ -228,16 +250,16 @@ __global__ void __launch_bounds__(FFTND__PLANES_THREADS, sizeof(value) == sizeof
         at.in += index * p.outer[i].in;
         at.out += index * p.outer[i].out;
     }
-    choose_pass<value, ROWS>(p, at);
+    choose_pass<value, ROWS, is_line>(p, at);
     __syncthreads();
-    choose_pass<value, ROWS_END>(p, at);
+    choose_pass<value, ROWS_END, is_line>(p, at);
     __syncthreads();
-    choose_pass<value, COLUMNS>(p, at);
+    choose_pass<value, COLUMNS, is_line>(p, at);
     if (p.log_cluster > 0)
         await_cluster();
     else
         __syncthreads();
-    choose_pass<value, COLUMNS_END>(p, at);
+    choose_pass<value, COLUMNS_END, is_line>(p, at);
     if (p.log_cluster > 0)
         await_cluster(); /* what others read of a block goes with it */
 }
@@ -254,11 +276,13 @@ extern "C" int NAMED(fftnd__planes_variants_, VALUE)() {
 extern "C" int NAMED(fftnd__planes_launch_, VALUE)(const fftnd__planes *planes, const void *in,
                                                    void *out, const void *roots, void *stream) {
     typedef complex<VALUE> element;
-    static devices allowed;
-    cudaError_t error = allow_memory(transform_planes<VALUE>, allowed);
+    static devices allowed[2];
+    const auto kernel =
+        planes->is_line ? transform_planes<VALUE, true> : transform_planes<VALUE, false>;
+    cudaError_t error = allow_memory(kernel, allowed[planes->is_line]);
     if (error != cudaSuccess)
         return error;
-    return launch_clusters(transform_planes<VALUE>, 1U << planes->log_cluster,
+    return launch_clusters(kernel, 1U << planes->log_cluster,
                            planes->nplanes << planes->log_cluster, FFTND__PLANES_THREADS,
                            planes->shared_bytes, static_cast<cudaStream_t>(stream),
                            static_cast<const element *>(in), static_cast<element *>(out),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transforms along two axes in one pass over the memory of a CUDA device: a block of threads has a plane, or some that
- * are neighbours in memory, or a cluster of blocks has, which read each other's shared memory.
+ * are neighbours in memory, or a cluster of blocks has, which read each other's shared memory. Long lines are such
+ * planes: with element i of R * C in row i % R and column i / R, the columns are twiddled after the transform of the
+ * rows, and mode k is in row k / C and column k % C.
  */
 #ifndef FFTND__PANELS_PLANES_H
 #define FFTND__PANELS_PLANES_H
@@ -17,10 +19,13 @@ extern "C" {
 enum { FFTND__PLANES_CONTIGUOUS, FFTND__PLANES_SIDE_BY_SIDE };
 enum { FFTND__PLANES_VARIANTS = 4, FFTND__PLANES_THREADS = 256 };
 
+/* Variants of lines SIDE_BY_SIDE: those of panels, then these. */
+enum { FFTND__LINE_VARIANTS = FFTND__PANEL_VARIANTS + FFTND__PLANES_VARIANTS };
+
 /* Element e of lines of axis 0 is in block e % cluster. That of lines of axis 1, with n = radix[1][0] * radix[1][1], is
  * at e / radix[1][1] * group + e % radix[1][1] in shared memory. */
 struct fftnd__planes {
-    int is_double, backward;
+    int is_double, backward, is_line;
     struct fftnd__panel_divisor radix[2][2]; /* of the first and of the second pass of each axis */
     unsigned log_cluster;
     struct fftnd__panel_divisor share; /* of radix[0][1], a block's */
@@ -38,12 +43,17 @@ struct fftnd__planes {
 int fftnd__planes_shape(struct fftnd__planes *planes, int variant, const long long n[2],
                         int is_double, int kind, size_t shared_bytes);
 
-/* Sets the loops: of planes SIDE_BY_SIDE `side` are the neighbours. Returns 0 if there are too many for a launch. */
+/* The same of lines of n elements SIDE_BY_SIDE. */
+int fftnd__planes_shape_lines(struct fftnd__planes *planes, int variant, long long n, int is_double,
+                              size_t shared_bytes);
+
+/* Sets the loops: of planes SIDE_BY_SIDE `side` are the neighbours; of lines axis[1] is all of them. Returns 0 if there
+ * are too many for a launch. */
 int fftnd__planes_repeat(struct fftnd__planes *planes, const struct fftnd__panel_loop axis[2],
                          const struct fftnd__panel_loop *side, int nouter,
                          const struct fftnd__panel_loop outer[]);
 
-/* The roots of one of axis 0, then of axis 1. */
+/* The roots of one of axis 0, then of axis 1, then of a line. */
 void fftnd__planes_roots(const struct fftnd__planes *planes, void *roots);
 size_t fftnd__planes_roots_bytes(const struct fftnd__planes *planes);
 

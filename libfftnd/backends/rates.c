@@ -35,8 +35,7 @@ static int are_sound(const struct fftnd__rates *rates) {
     int sound = 1;
     for (int i = 0; i < FFTND__LAYOUTS; i++)
         sound = sound && rates->cufft[i] >= 0.0 && rates->panels[i] >= 0.0 &&
-                rates->variant[i] >= FFTND__PANEL_GUESS &&
-                rates->variant[i] < FFTND__PANEL_VARIANTS;
+                rates->variant[i] >= FFTND__PANEL_GUESS && rates->variant[i] < FFTND__LINE_VARIANTS;
     return sound;
 }
 

@@ -3,14 +3,14 @@
 #ifndef FFTND__RATES_H
 #define FFTND__RATES_H
 
-#include "panels.h"
+#include "panels_planes.h"
 
 /* Milliseconds for the same sample, in each layout of panels.h; 0 = it cannot be done so. */
 struct fftnd__rates {
     long long n;
     int is_double;
     double cufft[FFTND__LAYOUTS], panels[FFTND__LAYOUTS];
-    int variant[FFTND__LAYOUTS]; /* of panels, the fastest one */
+    int variant[FFTND__LAYOUTS]; /* the fastest one of panels, or of planes behind these */
 };
 
 /* As text for a wisdom file, with the device's name; nonzero if `text` is that of this device, and sound. */

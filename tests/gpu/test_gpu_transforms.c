@@ -162,16 +162,17 @@ START_TEST(strided_lengths) {
 }
 END_TEST
 
-/* Two axes at once: contiguous planes, neighbours that fill no row of memory, clusters of several blocks. */
+/* Two axes at once: contiguous planes, neighbours that fill no row of memory, clusters of several blocks; and long
+ * lines side by side. */
 START_TEST(two_axes_at_once) {
     NEEDS_FFT_DEVICE();
     for (int precision = FFTND_DOUBLE; precision <= FFTND_FLOAT; precision++) {
-        fft_case cases[] = {
-            FFT_CASE(FFTND_C2C, 3, 16, 24),     FFT_CASE(FFTND_C2C, 2, 128, 128),
-            FFT_CASE(FFTND_C2C, 3, 96, 96),     FFT_CASE(FFTND_C2C, 64, 80, 5),
-            FFT_CASE(FFTND_C2C, 48, 32, 16),    FFT_CASE(FFTND_R2C, 60, 35, 10),
-            FFT_CASE(FFTND_C2C, 16, 20, 3, 25), FFT_CASE(FFTND_C2C, 18, 16, 16, 20)};
-        for (int i = 0; i < 8; i++) {
+        fft_case cases[] = {FFT_CASE(FFTND_C2C, 3, 16, 24),     FFT_CASE(FFTND_C2C, 2, 128, 128),
+                            FFT_CASE(FFTND_C2C, 3, 96, 96),     FFT_CASE(FFTND_C2C, 64, 80, 5),
+                            FFT_CASE(FFTND_C2C, 48, 32, 16),    FFT_CASE(FFTND_R2C, 60, 35, 10),
+                            FFT_CASE(FFTND_C2C, 16, 20, 3, 25), FFT_CASE(FFTND_C2C, 18, 16, 16, 20),
+                            FFT_CASE(FFTND_C2C, 8192, 9),       FFT_CASE(FFTND_C2C, 2, 1024, 7)};
+        for (int i = 0; i < 10; i++) {
             cases[i].precision = (enum fftnd_precision)precision;
             choose_lines(random_chance(80) ? 3 : 0);
             check_grids(cases[i]);
