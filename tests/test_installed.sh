@@ -57,7 +57,11 @@ $compiler "$main" -o "$temporary/with_shared" $(pkg-config --cflags --libs fftnd
 # shellcheck disable=SC2046
 $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
     $(pkg-config --cflags --libs redist)
-programs="$temporary/with_shared"
+# C's header in C++ asks for no library of MPI's own C++ functions.
+# shellcheck disable=SC2046
+printf '#include <fftnd.h>\nint main() { return redist_decompose(1, 1, 0, nullptr, nullptr) != REDIST_ERR_NULL; }\n' |
+    $compiler -std=c++11 -x c++ - -o "$temporary/in_cpp" $(pkg-config --cflags --libs redist)
+programs="$temporary/with_shared $temporary/in_cpp"
 if [ "$fortran" != none ]; then
     # shellcheck disable=SC2046
     $fortran -J "$temporary" "$source_root/tests/installed/main.f90" -o "$temporary/with_modules" \
