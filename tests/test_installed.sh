@@ -33,6 +33,13 @@ CC=$compiler quietly "$meson" setup --prefix="$prefix" --buildtype=plain --force
 quietly "$meson" install -C "$temporary/build"
 "$@" 2 "$temporary/build/user_c"
 
+# ---------------------------------------------------------------- static libraries by default
+# The shared libfftnd, which is installed all the same, has no libredist of its own.
+CC=$compiler quietly "$meson" setup -Ddefault_library=static -Dcuda=disabled -Dmpi="$mpi_option" -Dfortran=disabled \
+    -Dfftw_mpi=disabled -Dexamples=false -Dbenchmarks=false -Dtests=false "$temporary/static" "$source_root"
+grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/static/build.ninja" ||
+    { echo "libfftnd.so does not link libredist.so"; exit 1; }
+
 # ---------------------------------------------------------------- what is installed
 for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h redist.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
