@@ -236,9 +236,39 @@ START_TEST(other_caches) {
 }
 END_TEST
 
+/* One rank takes tiles of an array that is large for its cache and is transformed along two or three axes. */
+START_TEST(guess_on_one_rank) {
+    size_t *second = (size_t *)(uintptr_t)&redist_find_caches()->second;
+    const size_t own = *second;
+    const fft_case cases[] = {FFT_CASE(FFTND_C2C, 250, 80), FFT_CASE(FFTND_R2C, 60, 21, 30),
+                              FFT_CASE(FFTND_C2C, 20000),   FFT_CASE(FFTND_C2C, 8, 2600),
+                              FFT_CASE(FFTND_C2C, 4, 4, 4), FFT_CASE(FFTND_C2C, 12, 11, 12, 12)};
+    if (harness_nranks > 1)
+        skip_test("several ranks");
+    *second = (size_t)16 << 10;
+    for (int i = 0; i < 6; i++) {
+        fft_case given = cases[i];
+        given.options.effort = FFTND_ESTIMATE;
+        given.precision = FFTND_FLOAT;
+        given.options.batch = random_between(1, 2);
+        const fftnd_plan_info info = plan_and_ask(&given);
+        check_all(info.tiled == (i < 2), "tiled %d", info.tiled);
+        fft_check_once(MPI_COMM_WORLD, &given);
+    }
+    *second = own;
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {measured,       remembered_in_a_file, guess_is_not_remembered,
-                                  unusable_lines, read_from_a_file,     dictated,
-                                  other_caches,   bad_options,          NULL};
+    const TTest *const tests[] = {measured,
+                                  remembered_in_a_file,
+                                  guess_is_not_remembered,
+                                  unusable_lines,
+                                  read_from_a_file,
+                                  dictated,
+                                  other_caches,
+                                  bad_options,
+                                  guess_on_one_rank,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_planner", tests);
 }

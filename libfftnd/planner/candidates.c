@@ -89,6 +89,27 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
         guess->tile_bytes = bytes;
 }
 
+/* On one rank tiles are what threads share. One thread alone gains by them where a library's plan of all axes would go
+ * through memory for each: with several lines in a tile, and not with one axis, which the library cuts by itself, nor
+ * with four, where copies to the tiles and back cost more. */
+static int prefers_tiles(const struct fftnd__candidates *candidates) {
+    const struct fftnd__request *request = candidates->request;
+    const struct fftnd__shape *shape = &request->shape;
+    size_t cache_bytes = candidates->cache_bytes;
+    redist_index longest = 1;
+    int count = 0;
+    for (int i = 0; i < shape->ndims; i++) {
+        if (shape->axes[i] == FFTND_AXIS_NONE)
+            continue;
+        longest = shape->points[i] > longest ? shape->points[i] : longest;
+        count++;
+    }
+    return request->options.threads > 1 ||
+           (count > 1 && count < 4 && !shape->twiddles && share_bytes(request) > FEWEST_LINES * cache_bytes &&
+            FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0) <=
+                cache_bytes);
+}
+
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
                            const struct fftnd__request *request, int verbose) {
     const fftnd_options *options = &request->options;
@@ -115,8 +136,8 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         code = find_threshold(request, &guess->nontemporal_bytes);
     if (is_on_device(request)) {
         guess_segments(candidates);
-    } else if (request->nranks == 1 && options->threads > 1) { /* tiles are what threads share */
-        guess->tiled = 1;
+    } else if (request->nranks == 1) {
+        guess->tiled = !transposed && prefers_tiles(candidates);
         guess->group_bytes = candidates->cache_bytes / 2;
     }
     widen_tiles(request, guess);
