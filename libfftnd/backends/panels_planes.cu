@@ -28,6 +28,20 @@ __device__ __forceinline__ void await_cluster() {
 #endif
 }
 
+/* Loads a complex number from an address of the given state space, in a register of the given kind. */
+#define LOAD_OF(z, space, type, number, kind, address)                                             \
+    asm volatile("ld." space ".v2." type " {%0, %1}, [%2];"                                        \
+                 : number(z.x), number(z.y)                                                        \
+                 : kind(address)                                                                   \
+                 : "memory")
+#define LOAD(z, space, kind, address)                                                              \
+    do {                                                                                           \
+        if constexpr (sizeof(z.x) == sizeof(double))                                               \
+            LOAD_OF(z, space, "f64", "=d", kind, address);                                         \
+        else                                                                                       \
+            LOAD_OF(z, space, "f32", "=f", kind, address);                                         \
+    } while (0)
+
 /* The element at the same place as `from` in another block's shared memory. */
 template <class value>
 __device__ __forceinline__ complex<value> read_block(unsigned block, const complex<value> *from) {
@@ -35,16 +49,7 @@ __device__ __forceinline__ complex<value> read_block(unsigned block, const compl
     unsigned here = static_cast<unsigned>(__cvta_generic_to_shared(from)), there;
     complex<value> z;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
-    if constexpr (sizeof(value) == sizeof(double))
-        asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
-                     : "=d"(z.x), "=d"(z.y)
-                     : "r"(there)
-                     : "memory");
-    else
-        asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];"
-                     : "=f"(z.x), "=f"(z.y)
-                     : "r"(there)
-                     : "memory");
+    LOAD(z, "shared::cluster", "r", there);
     return z;
 #else
     return *from;
@@ -66,16 +71,7 @@ template <class value> struct work {
 template <class value>
 __device__ __forceinline__ complex<value> read_array(const complex<value> *from) {
     complex<value> z;
-    if constexpr (sizeof(value) == sizeof(double))
-        asm volatile("ld.global.L2::128B.v2.f64 {%0, %1}, [%2];"
-                     : "=d"(z.x), "=d"(z.y)
-                     : "l"(from)
-                     : "memory");
-    else
-        asm volatile("ld.global.L2::128B.v2.f32 {%0, %1}, [%2];"
-                     : "=f"(z.x), "=f"(z.y)
-                     : "l"(from)
-                     : "memory");
+    LOAD(z, "global.L2::128B", "l", from);
     return z;
 }
 
