@@ -89,12 +89,22 @@ static int create_offload(struct fftnd__transform *transform) {
     return REDIST_OK;
 }
 
+/* Where a segment's transforms end, a device is not idle in part if the next one's are in another stream. */
+static int create_streams(struct fftnd__transform *transform) {
+    const redist__space *space = transform->space;
+    REDIST_TRY(space->event_create(&transform->event));
+    if (!space->asynchronous || transform->options.asynchronous)
+        return REDIST_OK;
+    REDIST_TRY(space->event_create(&transform->forked));
+    return space->stream_create(&transform->second);
+}
+
 /* What both directions share. Collective. */
 static int create_transform(struct fftnd__transform *transform,
                             const struct fftnd__request *request) {
     REDIST_TRY(create_grid(transform, request));
     REDIST_TRY(create_offload(transform));
-    REDIST_TRY(redist_agree(transform->comm, transform->space->event_create(&transform->event)));
+    REDIST_TRY(redist_agree(transform->comm, create_streams(transform)));
     int code = fftnd__pool_create(request->options.threads, &transform->pool);
     if (code == REDIST_OK)
         code = fftnd__chain_build(&transform->chain, &request->shape,
@@ -485,8 +495,12 @@ void fftnd__engine_destroy(struct fftnd__engine *engine) {
     free_work(engine);
     if (transform->applied != NULL) /* the rest is the plan's */
         return;
-    if (transform->space != NULL)
+    if (transform->space != NULL) {
         transform->space->event_destroy(transform->event);
+        transform->space->event_destroy(transform->forked);
+    }
+    if (transform->second != NULL)
+        transform->space->stream_destroy(transform->second);
     fftnd__pool_free(transform->pool);
     fftnd__offload_free(transform->offload);
     if (transform->grid != NULL)

@@ -177,6 +177,13 @@ static int cut_arrays(struct fftnd__pass *pass, const struct fftnd__transform *t
     return set_window(pass, transform, step);
 }
 
+/* Not where the link waits for the first segment, whose second axis the second one's first axis would delay. */
+static int has_two_streams(const struct fftnd__pass *pass, const struct fftnd__transform *transform,
+                           const struct fftnd__step *step) {
+    return transform->second != NULL && pass->window > 1 && pass->partition.n > 1 &&
+           (step[1].fused_with != FFTND__PUSHED || step->naxes == 1);
+}
+
 static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
                        const struct fftnd__step *step, enum setting setting,
                        void *const scratch[2]) {
@@ -198,9 +205,13 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
-    return step[1].stored && setting == SEGMENTS
-               ? fftnd__stores_create(&pass->stores, &pass->kernel, &problem, step[1].axis_source)
-               : fftnd__kernel_create(&pass->kernel, &problem);
+    if (step[1].stored && setting == SEGMENTS)
+        return fftnd__stores_create(&pass->stores, &pass->kernel, &problem, step[1].axis_source);
+    REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
+    if (!has_two_streams(pass, transform, step))
+        return REDIST_OK;
+    problem.stream = transform->second;
+    return fftnd__kernel_create(&pass->second, &problem);
 }
 
 /* ---------------------------------------------------------------- chunks of an array on a device */
@@ -385,6 +396,8 @@ static void free_kernels(struct fftnd__pass *pass) {
     fftnd__stores_free(&pass->stores);
     if (pass->kernel.library != NULL)
         fftnd__kernel_free(&pass->kernel);
+    if (pass->second.library != NULL)
+        fftnd__kernel_free(&pass->second);
     fftnd__applied_free(pass->applied);
     pass->applied = NULL;
 }

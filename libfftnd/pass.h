@@ -18,6 +18,7 @@ enum { FFTND__DEVICE_ALIGNMENT = 256 };
 struct fftnd__pass {
     struct fftnd__partition partition;
     struct fftnd__kernel kernel;
+    struct fftnd__kernel second; /* every other piece's, in a second stream; .library NULL = none */
     struct fftnd__applied *applied; /* instead of the kernel, where an operator is; else NULL */
     struct fftnd__stores
         stores; /* after the kernel, into the arrays of the peers, or else into its own */

@@ -30,11 +30,16 @@ static int has_chunks_applied(const struct fftnd__pass *pass) {
     return pass->applied != NULL && pass->memory == NULL;
 }
 
+/* Where scratch memory of the library ends, that of two kernels if pieces have two streams. */
+static size_t library_end(const struct fftnd__pass *pass) {
+    return library_area(pass) * (pass->second.library != NULL ? 2 : 1);
+}
+
 static size_t area_of(struct fftnd__pass *pass) {
     if (has_chunks_applied(pass))
         return library_area(pass) + pass->applied->places.bytes;
     const struct fftnd__side *side = side_in_area(pass);
-    return library_area(pass) + (side != NULL ? side->bytes : 0);
+    return library_end(pass) + (side != NULL ? side->bytes : 0);
 }
 
 static int set_area(struct fftnd__pass *pass, char *area) {
@@ -43,8 +48,10 @@ static int set_area(struct fftnd__pass *pass, char *area) {
         pass->in.memory = area + library_area(pass) + pass->applied->places.in;
         pass->out.memory = area + library_area(pass) + pass->applied->places.out;
     } else if (side != NULL) {
-        side->memory = area + library_area(pass);
+        side->memory = area + library_end(pass);
     }
+    if (pass->second.library != NULL)
+        REDIST_TRY(fftnd__kernel_set_area(&pass->second, area + library_area(pass)));
     return fftnd__pass_set_area(pass, area);
 }
 

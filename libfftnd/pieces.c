@@ -2,9 +2,9 @@
 /*
  * One loop runs all passes: it begins a piece (load, kernel), and ends the one that is behind it by the window
  * (wait, store). In the caches each thread has a piece of its own, which it begins and ends at once. Segments of
- * arrays on a device are begun one ahead, so that the device is never idle while the one before is sent. Tiles on a
- * device beside the host are as many as there are slots: while one is transformed, the next ones come up and the one
- * before goes down; the host only waits for tiles that are back.
+ * arrays on a device are begun one ahead, so that the device is never idle while the one before is sent, most of them
+ * in two streams by turns. Tiles on a device beside the host are as many as there are slots: while one is transformed,
+ * the next ones come up and the one before goes down; the host only waits for tiles that are back.
  */
 #include "pieces.h"
 
@@ -80,17 +80,23 @@ static int is_concurrent(const struct fftnd__terminal *terminal) {
            (redist_plan_get_info(terminal->exchange, &info) == REDIST_OK && info.concurrent);
 }
 
+/* Whether a slot's pieces are those of the second stream. */
+static int is_second(const struct fftnd__pass *pass, int slot) {
+    return pass->second.library != NULL && slot % 2 != 0;
+}
+
 /* Of the transforms; the host has none. */
-static void *stream_of(const struct fftnd__execution *execution) {
+static void *stream_of(const struct fftnd__execution *execution, int slot) {
     const struct fftnd__offload *offload = execution->pass->offload;
-    return offload != NULL ? offload->streams[FFTND__TRANSFORM]
-                           : execution->transform->options.stream;
+    return offload != NULL                    ? offload->streams[FFTND__TRANSFORM]
+           : is_second(execution->pass, slot) ? execution->transform->second
+                                              : execution->transform->options.stream;
 }
 
 /* The piece at `memory` of the box with these extents in its array. */
 static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                     const struct fftnd__side *side, const redist_index start[],
-                                    const redist_index count[], char *memory) {
+                                    const redist_index count[], char *memory, int slot) {
     struct fftnd__block block = {.precision = execution->transform->precision,
                                  .ndims = execution->pass->partition.ndims,
                                  .start = start,
@@ -98,7 +104,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
                                  .item = side->item,
                                  .memory = memory,
                                  .library = execution->pass->kernel.library,
-                                 .stream = stream_of(execution)};
+                                 .stream = stream_of(execution, slot)};
     fftnd__widen(&side->truncation, block.ndims, count, block.count);
     return block;
 }
@@ -109,7 +115,7 @@ static struct fftnd__block block_of(const struct fftnd__execution *execution,
 static struct fftnd__block device_block(const struct fftnd__execution *execution,
                                         const struct fftnd__side *side, const redist_index count[],
                                         char *memory) {
-    struct fftnd__block block = block_of(execution, side, NULL, count, memory);
+    struct fftnd__block block = block_of(execution, side, NULL, count, memory, 0);
     if (side->padded)
         block.count[block.ndims - 1] = side->padded;
     return block;
@@ -307,7 +313,8 @@ static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__p
                            const struct fftnd__block *out) {
     const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
     if (pass->applied == NULL)
-        return fftnd__kernel_run(&pass->kernel, piece->shorter, before, after, in, out);
+        return fftnd__kernel_run(is_second(pass, slot) ? &pass->second : &pass->kernel,
+                                 piece->shorter, before, after, in, out);
     char *memory = pass->offload != NULL
                        ? fftnd__pass_shared(pass)
                        : pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
@@ -374,16 +381,17 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
     fftnd__find_piece(&pass->partition, number, &piece);
     const struct fftnd__block in = block_of(
                                   execution, &pass->in, piece.start, piece.before,
-                                  memory_of(pass, &pass->in, &execution->source, &piece, slot)),
+                                  memory_of(pass, &pass->in, &execution->source, &piece, slot),
+                                  slot),
                               out = block_of(
                                   execution, &pass->out, piece.start, piece.after,
-                                  memory_of(pass, &pass->out, &execution->sink, &piece, slot));
+                                  memory_of(pass, &pass->out, &execution->sink, &piece, slot),
+                                  slot);
     REDIST_TRY(wait_for_partition(execution, &piece));
     REDIST_TRY(load(execution, &piece, slot, &in));
     REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
     if (pass->events != NULL && !execution->stores)
-        REDIST_TRY(execution->transform->space->event_record(pass->events[number],
-                                                             execution->transform->options.stream));
+        REDIST_TRY(execution->transform->space->event_record(pass->events[number], out.stream));
     if (offload == NULL)
         return REDIST_OK;
     REDIST_TRY(pass_on(offload, slot, FFTND__TRANSFORM));
@@ -412,12 +420,13 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
         return bring_back(execution, &piece, slot);
     if (pass->events != NULL && !execution->stores)
         REDIST_TRY(wait_for_event(execution, pass->events[number]));
-    const struct fftnd__block block = block_of(execution, &pass->out, piece.start, piece.after,
-                                               memory_of(pass, &pass->out, sink, &piece, slot));
+    const struct fftnd__block block =
+        block_of(execution, &pass->out, piece.start, piece.after,
+                 memory_of(pass, &pass->out, sink, &piece, slot), slot);
     if (execution->stores) {
         const struct fftnd__block in =
             block_of(execution, &pass->in, piece.start, piece.before,
-                     memory_of(pass, &pass->in, &execution->source, &piece, slot));
+                     memory_of(pass, &pass->in, &execution->source, &piece, slot), slot);
         return store_there(execution, &piece, &in, &block);
     }
     return move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box);
@@ -453,10 +462,28 @@ static int run_on_device(struct fftnd__execution *execution, double *seconds) {
     return code;
 }
 
+/* One stream goes on when the other has come so far. */
+static int follow(const struct fftnd__transform *transform, void *stream, void *other) {
+    REDIST_TRY(transform->space->event_record(transform->forked, other));
+    return transform->space->stream_follow(stream, transform->forked);
+}
+
+/* The second stream works on what is ready for the user's, which then waits for it, after a failure too. */
+static int run_in_two_streams(struct fftnd__execution *execution) {
+    const struct fftnd__transform *transform = execution->transform;
+    int code = follow(transform, transform->second, transform->options.stream);
+    if (code == REDIST_OK)
+        code = take_pieces(execution, 0);
+    int joined = follow(transform, transform->options.stream, transform->second);
+    return code == REDIST_OK ? joined : code;
+}
+
 int fftnd__run_pieces(struct fftnd__execution *execution, double *seconds) {
     const struct fftnd__pass *pass = execution->pass;
     if (pass->offload != NULL)
         return run_on_device(execution, seconds);
+    if (pass->second.library != NULL && execution->begins)
+        return run_in_two_streams(execution);
     int shared = pass->partition.n > 1 && is_concurrent(&execution->source) &&
                  is_concurrent(&execution->sink);
     struct fftnd__pool *pool = shared ? pass->pool : NULL;

@@ -96,8 +96,10 @@ struct fftnd__transform {
     int memory[2][REDIST_MAX_NDIMS];       /* of each side: its axes from the slowest in memory */
     redist_index padding[2][REDIST_MAX_NDIMS]; /* elements that its axes are longer */
     const struct fftnd__serial *library;
-    const redist__space *space;     /* of the arrays */
-    void *event;                    /* of the space */
+    const redist__space *space; /* of the arrays */
+    void *event;                /* of the space */
+    void *second; /* stream of a device, for every other segment; NULL = the user's has them all */
+    void *forked; /* event where one of both streams waits for the other */
     struct fftnd__pool *pool;       /* the threads that share the work */
     struct fftnd__offload *offload; /* the device that transforms arrays of the host; NULL = none */
 };
