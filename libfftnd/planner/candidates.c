@@ -105,7 +105,8 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
         count++;
     }
     return request->options.threads > 1 ||
-           (count > 1 && count < 4 && !shape->twiddles && share_bytes(request) > FEWEST_LINES * cache_bytes &&
+           (count > 1 && count < 4 && !shape->twiddles &&
+            share_bytes(request) > FEWEST_LINES * cache_bytes &&
             FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0) <=
                 cache_bytes);
 }
