@@ -181,7 +181,8 @@ typedef struct fftnd_options {
     /** nonzero: the ranks of a node are neighbours in the grid whatever their numbers are
      * (redist_grid_create_by_node); fftnd_plan_layout says which part a rank has */
     int by_node;
-    const int *grid; /**< processes along each grid dimension, 0 = choose; NULL = choose all */
+    /** processes along each grid dimension (grid_ndims values), 0 = choose; NULL = choose all */
+    const int *grid;
     /** the axes in the order of the chain (d values, each axis once): grid dimension i splits
      * axis order[i] of the input and axis order[i + 1] of the output; the halved axis is not
      * among the first g. NULL = 0..d-1, the halved axis last; on a device, if the grid is left

@@ -149,6 +149,9 @@ static int check_grid(const struct fftnd__request *request) {
     if (options->grid_ndims < 0 || options->grid_ndims > most)
         return FAIL(REDIST_ERR_GRID, "options->grid_ndims = %d is not in 0..%d (ndims - 1)",
                     options->grid_ndims, most);
+    if (options->grid_ndims == 0 && options->grid != NULL && most > 0)
+        return FAIL(REDIST_ERR_GRID,
+                    "options->grid needs options->grid_ndims: it has as many values");
     int given = options->grid_ndims > 0 && options->grid != NULL;
     return given ? check_grid_dims(request) : REDIST_OK;
 }

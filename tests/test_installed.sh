@@ -33,6 +33,13 @@ CC=$compiler quietly "$meson" setup --prefix="$prefix" --buildtype=plain --force
 quietly "$meson" install -C "$temporary/build"
 "$@" 2 "$temporary/build/user_c"
 
+# ---------------------------------------------------------------- static libraries by default
+# The shared libfftnd, which is installed all the same, has no libredist of its own.
+CC=$compiler quietly "$meson" setup -Ddefault_library=static -Dcuda=disabled -Dmpi="$mpi_option" -Dfortran=disabled \
+    -Dfftw_mpi=disabled -Dexamples=false -Dbenchmarks=false -Dtests=false "$temporary/static" "$source_root"
+grep -q '^build libfftnd/libfftnd\.so.*libredist/libredist\.so' "$temporary/static/build.ninja" ||
+    { echo "libfftnd.so does not link libredist.so"; exit 1; }
+
 # ---------------------------------------------------------------- what is installed
 for file in redist_base.h redist.h redist_model.h redist_paper.h fftnd.h redist.hpp fftnd.hpp; do
     test -f "$prefix/include/$file" || { echo "$file is not installed"; exit 1; }
@@ -57,7 +64,11 @@ $compiler "$main" -o "$temporary/with_shared" $(pkg-config --cflags --libs fftnd
 # shellcheck disable=SC2046
 $compiler -shared -fPIC -x c /dev/null -o "$temporary/only_redist.so" \
     $(pkg-config --cflags --libs redist)
-programs="$temporary/with_shared"
+# C's header in C++ asks for no library of MPI's own C++ functions.
+# shellcheck disable=SC2046
+printf '#include <fftnd.h>\nint main() { return redist_decompose(1, 1, 0, nullptr, nullptr) != REDIST_ERR_NULL; }\n' |
+    $compiler -std=c++11 -x c++ - -o "$temporary/in_cpp" $(pkg-config --cflags --libs redist)
+programs="$temporary/with_shared $temporary/in_cpp"
 if [ "$fortran" != none ]; then
     # shellcheck disable=SC2046
     $fortran -J "$temporary" "$source_root/tests/installed/main.f90" -o "$temporary/with_modules" \

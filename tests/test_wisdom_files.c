@@ -352,10 +352,25 @@ START_TEST(no_room) {
 }
 END_TEST
 
+/* Who has looked together with a rank that gave the warning gives none in a smaller communicator. */
+START_TEST(one_warning_for_all) {
+    char choice[REDIST_WISDOM_BYTES];
+    const struct damage damage = {"another text", make_other_text, 1, 1};
+    begin(&damage);
+    catch_stderr();
+    find("key", choice);
+    check_ok(redist_wisdom_find(MPI_COMM_SELF, file, "key", REDIST_WISDOM_BYTES, choice));
+    int warnings = count_warnings();
+    check_all(warnings == (harness_rank == 0), "%d warnings", warnings);
+    end();
+}
+END_TEST
+
 int main(int argc, char **argv) {
     unsetenv("REDIST_TEST_SHARE"); /* the tests look at what their cases did, so all of them run */
-    const TTest *const tests[] = {exchanges, transforms, lines_among_damage, lock_is_not_waited_for,
-                                  no_room,   NULL};
+    const TTest *const tests[] = {
+        exchanges,           transforms, lines_among_damage, lock_is_not_waited_for, no_room,
+        one_warning_for_all, NULL};
     unsetenv("REDIST_WISDOM");
     return harness_run(argc, argv, "test_wisdom_files", tests);
 }

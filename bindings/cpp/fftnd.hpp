@@ -6,9 +6,8 @@
 #ifndef FFTND_HPP
 #define FFTND_HPP
 
-#include <redist.hpp> /* first, for what it says about MPI's header */
-
 #include <fftnd_operators.h>
+#include <redist.hpp>
 
 #include <functional>
 #include <memory>

@@ -11,13 +11,6 @@
 #ifndef REDIST_HPP
 #define REDIST_HPP
 
-/* MPI's own C++ functions, which the standard dropped in 2012, need a library of their own */
-#ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
-#endif
-#ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
-#endif
 #include <redist.h>
 #include <redist_model.h>
 

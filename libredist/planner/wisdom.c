@@ -5,7 +5,7 @@
  *
  * The file is text: a heading, then one line "key name" for each candidate; lines are only appended, the last one
  * counts. A plan does not depend on the file, so nothing about it is an error, and nothing waits for long: what is
- * wrong is printed to stderr, once for each file and process.
+ * wrong is printed to stderr, once for each file by the processes that look for something together.
  */
 #include "planner.h"
 
@@ -35,9 +35,8 @@ static pthread_mutex_t warned_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long warned[MOST_WARNED];
 static int nwarned;
 
-/* Whether there was a warning about a file; notes one if `now`. */
-static int is_warned(const char *file, int now) {
-    long long hash = redist_hash_text(file);
+/* Whether there was a warning about the file of this hash; notes one if `now`. */
+static int is_warned(long long hash, int now) {
     int i = 0;
     pthread_mutex_lock(&warned_lock);
     while (i < nwarned && warned[i] != hash)
@@ -50,7 +49,7 @@ static int is_warned(const char *file, int now) {
 }
 
 static void warn(const char *file, const char *wrong, const char *reason, const char *remedy) {
-    if (!is_warned(file, 1))
+    if (!is_warned(redist_hash_text(file), 1))
         fprintf(stderr,
                 "redist: warning: wisdom file \"%s\" %s: %s. The plan is made without it. %s\n",
                 file, wrong, reason, remedy);
@@ -133,7 +132,7 @@ static void read_file(const char *file, const char *key, char name[REDIST_WISDOM
 /* For some tenths of a second; where that was in vain before, once. */
 static int lock_file(int descriptor, const char *file) {
     const struct timespec moment = {0, 10 * 1000 * 1000};
-    int attempts = is_warned(file, 0) ? 1 : 30, result;
+    int attempts = is_warned(redist_hash_text(file), 0) ? 1 : 30, result;
     do {
         result = lockf(descriptor, F_TLOCK, 0);
         if (result != 0 && (errno == EACCES || errno == EAGAIN) && attempts > 1)
@@ -241,19 +240,26 @@ static const char *file_name(const char *file) {
     return file != NULL && file[0] != '\0' ? file : NULL;
 }
 
+/* Who looks together hears of the warning too, and gives none as rank 0 of another communicator. */
 int redist_wisdom_find(MPI_Comm comm, const char *file, const char *key, size_t bytes,
                        char name[]) {
-    char found[REDIST_WISDOM_BYTES] = "";
+    struct {
+        char name[REDIST_WISDOM_BYTES];
+        long long warned; /* hash of a file; 0 = none */
+    } found = {"", 0};
     int rank;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        recall(key, found);
+        recall(key, found.name);
     file = file_name(file);
-    if (rank == 0 && found[0] == '\0' && file != NULL)
-        read_file(file, key, found);
-    int code =
-        redist_check_mpi(redist_insist(MPI_Bcast(found, REDIST_WISDOM_BYTES, MPI_CHAR, 0, comm)));
-    snprintf(name, bytes, "%s", code == REDIST_OK ? found : "");
+    if (rank == 0 && found.name[0] == '\0' && file != NULL)
+        read_file(file, key, found.name);
+    if (rank == 0 && file != NULL && is_warned(redist_hash_text(file), 0))
+        found.warned = redist_hash_text(file);
+    int code = redist_check_mpi(redist_insist(MPI_Bcast(&found, sizeof found, MPI_BYTE, 0, comm)));
+    if (code == REDIST_OK && found.warned != 0)
+        is_warned(found.warned, 1);
+    snprintf(name, bytes, "%s", code == REDIST_OK ? found.name : "");
     return code;
 }
 

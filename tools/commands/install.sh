@@ -10,5 +10,5 @@ build_folder build-install --buildtype=release -Dmpi=openmpi --libdir=lib \
     -Dtests=false -Dexamples=false -Dbenchmarks=false -Dcuda="${CUDA:-auto}"
 meson configure build-install --prefix="$prefix"
 quietly out/log/install.txt meson install -C build-install
-echo "Installed in $prefix; build against it with"
-echo "  PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs redist fftnd"
+echo "Installed in $prefix; to build programs with pkg-config, and to run them:"
+echo "  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib"

@@ -76,7 +76,7 @@ cdef class Arguments:
     cdef int set_kind(self, kind) except -1:
         """One name for all axes, or one for each axis."""
         if isinstance(kind, str) and kind not in _R2R:
-            self.kind, self.name = <fftnd_kind>choice("kind", kind, _KINDS), kind
+            self.kind, self.name = <fftnd_kind>choice("kind", kind, _KINDS | _R2R), kind
             return 0
         kinds = [kind] * self.ndims if isinstance(kind, str) else ["none" if one is None else one for one in kind]
         if len(kinds) != self.ndims:
@@ -85,7 +85,7 @@ cdef class Arguments:
             if kinds[i] in _R2R:
                 self.axes[i], self.r2r[i] = FFTND_AXIS_R2R, <fftnd_r2r>choice("kind", kinds[i], _R2R)
             else:
-                self.axes[i], self.r2r[i] = <fftnd_axis>choice("kind of an axis", kinds[i], _AXES), FFTND_DCT2
+                self.axes[i], self.r2r[i] = <fftnd_axis>choice("kind of an axis", kinds[i], _AXES | _R2R), FFTND_DCT2
         self.kind = FFTND_R2R if all(one in _R2R for one in kinds) else FFTND_MIXED
         self.options.r2r = self.r2r
         if self.kind == FFTND_MIXED:

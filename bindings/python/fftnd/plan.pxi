@@ -254,7 +254,8 @@ cdef class Plan:
         cdef View view = view_of(array, writable, self.stream)
         cdef int i
         if view.code != side.code:
-            raise TypeError(f"the {name} array has other elements than {np.dtype(chr(side.code))}")
+            raise TypeError(f"the {name} array is of {np.dtype(chr(view.code)) if view.code else 'another type'}; "
+                            f"this side of the plan is of {np.dtype(chr(side.code))}")
         if view.cuda != self.cuda:
             raise ValueError(f"the {name} array is {'' if view.cuda else 'not '}on a device; the plan was made with "
                              f"space={'cuda' if self.cuda else 'host'!r}")
