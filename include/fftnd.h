@@ -194,11 +194,11 @@ typedef struct fftnd_options {
     enum fftnd_alignment alignment;
     int batch; /**< fields transformed at once, >= 1 */
     enum fftnd_batch_position batch_position;
-    const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transform of each axis (d values) */
+    const enum fftnd_r2r *r2r; /**< FFTND_R2R: the forward transforms (d values); else not read */
     /** modes retained along each axis (d values, 1..sizes[i]): the spectral side has K/2 + 1
      * (halved axis) or K elements for K modes; NULL = all. See "Dealiasing" above */
     const redist_index *retained_modes;
-    int halved_axis; /**< FFTND_R2C: the axis that is halved; -1 = the last */
+    int halved_axis; /**< FFTND_R2C: the axis that is halved; -1 = the last; else not read */
 
     /* The arrays */
     /** nonzero: input and output are the same array, each side of `bytes` of fftnd_layout; for
@@ -261,9 +261,9 @@ typedef struct fftnd_options {
     int phases;  /**< nonzero: fftnd_plan_get_phases says where the time goes; need not agree */
 
     /* The axes, and how each side lies: [FFTND_PHYSICAL], [FFTND_SPECTRAL] */
-    /** FFTND_MIXED: the kind of each axis (d values). Then `r2r` is for those of FFTND_AXIS_R2R, the halved axis is the
-     * one of that kind, and with `order` NULL the chain is the one that sends the fewest bytes: an axis that is split
-     * and not transformed stays split */
+    /** FFTND_MIXED: the kind of each axis (d values); else NULL. Then `r2r` is for those of FFTND_AXIS_R2R, the halved
+     * axis is the one of that kind, and with `order` NULL the chain is the one that sends the fewest bytes: an axis
+     * that is split and not transformed stays split */
     const enum fftnd_axis *axes;
     /** the axes of a side from the slowest in memory to the fastest (d values); NULL = 0..d-1, C order. With `order`
      * NULL the chain takes the axes as they lie in memory on the physical side */

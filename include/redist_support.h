@@ -46,6 +46,9 @@ REDIST_API int redist_check_mpi_in(const char *function, int result);
 #define redist_check_comm(comm) redist_check_comm_in(__func__, comm)
 REDIST_API int redist_check_comm_in(const char *function, MPI_Comm comm);
 
+/** REDIST_OK if options.method may be `request`, else ERR_METHOD: the message lists the methods. Not collective. */
+REDIST_API int redist_check_method_in(const char *function, const char *request);
+
 /**
  * Makes all ranks return the same: REDIST_OK if every rank passes REDIST_OK, else the code and the
  * message of the lowest rank that failed. Collective on comm.

@@ -194,10 +194,7 @@ static int check_order(const struct fftnd__request *request) {
 
 /* Exchanges may be planned later or not be needed: an unknown method is refused now all the same. */
 static int check_method(const struct fftnd__request *request) {
-    const char *method = request->options.method;
-    if (redist_method_exists(method))
-        return REDIST_OK;
-    return FAIL(REDIST_ERR_METHOD, "options->method = \"%s\" is not known", method);
+    return redist_check_method_in(request->function, request->options.method);
 }
 
 static int check_library(const struct fftnd__request *request, const char *name,

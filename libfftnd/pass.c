@@ -461,11 +461,11 @@ static void lay_out_tiles(struct fftnd__pass *pass, const struct fftnd__transfor
 
 static int set_memory(struct fftnd__pass *pass, size_t needed) {
     size_t staging = pass->in.bytes > pass->out.bytes ? pass->in.bytes : pass->out.bytes;
-    int code = fftnd__offload_reserve(pass->offload, needed,
-                                      (size_t)pass->window * staging + FFTND__OFFLOAD_ALIGNMENT);
+    REDIST_TRY(fftnd__offload_reserve(pass->offload, needed,
+                                      (size_t)pass->window * staging + FFTND__OFFLOAD_ALIGNMENT));
     pass->in.memory = fftnd__offload_align(pass->offload->memory);
     pass->out.memory = pass->in.memory + (pass->share - pass->out.bytes);
-    return code;
+    return REDIST_OK;
 }
 
 /* What all tiles share: memory of a step with an operator, whose kernels run one after the other. */

@@ -63,6 +63,9 @@ int fftnd__check_axes(const struct fftnd__request *request) {
     int halved = -1;
     if (request->kind == FFTND_MIXED && request->options.axes == NULL)
         return FAIL(REDIST_ERR_NULL, "options->axes = NULL, but kind is FFTND_MIXED");
+    if (request->kind != FFTND_MIXED && request->options.axes != NULL)
+        return FAIL(REDIST_ERR_ARGUMENT, "options->axes is for kind FFTND_MIXED, not %d",
+                    (int)request->kind);
     for (int i = 0; i < request->ndims; i++) {
         REDIST_TRY(check_axis(request, i));
         if (fftnd__user_axis_kind(request, i) != FFTND_AXIS_HALVED)

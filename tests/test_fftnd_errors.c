@@ -182,6 +182,23 @@ START_TEST(null_pointers) {
 }
 END_TEST
 
+/* On all ranks, and on the last one alone. */
+START_TEST(axes_for_another_kind) {
+    static const enum fftnd_axis axes[3] = {FFTND_AXIS_NONE, FFTND_AXIS_NONE, FFTND_AXIS_COMPLEX};
+    const int last = harness_nranks - 1;
+    for (int kind = FFTND_C2C; kind <= FFTND_R2R; kind++) {
+        for (int all = 0; all < 2; all++) {
+            char shown[16];
+            arguments call = good_arguments((enum fftnd_kind)kind);
+            snprintf(shown, sizeof(shown), "not %d", kind);
+            harness_case("kind %d%s", kind, all ? " on all" : "");
+            call.options.axes = all || harness_rank == last ? axes : NULL;
+            check_failure(&call, REDIST_ERR_ARGUMENT, "options->axes", shown, all ? 0 : last);
+        }
+    }
+}
+END_TEST
+
 START_TEST(unknown_methods) {
     static const char *const methods[] = {"carrier-pigeon", "", "alltoallw:carrier-pigeon"};
     for (int i = 0; i < 3; i++) {
@@ -406,6 +423,7 @@ int main(int argc, char **argv) {
     const TTest *const tests[] = {values_out_of_range,
                                   options_of_another_size,
                                   null_pointers,
+                                  axes_for_another_kind,
                                   unknown_methods,
                                   fusion_that_cannot_be,
                                   fusion_that_can_be,

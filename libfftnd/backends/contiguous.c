@@ -28,12 +28,6 @@ static redist_index elements_of(const struct fftnd__serial_problem *problem) {
     return problem->kind == FFTND_R2C ? problem->axes[0].n / 2 : problem->axes[0].n;
 }
 
-/* Bytes of an element of the input (0) or the output (1). */
-static size_t item_of(const struct fftnd__serial_problem *problem, int out) {
-    int real_side = problem->direction == REDIST_BACKWARD;
-    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C && out == real_side);
-}
-
 /* ---------------------------------------------------------------- plans */
 
 static void set_loops(struct plan *plan, const struct fftnd__serial_problem *problem) {
@@ -43,8 +37,8 @@ static void set_loops(struct plan *plan, const struct fftnd__serial_problem *pro
         plan->count *= loop->n;
         if (loop->n != 1)
             plan->loops[plan->nloops++] =
-                (struct fftnd__loop){loop->n, loop->in * (ptrdiff_t)item_of(problem, 0),
-                                     loop->out * (ptrdiff_t)item_of(problem, 1)};
+                (struct fftnd__loop){loop->n, loop->in * (ptrdiff_t)fftnd__item_of(problem, 0),
+                                     loop->out * (ptrdiff_t)fftnd__item_of(problem, 1)};
     }
 }
 
@@ -177,15 +171,6 @@ static int find_share(const struct fftnd__serial_problem *problem) {
                              1, &known[is_real][problem->direction][problem->precision][n]);
 }
 
-/* In place, a line's results may only be where it was itself. */
-static int lies_alike(const struct fftnd__serial_problem *problem) {
-    for (int i = 0; i < problem->nloops; i++)
-        if (problem->loops[i].n > 1 && problem->loops[i].in * (ptrdiff_t)item_of(problem, 0) !=
-                                           problem->loops[i].out * (ptrdiff_t)item_of(problem, 1))
-            return 0;
-    return 1;
-}
-
 int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const void *in,
                            const void *out) {
     const struct fftnd__column_loops *loops = fftnd__column_loops_here();
@@ -194,7 +179,7 @@ int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const vo
         problem->axes[0].out != 1 || problem->retained[0].modes != 0 || n < FFTND__SHORTEST ||
         !(problem->kind == FFTND_C2C ||
           (problem->kind == FFTND_R2C && problem->axes[0].n % 2 == 0)) ||
-        !fftnd__passes_exist(loops, n) || (in == out && !lies_alike(problem)))
+        !fftnd__passes_exist(loops, n) || (in == out && !fftnd__lines_lie_alike(problem)))
         return 0;
     for (int i = 0; i < problem->nloops; i++)
         lines *= problem->loops[i].n;

@@ -2,18 +2,20 @@
 /* Lines side by side or one behind another, for the kernels that take many of them at once. */
 #include "serial.h"
 
+int fftnd__lines_lie_alike(const struct fftnd__serial_problem *problem) {
+    for (int i = 0; i < problem->nloops; i++)
+        if (problem->loops[i].n > 1 &&
+            problem->loops[i].in * (ptrdiff_t)fftnd__item_of(problem, 0) !=
+                problem->loops[i].out * (ptrdiff_t)fftnd__item_of(problem, 1))
+            return 0;
+    return 1;
+}
+
 int fftnd__find_neighbours(const struct fftnd__serial_problem *problem) {
     for (int i = 0; i < problem->nloops; i++)
         if (problem->loops[i].in == 1 && problem->loops[i].out == 1)
             return i;
     return -1;
-}
-
-static int lies_alike(const struct fftnd__serial_problem *problem) {
-    for (int i = 0; i < problem->nloops; i++)
-        if (problem->loops[i].n > 1 && problem->loops[i].in != problem->loops[i].out)
-            return 0;
-    return problem->axes[0].in == problem->axes[0].out;
 }
 
 int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_index fewest,
@@ -22,7 +24,8 @@ int fftnd__has_neighbours(const struct fftnd__serial_problem *problem, redist_in
         return 0;
     int neighbours = fftnd__find_neighbours(problem);
     return neighbours >= 0 && problem->loops[neighbours].n >= fewest &&
-           (!in_place || lies_alike(problem));
+           (!in_place ||
+            (problem->axes[0].in == problem->axes[0].out && fftnd__lines_lie_alike(problem)));
 }
 
 redist_index fftnd__neighbour_group(int nloops, const struct fftnd__loop loops[],

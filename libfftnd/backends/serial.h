@@ -144,6 +144,15 @@ static inline size_t fftnd__item_bytes(enum fftnd_precision precision, int real)
     return bytes[precision] * (real ? 1 : 2);
 }
 
+/* Bytes of an element of a problem's input (0) or output (1), unless it is real-to-real. */
+static inline size_t fftnd__item_of(const struct fftnd__serial_problem *problem, int out) {
+    int real_side = problem->direction == REDIST_BACKWARD;
+    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C && out == real_side);
+}
+
+/* Whether all lines begin at the same places of both arrays, so that these may be one. */
+int fftnd__lines_lie_alike(const struct fftnd__serial_problem *problem);
+
 /* The loop over lines that are neighbours in both arrays; -1 = there is none. */
 int fftnd__find_neighbours(const struct fftnd__serial_problem *problem);
 

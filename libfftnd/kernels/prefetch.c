@@ -10,20 +10,12 @@
 /* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
 enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
 
-static size_t in_bytes(const struct fftnd__serial_problem *problem) {
-    return fftnd__item_bytes(problem->precision, problem->kind == FFTND_R2C);
-}
-
-static size_t out_bytes(const struct fftnd__serial_problem *problem) {
-    return fftnd__item_bytes(problem->precision, 0);
-}
-
 /* Whether all rows are aligned alike, as the library's fast plans need it. */
 static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
                            const struct fftnd__loop loops[]) {
     for (int i = 0; i < n; i++)
-        if ((size_t)loops[i].in * in_bytes(problem) % ALIGNMENT != 0 ||
-            (size_t)loops[i].out * out_bytes(problem) % ALIGNMENT != 0)
+        if ((size_t)loops[i].in * fftnd__item_of(problem, 0) % ALIGNMENT != 0 ||
+            (size_t)loops[i].out * fftnd__item_of(problem, 1) % ALIGNMENT != 0)
             return 0;
     return 1;
 }
@@ -34,7 +26,7 @@ int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
     if (last < 0 || problem->kind == FFTND_R2R || c2r || problem->pool != NULL)
         return 0;
     const struct fftnd__loop *axis = &problem->axes[last];
-    size_t bytes = in_bytes(problem) * (size_t)axis->n;
+    size_t bytes = fftnd__item_of(problem, 0) * (size_t)axis->n;
     return axis->in == 1 && axis->out == 1 && bytes >= LEAST_BYTES && bytes <= MOST_BYTES &&
            keeps_alignment(problem, last, problem->axes) &&
            keeps_alignment(problem, problem->nloops, problem->loops);
@@ -42,7 +34,8 @@ int fftnd__rows_suit(const struct fftnd__serial_problem *problem) {
 
 static void add_loops(struct fftnd__rows *rows, const struct fftnd__serial_problem *problem, int n,
                       const struct fftnd__loop loops[]) {
-    ptrdiff_t in = (ptrdiff_t)in_bytes(problem), out = (ptrdiff_t)out_bytes(problem);
+    ptrdiff_t in = (ptrdiff_t)fftnd__item_of(problem, 0),
+              out = (ptrdiff_t)fftnd__item_of(problem, 1);
     for (int i = 0; i < n; i++) {
         rows->count *= loops[i].n;
         if (loops[i].n > 1)
@@ -72,7 +65,7 @@ int fftnd__rows_create(struct fftnd__rows *rows, const struct fftnd__serial *lib
     struct fftnd__serial_problem row = *problem, rest;
     int last = problem->naxes - 1;
     *rows = (struct fftnd__rows){.count = 1};
-    rows->bytes = in_bytes(problem) * (size_t)problem->axes[last].n;
+    rows->bytes = fftnd__item_of(problem, 0) * (size_t)problem->axes[last].n;
     add_loops(rows, problem, problem->nloops, problem->loops);
     add_loops(rows, problem, last, problem->axes);
     row.naxes = 1;

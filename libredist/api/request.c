@@ -41,6 +41,7 @@ int redist__check_options(struct redist__request *request, const redist_options 
         return FAIL(REDIST_ERR_ARGUMENT, "options->wait_seconds = %g is not 0 or more",
                     own->wait_seconds);
     REDIST_TRY(redist__space_check(request->function, own->space));
+    REDIST_TRY(redist_check_method_in(request->function, own->method));
     if (own->tiles == REDIST_PUT) /* the array need not exist */
         own->bind_a = REDIST_BIND_AT_EXECUTION;
     if (own->tiles == REDIST_GET)

@@ -215,8 +215,9 @@ static struct chunk chunk_of(const struct redist__chunks *chunks, int side, int 
 /* The same with the place of the message, which may lie in the array. */
 static struct chunk find_chunk(const struct redist__chunks *chunks, int side, int peer, int i) {
     struct chunk chunk = chunk_of(chunks, side, peer, i);
-    chunk.tile.data = redist__packing_message(&chunks->packing[side], peer, chunks->array) +
-                      chunk.first * chunks->transfer->item;
+    if (chunk.elements != 0)
+        chunk.tile.data = redist__packing_message(&chunks->packing[side], peer, chunks->array) +
+                          chunk.first * chunks->transfer->item;
     return chunk;
 }
 

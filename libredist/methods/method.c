@@ -61,6 +61,17 @@ int redist_method_exists(const char *request) {
     return redist__candidates(request, 1, &candidate) > 0;
 }
 
+int redist_check_method_in(const char *function, const char *request) {
+    char names[256] = "auto";
+    if (redist_method_exists(request))
+        return REDIST_OK;
+    for (size_t m = 0, end = strlen(names); m < METHODS && end < sizeof names; m++)
+        end += (size_t)snprintf(names + end, sizeof names - end, ", %s", methods[m]->name);
+    return redist_fail_in(function, REDIST_ERR_METHOD,
+                          "options->method = \"%.40s\" is not known; there are: %s", request,
+                          names);
+}
+
 int redist__preference(const struct redist__problem *problem,
                        const struct redist__candidate *candidate) {
     return candidate->method->preference != NULL ? candidate->method->preference(problem, candidate)

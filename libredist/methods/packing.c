@@ -90,6 +90,8 @@ void redist__packing_free(struct redist__packing *packing) {
 }
 
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array) {
+    if (packing->side->parts[peer].elements == 0)
+        return NULL;
     char *base = packing->in_array[peer] ? (char *)(size_t)array : packing->buffer;
     return base + packing->position[peer];
 }
@@ -110,19 +112,21 @@ static char *box_in_buffer(const struct redist__packing *packing, int peer) {
 
 int redist__packing_pack(struct redist__packing *packing, int first, int count, const void *array,
                          int stream) {
-    for (int peer = first; peer < first + count; peer++) {
-        packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
-        packing->pack.destinations[peer] = box_in_buffer(packing, peer);
-    }
+    for (int peer = first; peer < first + count; peer++)
+        if (packing->pack.copies[peer].run != 0) {
+            packing->pack.sources[peer] = (const char *)array + packing->side->parts[peer].offset;
+            packing->pack.destinations[peer] = box_in_buffer(packing, peer);
+        }
     return run(packing, &packing->pack, first, count, stream);
 }
 
 int redist__packing_unpack(struct redist__packing *packing, int first, int count, void *array,
                            int stream) {
-    for (int peer = first; peer < first + count; peer++) {
-        packing->unpack.sources[peer] = box_in_buffer(packing, peer);
-        packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
-    }
+    for (int peer = first; peer < first + count; peer++)
+        if (packing->unpack.copies[peer].run != 0) {
+            packing->unpack.sources[peer] = box_in_buffer(packing, peer);
+            packing->unpack.destinations[peer] = (char *)array + packing->side->parts[peer].offset;
+        }
     return run(packing, &packing->unpack, first, count, stream);
 }
 

@@ -34,7 +34,7 @@ int redist__packing_create(struct redist__packing *packing, const struct redist_
                            int side, enum redist__layout layout, int staged);
 void redist__packing_free(struct redist__packing *packing);
 
-/* Where the message of a peer is; for REDIST__AS_IN_ARRAY where the array or its copy begins. */
+/* Where the message of a peer is; for REDIST__AS_IN_ARRAY where the array or its copy begins. NULL if it is empty. */
 char *redist__packing_message(const struct redist__packing *packing, int peer, const void *array);
 
 /* The messages of `count` peers from `first` on, between the array and the buffer; those in the array stay there. */

@@ -94,9 +94,6 @@ static int collect(struct contest *contest) {
     struct redist__candidate candidates[REDIST__MOST_CANDIDATES];
     const char *request = contest->options->method;
     int n = redist__candidates(request, REDIST__MOST_CANDIDATES, candidates);
-    if (n == 0)
-        return redist_agree(contest->comm, redist__fail(REDIST_ERR_METHOD,
-                                                        "method = \"%s\" is not known", request));
     int refused[REDIST__MOST_CANDIDATES] = {0}, reason = REDIST_OK;
     for (int i = n - 1; i >= 0; i--) {
         int code = can_enqueue(contest->problem, candidates[i].method);
