@@ -36,13 +36,6 @@
 
 #include "redist_base.h"
 
-/* MPI's own C++ functions, which the standard dropped in 2012, need a library of their own */
-#ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
-#endif
-#ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
-#endif
 #include <mpi.h>
 #include <stddef.h>
 
