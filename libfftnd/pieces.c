@@ -278,6 +278,20 @@ static char *memory_of(const struct fftnd__pass *pass, const struct fftnd__side 
     return memory + (size_t)slot * pass->share;
 }
 
+static struct fftnd__block block_before(const struct fftnd__execution *execution,
+                                        const struct fftnd__piece *piece, int slot) {
+    const struct fftnd__pass *pass = execution->pass;
+    return block_of(execution, &pass->in, piece->start, piece->before,
+                    memory_of(pass, &pass->in, &execution->source, piece, slot), slot);
+}
+
+static struct fftnd__block block_after(const struct fftnd__execution *execution,
+                                       const struct fftnd__piece *piece, int slot) {
+    const struct fftnd__pass *pass = execution->pass;
+    return block_of(execution, &pass->out, piece->start, piece->after,
+                    memory_of(pass, &pass->out, &execution->sink, piece, slot), slot);
+}
+
 /* Pieces may be other than partitions: a piece begins when the one with its last element is there. */
 static int wait_for_partition(struct fftnd__execution *execution,
                               const struct fftnd__piece *piece) {
@@ -379,14 +393,8 @@ static int begin_piece(struct fftnd__execution *execution, long long number, int
     struct fftnd__offload *offload = pass->offload;
     struct fftnd__piece piece;
     fftnd__find_piece(&pass->partition, number, &piece);
-    const struct fftnd__block in = block_of(
-                                  execution, &pass->in, piece.start, piece.before,
-                                  memory_of(pass, &pass->in, &execution->source, &piece, slot),
-                                  slot),
-                              out = block_of(
-                                  execution, &pass->out, piece.start, piece.after,
-                                  memory_of(pass, &pass->out, &execution->sink, &piece, slot),
-                                  slot);
+    const struct fftnd__block in = block_before(execution, &piece, slot),
+                              out = block_after(execution, &piece, slot);
     REDIST_TRY(wait_for_partition(execution, &piece));
     REDIST_TRY(load(execution, &piece, slot, &in));
     REDIST_TRY(run_kernel(execution, &piece, slot, &in, &out));
@@ -420,13 +428,9 @@ static int end_piece(struct fftnd__execution *execution, long long number, int s
         return bring_back(execution, &piece, slot);
     if (pass->events != NULL && !execution->stores)
         REDIST_TRY(wait_for_event(execution, pass->events[number]));
-    const struct fftnd__block block =
-        block_of(execution, &pass->out, piece.start, piece.after,
-                 memory_of(pass, &pass->out, sink, &piece, slot), slot);
+    const struct fftnd__block block = block_after(execution, &piece, slot);
     if (execution->stores) {
-        const struct fftnd__block in =
-            block_of(execution, &pass->in, piece.start, piece.before,
-                     memory_of(pass, &pass->in, &execution->source, &piece, slot), slot);
+        const struct fftnd__block in = block_before(execution, &piece, slot);
         return store_there(execution, &piece, &in, &block);
     }
     return move_parts(&block, &pass->out, sink, piece.start, piece.after, store_box);

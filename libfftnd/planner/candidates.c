@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8 };
+enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
@@ -79,12 +79,17 @@ static int agree_on_caches(struct fftnd__candidates *candidates, int *untiled) {
     return redist_agree(request->comm, code);
 }
 
-/* Rows and columns of one long axis are long: tiles have several, or only parts of cache lines would be moved. */
+/* Of a tile with several lines: with fewer, only parts of cache lines would be moved. */
+static size_t bytes_of_lines(const struct fftnd__request *request, redist_index points) {
+    return FEWEST_LINES * (size_t)points * fftnd__item_bytes(request->precision, 0);
+}
+
+/* Rows and columns of one long axis are long. */
 static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
     const struct fftnd__shape *shape = &request->shape;
     redist_index longest =
         shape->points[0] > shape->points[1] ? shape->points[0] : shape->points[1];
-    size_t bytes = FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0);
+    size_t bytes = bytes_of_lines(request, longest);
     if (shape->twiddles && request->options.tile_bytes == 0 && guess->tile_bytes < bytes)
         guess->tile_bytes = bytes;
 }
@@ -104,11 +109,9 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
         longest = shape->points[i] > longest ? shape->points[i] : longest;
         count++;
     }
-    return request->options.threads > 1 ||
-           (count > 1 && count < 4 && !shape->twiddles &&
-            share_bytes(request) > FEWEST_LINES * cache_bytes &&
-            FEWEST_LINES * (size_t)longest * fftnd__item_bytes(request->precision, 0) <=
-                cache_bytes);
+    return request->options.threads > 1 || (count > 1 && count < 4 && !shape->twiddles &&
+                                            share_bytes(request) > MANY_CACHES * cache_bytes &&
+                                            bytes_of_lines(request, longest) <= cache_bytes);
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
