@@ -93,7 +93,9 @@ static int create_offload(struct fftnd__transform *transform) {
 static int create_streams(struct fftnd__transform *transform) {
     const redist__space *space = transform->space;
     REDIST_TRY(space->event_create(&transform->event));
-    if (!space->asynchronous || transform->options.asynchronous)
+    const struct fftnd__configuration *configuration = &transform->configuration;
+    if (!space->asynchronous || transform->options.asynchronous ||
+        (configuration->segments == 1 && configuration->partitions == 1))
         return REDIST_OK;
     REDIST_TRY(space->event_create(&transform->forked));
     return space->stream_create(&transform->second);
@@ -173,32 +175,9 @@ static int plan_in_scratch(struct fftnd__engine *engine) {
     return code;
 }
 
-static void add_phases(const struct fftnd__program *program, redist_phases *sum) {
-    for (int i = 1; i <= program->nsteps; i++) {
-        redist_phases phases = REDIST_PHASES_DEFAULT;
-        redist_plan *exchange = program->steps[i].exchange;
-        if (exchange == NULL || redist_plan_get_phases(exchange, &phases) != REDIST_OK)
-            continue;
-        sum->total += phases.total;
-        sum->pack += phases.pack;
-        sum->first_message += phases.first_message;
-        sum->communicate += phases.communicate;
-        sum->unpack += phases.unpack;
-        sum->own_part += phases.own_part;
-    }
-}
-
-/* All exchanges that there are and were. */
-static redist_phases sum_phases(const struct fftnd__engine *engine) {
-    redist_phases sum = engine->past;
-    for (int direction = 0; direction < 2; direction++)
-        add_phases(&engine->programs[direction], &sum);
-    return sum;
-}
-
 static void free_exchanges(struct fftnd__engine *engine) {
     if (engine->transform.options.phases)
-        engine->past = sum_phases(engine);
+        engine->past = fftnd__engine_exchange_phases(engine);
     fftnd__replays_forget(&engine->replays, &engine->transform);
     for (int direction = 0; direction < 2; direction++)
         fftnd__free_exchanges(&engine->programs[direction]);
@@ -555,31 +534,6 @@ int fftnd__engine_partitions(const struct fftnd__engine *engine) {
             if (engine->programs[direction].steps[i].by_partitions)
                 return engine->transform.configuration.partitions;
     return 1;
-}
-
-/* Over whole arrays the serial clock may run while segments are handed over; there, what is no exchange is a
- * transform. */
-static double transform_seconds(const struct fftnd__engine *engine, double no_exchange) {
-    if (!engine->is_fused)
-        return no_exchange;
-    return engine->seconds[0] < no_exchange ? engine->seconds[0] : no_exchange;
-}
-
-void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases) {
-    *phases = (fftnd_phases)FFTND_PHASES_DEFAULT;
-    if (!engine->transform.options.phases)
-        return;
-    redist_phases exchanges = sum_phases(engine);
-    double no_exchange = engine->seconds[0] + engine->seconds[1] - exchanges.total;
-    phases->executions = engine->executions;
-    phases->total = engine->seconds[0] + engine->seconds[1];
-    phases->transform = transform_seconds(engine, no_exchange);
-    phases->pack = exchanges.pack;
-    phases->first_message = exchanges.first_message;
-    phases->communicate = exchanges.communicate;
-    phases->unpack = exchanges.unpack;
-    phases->own_part = exchanges.own_part;
-    phases->rest = no_exchange - phases->transform;
 }
 
 /* Arrays of the user that the device may reach. */

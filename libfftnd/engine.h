@@ -66,6 +66,9 @@ size_t fftnd__engine_transfers(const struct fftnd__engine *engine);
 /* Where the time went. */
 void fftnd__engine_phases(const struct fftnd__engine *engine, fftnd_phases *phases);
 
+/* The sum of all exchanges that there are and were. */
+redist_phases fftnd__engine_exchange_phases(const struct fftnd__engine *engine);
+
 /* Transforms. Collective. */
 int fftnd__engine_run(struct fftnd__engine *engine, int direction, void *in, void *out);
 
