@@ -203,10 +203,17 @@ static void drain(void) {
 
 /* ---------------------------------------------------------------- events */
 
-/* An event is reached when the last work that set it is done. */
+/* An event is reached when the last work that set it is done. Who follows it waits for the work that had set it until
+ * then, while other streams may set it again, and be done sooner. */
+enum { RECENT = 256 };
 struct event {
-    long set, reached;
+    long set;
+    long reached[RECENT]; /* the last one of those that share a place */
 };
+
+static int is_reached(const struct event *event, long version) {
+    return event->reached[version % RECENT] >= version;
+}
 
 static int event_create(void **event) {
     *event = calloc(1, sizeof(struct event));
@@ -221,8 +228,8 @@ struct turn {
 static void reach(void *data) {
     const struct turn *turn = data;
     pthread_mutex_lock(&lock);
-    if (turn->event->reached < turn->version)
-        turn->event->reached = turn->version;
+    if (!is_reached(turn->event, turn->version))
+        turn->event->reached[turn->version % RECENT] = turn->version;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
@@ -230,7 +237,7 @@ static void reach(void *data) {
 static void follow(void *data) {
     const struct turn *turn = data;
     pthread_mutex_lock(&lock);
-    while (turn->event->reached < turn->version)
+    while (!is_reached(turn->event, turn->version))
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
 }
@@ -258,7 +265,7 @@ static int stream_follow(void *stream, void *event) {
 static int event_is_reached(void *data, int *reached) {
     const struct event *event = data;
     pthread_mutex_lock(&lock);
-    *reached = event->reached >= event->set;
+    *reached = is_reached(event, event->set);
     pthread_mutex_unlock(&lock);
     return REDIST_OK;
 }
@@ -266,7 +273,7 @@ static int event_is_reached(void *data, int *reached) {
 static int event_wait(void *data) {
     const struct event *event = data;
     pthread_mutex_lock(&lock);
-    while (event->reached < event->set)
+    while (!is_reached(event, event->set))
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
     return REDIST_OK;
