@@ -165,6 +165,27 @@ REDIST_API int redist_plan_stores(const redist_plan *plan);
 REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
                                       const redist_index count[], redist_store *store, void *data);
 
+/** Nonzero if redist_plan_own_target works with the plan: one with tiles that are put, in memory of a device, and a method
+ * that copies each tile's own part by itself. The same on all ranks. Not collective. */
+REDIST_API int redist_plan_keeps(const redist_plan *plan);
+
+/**
+ * Where this rank's part of a tile belongs in its own array B, for a caller that stores it there itself, in the user's
+ * stream or done, before it hands over the rest by redist_plan_put_rest. Between redist_plan_put_begin and _end.
+ *   start, count  the tile, as for redist_plan_put
+ *   target        out, if there is such a part
+ *   found         out: whether there is one
+ * Not collective. Errors: as redist_plan_put.
+ */
+REDIST_API int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
+                                      const redist_index count[], redist_target *target,
+                                      int *found);
+
+/** As redist_plan_put, of a tile whose part for this rank is in array B already (redist_plan_own_target). */
+REDIST_API int redist_plan_put_rest(redist_plan *plan, const redist_index start[],
+                                    const redist_index count[], const void *tile,
+                                    const ptrdiff_t stride[]);
+
 /** Gives what this thread does until redist_range_end a name for profilers; ranges nest. Not collective. */
 REDIST_API void redist_range_begin(const char *name);
 REDIST_API void redist_range_end(void);

@@ -34,6 +34,13 @@ static inline redist_index fftnd__request_extent(const struct fftnd__request *re
     return axis == shape->halved ? shape->modes[axis] / 2 + 1 : shape->modes[axis];
 }
 
+/* What the last transform before an exchange stores itself where the exchange would, as far as it can. */
+enum fftnd__stored {
+    FFTND__STORES_NONE,
+    FFTND__STORES_ALL, /* into the peers' arrays and this rank's own one */
+    FFTND__STORES_OWN /* what stays on this rank; the rest is sent from the array before the exchange */
+};
+
 struct fftnd__configuration {
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];  /* processes along each grid dimension */
@@ -52,7 +59,7 @@ struct fftnd__configuration {
                          at least; 0 = any */
     int segments;  /* whole arrays: of a transform before an exchange; each is sent as it is done */
     int partitions; /* of the transform after that exchange; each begins as it arrives */
-    int stored; /* the last transform of a segment stores into the peers' arrays itself, where it can */
+    int stored;     /* of enum fftnd__stored: of a segment */
 };
 
 enum { FFTND__CONFIGURATION_BYTES = REDIST_WISDOM_BYTES };

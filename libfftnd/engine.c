@@ -71,7 +71,7 @@ static void adjust_to_device(const struct fftnd__offload *offload,
     configuration->tiled = configuration->segments = 1;
     configuration->transposed = configuration->before_exchange =
         0; /* transfers move rows, not single elements */
-    configuration->untiled = configuration->stored = 0;
+    configuration->untiled = configuration->stored = FFTND__STORES_NONE;
     configuration->group_bytes = offload->limit / SHARE_OF_AXES;
     if (configuration->group_bytes > MOST_AXES_BYTES)
         configuration->group_bytes = MOST_AXES_BYTES;

@@ -157,7 +157,7 @@ static int plan_step(const struct fftnd__program *program, struct fftnd__step *s
             step->by_partitions = 0;
         else {
             step->fused_with = FFTND__UNFUSED;
-            step->stored = 0;
+            step->stored = FFTND__STORES_NONE;
         }
     }
 }

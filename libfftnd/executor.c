@@ -77,6 +77,17 @@ static long double scale_of(const struct run *run, const struct fftnd__step *ste
     return step == run->scaled ? run->scale : 1;
 }
 
+/* What of its results the last transform stores where the exchange behind it would: that is not open yet where pieces
+ * begin as they arrive. */
+static void set_stores(const struct fftnd__step *step, struct fftnd__execution *execution) {
+    redist_plan *exchange = execution->sink.exchange;
+    int stored = step->pass->stores.library != NULL && exchange != NULL ? step[1].stored
+                                                                        : FFTND__STORES_NONE;
+    execution->stores = stored == FFTND__STORES_ALL && redist_plan_stores(exchange);
+    execution->sink.keeps =
+        stored == FFTND__STORES_OWN && !step[-1].by_partitions && redist_plan_keeps(exchange);
+}
+
 /* What was loaded from where a piece is stored is still in the caches. */
 static struct fftnd__execution execution_of(const struct run *run, const struct fftnd__step *step) {
     struct fftnd__execution execution = {
@@ -90,8 +101,7 @@ static struct fftnd__execution execution_of(const struct run *run, const struct 
         .ends = 1};
     execution.source.exchange = pulled_before(step);
     execution.sink.exchange = pushed_after(step);
-    execution.stores = step->pass->stores.library != NULL && execution.sink.exchange != NULL &&
-                       redist_plan_stores(execution.sink.exchange);
+    set_stores(step, &execution);
     if (step->pass->offload == NULL && execution.source.exchange == NULL &&
         execution.sink.exchange == NULL && execution.source.array == execution.sink.array)
         execution.sink.nontemporal = 0;

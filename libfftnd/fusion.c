@@ -126,8 +126,8 @@ static void push_exchanges(struct fftnd__program *program,
         struct fftnd__step *step = &program->steps[i];
         if (!is_exchange(step) || !goes_in_pieces(transform, &step[-1]))
             continue;
-        step->stored = configuration->stored && i - 1 != fftnd__last_serial(program) &&
-                       is_storable(transform, step);
+        if (i - 1 != fftnd__last_serial(program) && is_storable(transform, step))
+            step->stored = configuration->stored;
         if (configuration->segments > 1 || step->stored)
             step->fused_with = FFTND__PUSHED;
     }
@@ -155,7 +155,8 @@ static int receive_by_partitions(struct fftnd__program *program,
                                  const struct fftnd__transform *transform) {
     for (int i = 1; i < program->nsteps; i++) {
         struct fftnd__step *step = &program->steps[i], *next = step + 1;
-        if (transform->configuration.partitions == 1 || transform->configuration.stored ||
+        if (transform->configuration.partitions == 1 ||
+            transform->configuration.stored == FFTND__STORES_ALL ||
             step->fused_with != FFTND__PUSHED || !goes_in_pieces(transform, next))
             continue;
         REDIST_TRY(choose_cut(transform, next));
@@ -183,7 +184,7 @@ static int assign_lean_buffers(struct fftnd__program *program,
         if (program->steps[i].fused_with == FFTND__PUSHED &&
             needs_too_much(program, transform, found)) {
             program->steps[i].fused_with = FFTND__UNFUSED;
-            program->steps[i].stored = 0;
+            program->steps[i].stored = FFTND__STORES_NONE;
             found = fftnd__assign_buffers(program, &transform->options);
         }
     return found;

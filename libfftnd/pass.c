@@ -181,7 +181,8 @@ static int cut_arrays(struct fftnd__pass *pass, const struct fftnd__transform *t
 static int has_two_streams(const struct fftnd__pass *pass, const struct fftnd__transform *transform,
                            const struct fftnd__step *step) {
     return transform->second != NULL && pass->window > 1 && pass->partition.n > 1 &&
-           (step[1].fused_with != FFTND__PUSHED || step->naxes == 1);
+           (step[1].fused_with != FFTND__PUSHED ||
+            (step->naxes == 1 && step[1].stored != FFTND__STORES_ALL));
 }
 
 static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *transform,
@@ -205,10 +206,16 @@ static int plan_arrays(struct fftnd__pass *pass, const struct fftnd__transform *
         fftnd__cut_along(&pass->partition, -1, 1);
         problem.pool = transform->pool;
     }
-    if (step[1].stored && setting == SEGMENTS)
-        return fftnd__stores_create(&pass->stores, &pass->kernel, &problem, step[1].axis_source);
-    REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
+    int stored = setting == SEGMENTS ? step[1].stored : FFTND__STORES_NONE;
+    if (stored)
+        REDIST_TRY(fftnd__stores_create(&pass->stores, &pass->kernel, &problem, step[1].axis_source,
+                                        stored));
+    else
+        REDIST_TRY(fftnd__kernel_create(&pass->kernel, &problem));
     if (!has_two_streams(pass, transform, step))
+        return REDIST_OK;
+    pass->second.library = transform->library;
+    if (pass->stores.library != NULL) /* it stores in any stream, and has no kernel before that */
         return REDIST_OK;
     problem.stream = transform->second;
     return fftnd__kernel_create(&pass->second, &problem);

@@ -26,8 +26,10 @@ static int exchange_box(const struct fftnd__terminal *terminal, const struct fft
         counts[i] = count[terminal->order[i]];
         strides[i] = block->stride[terminal->order[i]];
     }
-    return puts ? redist_plan_put(terminal->exchange, starts, counts, block->memory, strides)
-                : redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
+    if (!puts)
+        return redist_plan_get(terminal->exchange, starts, counts, block->memory, strides);
+    return (terminal->keeps ? redist_plan_put_rest : redist_plan_put)(
+        terminal->exchange, starts, counts, block->memory, strides);
 }
 
 static int load_box(const struct fftnd__terminal *source, const struct fftnd__block *block,
@@ -344,31 +346,38 @@ static struct fftnd__storing storing_of(const struct fftnd__pass *pass,
                                    pass->kernel.nplans > 0 ? out->memory : in->memory, order};
 }
 
-/* Where the exchange does not have its tiles stored, they go into the array before it. */
-static int store_here(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
-                      const struct fftnd__block *in, const struct fftnd__block *out) {
-    int order[REDIST_MAX_NDIMS];
-    redist_target here = {.memory = out->memory};
+/* A piece of an array, its axes as an exchange takes them. */
+static redist_target place_of(const struct fftnd__terminal *sink, const struct fftnd__piece *piece,
+                              const struct fftnd__block *out) {
+    redist_target place = {.memory = out->memory};
     for (int i = 0; i < out->ndims; i++) {
-        order[i] = i;
-        here.count[i] = piece->after[i];
-        here.stride[i] = out->stride[i];
+        place.start[i] = piece->start[sink->order[i]];
+        place.count[i] = piece->after[sink->order[i]];
+        place.stride[i] = out->stride[sink->order[i]];
     }
-    struct fftnd__storing storing = storing_of(pass, piece, in, out, order);
-    return fftnd__store(&storing, 1, &here, out->stream);
+    return place;
+}
+
+/* Where the exchange does not have its tiles stored, they go into the array before it, but for what stays here. */
+static int store_here(const struct fftnd__execution *execution, const struct fftnd__piece *piece,
+                      const struct fftnd__block *in, const struct fftnd__block *out) {
+    const struct fftnd__terminal *sink = &execution->sink;
+    const redist_target here = place_of(sink, piece, out);
+    struct fftnd__storing storing = storing_of(execution->pass, piece, in, out, sink->order);
+    redist_target own;
+    int stays = 0;
+    if (sink->keeps)
+        REDIST_TRY(redist_plan_own_target(sink->exchange, here.start, here.count, &own, &stays));
+    return fftnd__store_around(&storing, &here, stays ? &own : NULL, out->stream);
 }
 
 /* All pieces are whole along the axis that the exchange splits. */
 static int store_there(const struct fftnd__execution *execution, const struct fftnd__piece *piece,
                        const struct fftnd__block *in, const struct fftnd__block *out) {
     const struct fftnd__terminal *sink = &execution->sink;
-    redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
+    const redist_target place = place_of(sink, piece, out);
     struct fftnd__storing storing = storing_of(execution->pass, piece, in, out, sink->order);
-    for (int i = 0; i < out->ndims; i++) {
-        start[i] = piece->start[sink->order[i]];
-        count[i] = piece->after[sink->order[i]];
-    }
-    return redist_plan_put_stored(sink->exchange, start, count, fftnd__store, &storing);
+    return redist_plan_put_stored(sink->exchange, place.start, place.count, fftnd__store, &storing);
 }
 
 static int run_kernel(struct fftnd__execution *execution, const struct fftnd__piece *piece,
@@ -379,7 +388,7 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
     long long begin = now();
     int code = transform_piece(pass, piece, slot, in, out);
     if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
-        code = store_here(pass, piece, in, out);
+        code = store_here(execution, piece, in, out);
     if (code == REDIST_OK && execution->scale != 1.0)
         code = pass->kernel.library->scale(
             out->memory, fftnd__span(out->ndims, out->count, out->stride, out->item),

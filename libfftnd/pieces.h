@@ -15,6 +15,7 @@ struct fftnd__terminal {
     char *array; /* with an exchange: where pieces are that have no memory of their own */
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     int nontemporal;                    /* stores into the array bypass the caches */
+    int keeps; /* an exchange's: this rank's part of a piece is stored where it belongs by the last transform */
 };
 
 /* A run of a pass; what is not named here is zero at its beginning. */

@@ -233,11 +233,12 @@ struct storing {
 };
 
 /* Without some loops, so that not all ranks can do it. */
-static int create_stores(const struct fftnd__serial_problem *problem, void **result) {
+static int create_stores(const struct fftnd__serial_problem *problem, int is_near, void **result) {
     static _Alignas(64) char nowhere[2][64];
     struct fftnd__serial_problem own = *problem;
     redist_index elements = own.axes[0].n;
     *result = NULL;
+    (void)is_near;
     if (own.nloops > 0 && own.loops[0].n % 5 == 3)
         return REDIST_OK;
     struct stores *stores = *result = calloc(1, sizeof(*stores));

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing. */
+/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing. In
+ * its own memory a device takes the fastest variant. */
 enum { STRIDED_VARIANT = 1 };
 
 _Static_assert((int)FFTND__MOST_PARTS <= (int)FFTND__PANEL_PARTS, "parts fit a table");
@@ -97,9 +98,18 @@ static int create_plan(const struct fftnd__serial_problem *problem, int in_parts
 
 /* ---------------------------------------------------------------- into parts */
 
-static int create(const struct fftnd__serial_problem *problem, void **result) {
-    int is_strided = layout_of(problem, 1) == FFTND__STRIDED;
-    return create_plan(problem, 1, is_strided ? STRIDED_VARIANT : FFTND__PANEL_GUESS, result);
+static int choose_variant(const struct fftnd__serial_problem *problem, int is_near) {
+    struct fftnd__rates rates = {.n = problem->axes[0].n,
+                                 .is_double = problem->precision == FFTND_DOUBLE};
+    int layout = layout_of(problem, 1);
+    if (!is_near)
+        return layout == FFTND__STRIDED ? STRIDED_VARIANT : FFTND__PANEL_GUESS;
+    fftnd__rates_of_lines(&rates, problem->effort != FFTND_ESTIMATE, problem->stream);
+    return rates.panels[layout] > 0.0 ? rates.variant[layout] : FFTND__PANEL_GUESS;
+}
+
+static int create(const struct fftnd__serial_problem *problem, int is_near, void **result) {
+    return create_plan(problem, 1, choose_variant(problem, is_near), result);
 }
 
 /* A part's strides in place of those that the plan was made with. */

@@ -51,9 +51,9 @@ struct fftnd__serial_part {
 
 /* Transforms along one axis whose results are stored in parts, such as the arrays of peers: two functions more. */
 struct fftnd__serial_stores {
-    /* Plans a complex problem of one axis; strides of its output are not used. *plan is NULL where it cannot be done.
-     * Not collective. As `create` of struct fftnd__serial. */
-    int (*create)(const struct fftnd__serial_problem *problem, void **plan);
+    /* Plans a complex problem of one axis; strides of its output are not used. `is_near`: all parts are in memory of
+     * this rank. *plan is NULL where it cannot be done. Not collective. As `create` of struct fftnd__serial. */
+    int (*create)(const struct fftnd__serial_problem *problem, int is_near, void **plan);
 
     /* Begins to transform in a stream, into at most FFTND__MOST_PARTS. `in` may be one of the parts if they lie as it
      * does. As its `execute`. */

@@ -2,40 +2,41 @@
 #include "stores.h"
 
 static int create_variant(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                          const struct fftnd__side *in, int is_shorter) {
+                          const struct fftnd__side *in, int is_near, int is_shorter) {
     const struct fftnd__serial_problem serial =
         fftnd__kernel_lines(problem, in, in, stores->axis, is_shorter);
-    return stores->library->create(&serial, &stores->plans[is_shorter]);
+    return stores->library->create(&serial, is_near, &stores->plans[is_shorter]);
 }
 
 /* For all pieces, or for none. */
 static int create_both(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                       const struct fftnd__side *in) {
+                       const struct fftnd__side *in, int is_near) {
     struct fftnd__piece last;
     fftnd__find_piece(problem->partition, problem->partition->n - 1, &last);
-    int code = create_variant(stores, problem, in, 0);
+    int code = create_variant(stores, problem, in, is_near, 0);
     if (code == REDIST_OK && last.shorter)
-        code = create_variant(stores, problem, in, 1);
+        code = create_variant(stores, problem, in, is_near, 1);
     if (stores->plans[0] == NULL || (last.shorter && stores->plans[1] == NULL))
         fftnd__stores_free(stores);
     return code;
 }
 
 static int create_stores(struct fftnd__stores *stores, const struct fftnd__kernel_problem *problem,
-                         int axis) {
+                         int axis, int is_near) {
     *stores = (struct fftnd__stores){
         .library = problem->library->stores, .axis = axis, .item = (ptrdiff_t)problem->out->item};
     for (int i = 0; i < problem->partition->ndims; i++)
         if (i != axis)
             stores->loops[stores->nloops++] = i;
-    return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in);
+    return create_both(stores, problem, problem->step->naxes > 1 ? problem->out : problem->in,
+                       is_near);
 }
 
 int fftnd__stores_create(struct fftnd__stores *stores, struct fftnd__kernel *kernel,
-                         const struct fftnd__kernel_problem *problem, int axis) {
+                         const struct fftnd__kernel_problem *problem, int axis, int stored) {
     struct fftnd__step steps[2] = {problem->step[-1], problem->step[0]}, *others = &steps[1];
     struct fftnd__kernel_problem rest = *problem;
-    REDIST_TRY(create_stores(stores, problem, axis));
+    REDIST_TRY(create_stores(stores, problem, axis, stored == FFTND__STORES_OWN));
     if (stores->library == NULL)
         return fftnd__kernel_create(kernel, problem);
     fftnd__remove_axis(others, axis - problem->transform->batch.shift);
@@ -88,4 +89,30 @@ int fftnd__store(void *data, int ntargets, const redist_target targets[], void *
     }
     return stores->library->execute(stores->plans[storing->is_shorter], storing->memory, ntargets,
                                     parts, stream);
+}
+
+/* What lies from `first` to `last` - 1 along an axis. */
+static void add_part(const redist_target *here, int at, redist_index first, redist_index last,
+                     int *n, redist_target targets[]) {
+    if (first == last)
+        return;
+    redist_target *part = &targets[(*n)++];
+    *part = *here;
+    part->start[at] = first;
+    part->count[at] = last - first;
+    part->memory += (ptrdiff_t)(first - here->start[at]) * here->stride[at];
+}
+
+int fftnd__store_around(struct fftnd__storing *storing, const redist_target *here,
+                        const redist_target *own, void *stream) {
+    int at = position_of(storing, storing->stores->axis), n = 0;
+    redist_index first = here->start[at], last = first + here->count[at];
+    redist_target targets[3];
+    if (own != NULL) {
+        add_part(here, at, first, own->start[at], &n, targets);
+        targets[n++] = *own;
+        first = own->start[at] + own->count[at];
+    }
+    add_part(here, at, first, last, &n, targets);
+    return fftnd__store(storing, n, targets, stream);
 }

@@ -17,6 +17,10 @@ static int is_on_device(const struct fftnd__request *request) {
 
 /* ---------------------------------------------------------------- the guess */
 
+static int has_stores(const struct fftnd__request *request) {
+    return fftnd__serial_for(request->options.space)->stores != NULL;
+}
+
 /* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
  * shorter; but partitions need a second work array, which a user who does not even measure may not have. */
 static void guess_segments(struct fftnd__candidates *candidates) {
@@ -27,6 +31,8 @@ static void guess_segments(struct fftnd__candidates *candidates) {
     guess->segments = cuts ? USUAL_SEGMENTS : 1;
     guess->partitions = options->effort != FFTND_ESTIMATE ? guess->segments : 1;
     guess->before_exchange = guess->partitions == 1;
+    guess->stored =
+        cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
 }
 
 /* A rank's share of the array on the spectral side, about; the same on all ranks. */
@@ -252,16 +258,28 @@ static int vary_stored(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
     const struct fftnd__request *request = candidates->request;
     if (i > 1 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
-        share_bytes(request) > most_stored_bytes ||
-        fftnd__serial_for(request->options.space)->stores == NULL)
+        share_bytes(request) > most_stored_bytes || !has_stores(request))
         return 0;
     candidate->segments = candidate->partitions = 1;
-    candidate->stored = i;
+    candidate->stored = i == 0 ? FFTND__STORES_NONE : FFTND__STORES_ALL;
     return 1;
 }
 
-/* First as many of both, since what one gains is often lost without the other. 0 = as it is. Segments that are stored
- * gain nothing. */
+/* A transform that stores what stays on its rank saves a copy, but is not always the fastest one of its lines. */
+static int vary_own(struct fftnd__candidates *candidates, int i,
+                    struct fftnd__configuration *candidate) {
+    const struct fftnd__request *request = candidates->request;
+    if (i > 0 || request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
+        !has_stores(request))
+        return 0;
+    if (candidate->stored != FFTND__STORES_ALL)
+        candidate->stored =
+            candidate->stored == FFTND__STORES_OWN ? FFTND__STORES_NONE : FFTND__STORES_OWN;
+    return 1;
+}
+
+/* First as many of both, since what one gains is often lost without the other. 0 = as it is. Segments of which all is
+ * stored gain nothing. */
 static int vary_segments(struct fftnd__candidates *candidates, int i,
                          struct fftnd__configuration *candidate) {
     static const struct {
@@ -272,9 +290,11 @@ static int vary_segments(struct fftnd__candidates *candidates, int i,
     if (request->nranks == 1 || request->options.fusion == FFTND_FUSION_NEVER ||
         i == sizeof values / sizeof *values)
         return 0;
-    if (candidate->stored && (values[i].segments == 0 || values[i].partitions == 0))
-        return 1;
-    candidate->stored = 0;
+    if (candidate->stored == FFTND__STORES_ALL) {
+        if (values[i].segments == 0 || values[i].partitions == 0)
+            return 1;
+        candidate->stored = FFTND__STORES_OWN;
+    }
     if (values[i].segments != 0)
         candidate->segments = values[i].segments;
     if (values[i].partitions != 0)
@@ -288,8 +308,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
     static vary *const on_device[] = {
-        vary_stored,     vary_grid,     vary_order, vary_before_exchange,
-        vary_transposed, vary_segments, NULL};
+        vary_stored,          vary_own,        vary_grid,     vary_order,
+        vary_before_exchange, vary_transposed, vary_segments, NULL};
     vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
     for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
         *candidate = *best;

@@ -205,6 +205,7 @@ static int read_tile(const char *function, const redist_plan *plan, enum redist_
                               : count == NULL ? "count"
                                               : "stride");
     tile->data = (char *)(size_t)data;
+    tile->kept = 0;
     for (int i = 0; i < plan->transfer.ndims; i++) {
         redist_index extent = plan->transfer.side[tiles == REDIST_GET].extent[i];
         if (start[i] < 0 || count[i] < 0 || start[i] > extent - count[i])
@@ -305,6 +306,40 @@ int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
     struct redist__phase_timer *timer = begin_move(plan);
     plan->transport.candidate.method->store(plan->transport.state, &put, store, data);
     return end_move(plan, timer);
+}
+
+int redist_plan_keeps(const redist_plan *plan) {
+    return plan->problem.tiles == REDIST_PUT && plan->problem.space->asynchronous &&
+           plan->transport.candidate.method->own != NULL;
+}
+
+/* The tile of a call for plans that keep their own parts. */
+static int read_kept(const char *function, const redist_plan *plan, const redist_index start[],
+                     const redist_index count[], const ptrdiff_t stride[], const void *data,
+                     struct redist__tile *tile) {
+    REDIST_TRY(read_tile(function, plan, REDIST_PUT, start, count, stride, data, tile));
+    tile->kept = 1;
+    return redist_plan_keeps(plan)
+               ? REDIST_OK
+               : redist_fail_in(function, REDIST_ERR_STATE,
+                                "method %s copies this rank's part of all tiles itself",
+                                plan->method_name);
+}
+
+int redist_plan_own_target(const redist_plan *plan, const redist_index start[],
+                           const redist_index count[], redist_target *target, int *found) {
+    static const ptrdiff_t nowhere[REDIST_MAX_NDIMS];
+    struct redist__tile tile;
+    REDIST_TRY(read_kept(__func__, plan, start, count, nowhere, NULL, &tile));
+    *found = plan->transport.candidate.method->own(plan->transport.state, &tile, target);
+    return REDIST_OK;
+}
+
+int redist_plan_put_rest(redist_plan *plan, const redist_index start[], const redist_index count[],
+                         const void *tile, const ptrdiff_t stride[]) {
+    struct redist__tile put;
+    REDIST_TRY(read_kept(__func__, plan, start, count, stride, tile, &put));
+    return move(plan, plan->transport.candidate.method->put, &put);
 }
 
 /* A caller that polls waits for something: other processes get the core now and then, as in all waiting. */

@@ -310,6 +310,7 @@ const struct redist__method redist__method_direct = {
     .open = redist__direct_open,
     .put = redist__direct_tile,
     .store = redist__direct_store,
+    .own = redist__direct_own,
     .get = redist__direct_tile,
     .progress = redist__direct_progress,
     .arrived = redist__direct_arrived,

@@ -45,16 +45,23 @@ static void publish_partitions(const struct redist__direct *state, int partition
 
 /* ---------------------------------------------------------------- one tile */
 
+/* What this rank exchanges with itself, in the array that exists. */
+static struct redist__tile find_own(const struct redist__direct *state) {
+    const struct redist__transfer *transfer = state->problem->transfer;
+    int put = state->problem->tiles == REDIST_PUT;
+    const struct redist__side *there = &transfer->side[put];
+    const char *array = put ? state->destination : state->source;
+    return redist__tile_of_part(transfer, !put, transfer->rank,
+                                (char *)(size_t)array + there->parts[transfer->rank].offset,
+                                there->stride);
+}
+
 /* What is exchanged with a peer, or with this rank itself, in the array that exists. */
 static int find_far(const struct redist__direct *state, int peer, int first, int last,
                     struct redist__tile *far) {
-    const struct redist__transfer *transfer = state->problem->transfer;
     int put = state->problem->tiles == REDIST_PUT;
-    if (peer == transfer->rank) {
-        const struct redist__side *there = &transfer->side[put];
-        const char *array = put ? state->destination : state->source;
-        *far = redist__tile_of_part(
-            transfer, !put, peer, (char *)(size_t)array + there->parts[peer].offset, there->stride);
+    if (peer == state->problem->transfer->rank) {
+        *far = find_own(state);
         return REDIST_OK;
     }
     char *base;
@@ -392,7 +399,7 @@ void redist__direct_open(void *data, void *array) {
 static int copy_parts(const struct redist__direct *state, const struct redist__tile *tile) {
     const struct redist__context *context = state->problem->context;
     int n = is_queued(state) ? 1 : context->size, code = REDIST_OK;
-    for (int i = 0; i < n && code == REDIST_OK; i++) {
+    for (int i = tile->kept; i < n && code == REDIST_OK; i++) {
         redist__enter(state->problem->timer, i == 0 ? REDIST__OWN_PART : REDIST__COMMUNICATE);
         code = copy_part(state, tile, redist__rank_at(state->problem->transfer, i), 0,
                          state->problem->partitions);
@@ -427,6 +434,12 @@ void redist__direct_tile(void *data, const struct redist__tile *tile) {
         redist__note(state->problem, add_put(state, tile));
     } else if (problem->partitions > 1)
         note_copied(state, tile);
+}
+
+int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target) {
+    const struct redist__direct *state = data;
+    const struct redist__tile own = find_own(state);
+    return redist__tile_target(state->problem->transfer, tile, &own, target);
 }
 
 /* Meanwhile other executions go on. */

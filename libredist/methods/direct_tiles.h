@@ -9,6 +9,7 @@ void redist__direct_open(void *data, void *array);
 void redist__direct_tile(void *data, const struct redist__tile *tile);
 void redist__direct_store(void *data, const struct redist__tile *tile, redist_store *store,
                           void *given);
+int redist__direct_own(const void *data, const struct redist__tile *tile, redist_target *target);
 void redist__direct_progress(void *data);
 void redist__direct_arrived(void *data, int *partitions);
 void redist__direct_close(void *data);

@@ -65,6 +65,7 @@ struct redist__tile {
     redist_index start[REDIST_MAX_NDIMS], count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS]; /* bytes */
     char *data;
+    int kept; /* what is put: this rank's part is in array B already */
 };
 
 /* A candidate: a method and one of its variants. */
@@ -122,6 +123,9 @@ struct redist__method {
     void (*open)(void *state, void *array);
     void (*put)(void *state, const struct redist__tile *tile);
     void (*store)(void *state, const struct redist__tile *tile, redist_store *store, void *data);
+    /* Where this rank's part of a tile that is put belongs; 0 = it has none. NULL = `put` takes no tiles that are
+     * `kept`. */
+    int (*own)(const void *state, const struct redist__tile *tile, redist_target *target);
     void (*get)(void *state, const struct redist__tile *tile);
     void (*progress)(void *state); /* goes on without waiting; NULL = needs no call for that */
     void (*arrived)(void *state, int *partitions); /* so many are complete; NULL = unknown */

@@ -467,6 +467,7 @@ const struct redist__method redist__method_signals = {
     .open = redist__signals_open,
     .put = redist__signals_put,
     .store = redist__signals_store,
+    .own = redist__signals_own,
     .await = redist__signals_await,
     .close = redist__signals_close,
     .workspace = workspace,

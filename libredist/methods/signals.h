@@ -57,6 +57,7 @@ void redist__signals_fail(const struct redist__signalled *state);
 /* An execution in tiles (signals_tiles.c). */
 void redist__signals_open(void *state, void *array);
 void redist__signals_put(void *state, const struct redist__tile *tile);
+int redist__signals_own(const void *state, const struct redist__tile *tile, redist_target *target);
 void redist__signals_store(void *state, const struct redist__tile *tile, redist_store *store,
                            void *data);
 int redist__signals_await(void *state, int partitions);

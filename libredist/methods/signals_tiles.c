@@ -116,12 +116,21 @@ static int put(struct redist__signalled *state, const struct redist__tile *tile)
     if (!note_tile(state, tile))
         return REDIST_OK;
     REDIST_TRY(fork_streams(state));
-    REDIST_TRY(copy_part(state, tile, state->problem->transfer->rank, 0, state->problem->partitions,
-                         state->own_stream));
+    if (!tile->kept)
+        REDIST_TRY(copy_part(state, tile, state->problem->transfer->rank, 0,
+                             state->problem->partitions, state->own_stream));
     return (all_put(state) ? send_last : send)(state, tile);
 }
 
 /* ---------------------------------------------------------------- tiles that the caller stores */
+
+int redist__signals_own(const void *data, const struct redist__tile *tile, redist_target *target) {
+    const struct redist__signalled *state = data;
+    const struct redist__problem *problem = state->problem;
+    const struct redist__tile own =
+        find_far(state, problem->transfer->rank, 0, problem->partitions);
+    return redist__tile_target(problem->transfer, tile, &own, target);
+}
 
 static int list_targets(const struct redist__signalled *state, const struct redist__tile *tile) {
     const struct redist__problem *problem = state->problem;
