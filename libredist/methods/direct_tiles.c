@@ -14,8 +14,9 @@
 #include <string.h>
 
 /* Bytes for one peer that make a step long enough: it takes some 10 us until others know that one has ended, but
- * what is sent in many steps is complete the sooner partition by partition. */
-enum { STEP_BYTES = 24 << 20, MANY_STEPS = 16 };
+ * what is sent in many steps is complete the sooner partition by partition. Of two ranks none waits for the end of the
+ * other one's steps, so that these may be shorter. */
+enum { STEP_BYTES = 24 << 20, MANY_STEPS = 16, PAIR_STEP_BYTES = 8 << 20 };
 
 static int is_queued(const struct redist__direct *state) {
     return state->problem->tiles == REDIST_PUT && state->problem->context->size > 1 &&
@@ -229,6 +230,8 @@ static size_t long_enough(const struct redist__problem *problem) {
     size_t share = transfer->side[0].bytes / (size_t)problem->context->size / MANY_STEPS;
     if (!problem->space->asynchronous)
         return 1;
+    if (problem->context->size == 2)
+        return PAIR_STEP_BYTES;
     return share > STEP_BYTES ? share : STEP_BYTES;
 }
 
