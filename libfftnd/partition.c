@@ -30,13 +30,16 @@ int fftnd__choose_axis(int naxes, const int axes[], const redist_index extents[]
     return best;
 }
 
-/* How many of `n` elements fit, evenly cut, in multiples of a cache line where there are many. */
+/* How many of `n` elements fit, evenly cut, in multiples of a cache line where there are many: a line that two pieces
+ * share is moved for both. */
 static redist_index fit_evenly(redist_index n, size_t fit, size_t item) {
     redist_index line = item < CACHE_LINE ? (redist_index)(CACHE_LINE / item) : 1;
     redist_index most = fit < 1 ? 1 : fit > (size_t)n ? n : (redist_index)fit;
+    if (most < line || most == n)
+        line = 1;
+    most -= most % line;
     redist_index pieces = (n + most - 1) / most, even = (n + pieces - 1) / pieces;
-    redist_index rounded = (even + line - 1) / line * line;
-    return rounded <= most ? rounded : even;
+    return (even + line - 1) / line * line;
 }
 
 /* Pieces along an axis. */

@@ -8,6 +8,10 @@
 
 enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
+/* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. A tile that fills the cache
+ * has no room beside it for what it comes from, and one that is small is moved in more calls than pay. */
+enum { LONG_ROW = 2 << 10, LEAST_TILES = 2, MOST_TILES = 8 };
+
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
 
@@ -90,6 +94,27 @@ static size_t bytes_of_lines(const struct fftnd__request *request, redist_index 
     return FEWEST_LINES * (size_t)points * fftnd__item_bytes(request->precision, 0);
 }
 
+/* Of the transformed axes, and how many these are. */
+static redist_index find_longest(const struct fftnd__shape *shape, int *count) {
+    redist_index longest = 1;
+    *count = 0;
+    for (int i = 0; i < shape->ndims; i++)
+        if (shape->axes[i] != FFTND_AXIS_NONE) {
+            longest = shape->points[i] > longest ? shape->points[i] : longest;
+            (*count)++;
+        }
+    return longest;
+}
+
+/* Of tiles with long rows of lines that are not contiguous. */
+static size_t guess_tile(const struct fftnd__candidates *candidates) {
+    int count;
+    size_t cache_bytes = candidates->cache_bytes, least = cache_bytes / MOST_TILES,
+           most = cache_bytes / LEAST_TILES,
+           bytes = LONG_ROW * (size_t)find_longest(&candidates->request->shape, &count);
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
 /* Rows and columns of one long axis are long. */
 static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
     const struct fftnd__shape *shape = &request->shape;
@@ -107,14 +132,8 @@ static int prefers_tiles(const struct fftnd__candidates *candidates) {
     const struct fftnd__request *request = candidates->request;
     const struct fftnd__shape *shape = &request->shape;
     size_t cache_bytes = candidates->cache_bytes;
-    redist_index longest = 1;
-    int count = 0;
-    for (int i = 0; i < shape->ndims; i++) {
-        if (shape->axes[i] == FFTND_AXIS_NONE)
-            continue;
-        longest = shape->points[i] > longest ? shape->points[i] : longest;
-        count++;
-    }
+    int count;
+    redist_index longest = find_longest(shape, &count);
     return request->options.threads > 1 || (count > 1 && count < 4 && !shape->twiddles &&
                                             share_bytes(request) > MANY_CACHES * cache_bytes &&
                                             bytes_of_lines(request, longest) <= cache_bytes);
@@ -138,8 +157,7 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
     int untiled;
     fftnd__grids_guess(request, guess);
     int code = agree_on_caches(candidates, &untiled);
-    guess->tile_bytes =
-        options->tile_bytes != 0 ? options->tile_bytes : candidates->cache_bytes / 8;
+    guess->tile_bytes = options->tile_bytes != 0 ? options->tile_bytes : guess_tile(candidates);
     guess->untiled =
         !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
