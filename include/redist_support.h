@@ -165,8 +165,8 @@ REDIST_API int redist_plan_stores(const redist_plan *plan);
 REDIST_API int redist_plan_put_stored(redist_plan *plan, const redist_index start[],
                                       const redist_index count[], redist_store *store, void *data);
 
-/** Nonzero if redist_plan_own_target works with the plan: one with tiles that are put, in memory of a device, and a method
- * that copies each tile's own part by itself. The same on all ranks. Not collective. */
+/** Nonzero if redist_plan_own_target works with the plan: one with tiles that are put, in memory of a device, and a
+ * method that copies this rank's part of a tile by itself. The same on all ranks. Not collective. */
 REDIST_API int redist_plan_keeps(const redist_plan *plan);
 
 /**

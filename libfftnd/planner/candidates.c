@@ -10,7 +10,7 @@ enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
 /* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. A tile that fills the cache
  * has no room beside it for what it comes from, and one that is small is moved in more calls than pay. */
-enum { LONG_ROW = 2 << 10, LEAST_TILES = 2, MOST_TILES = 8 };
+enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
@@ -326,8 +326,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
     static vary *const on_device[] = {
-        vary_stored,          vary_own,        vary_grid,     vary_order,
-        vary_before_exchange, vary_transposed, vary_segments, vary_own, NULL};
+        vary_stored,     vary_own,      vary_grid, vary_order, vary_before_exchange,
+        vary_transposed, vary_segments, vary_own,  NULL};
     vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
     for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
         *candidate = *best;
