@@ -326,8 +326,8 @@ int fftnd__candidates_next(struct fftnd__candidates *candidates,
     static vary *const on_host[] = {vary_stores, vary_grid,  vary_fusion,
                                     vary_groups, vary_tiles, NULL};
     static vary *const on_device[] = {
-        vary_stored,     vary_own,      vary_grid, vary_order, vary_before_exchange,
-        vary_transposed, vary_segments, vary_own,  NULL};
+        vary_stored,   vary_own, vary_grid,       vary_order, vary_before_exchange,
+        vary_segments, vary_own, vary_transposed, NULL};
     vary *const *stages = is_on_device(candidates->request) ? on_device : on_host;
     for (; stages[candidates->stage] != NULL; candidates->stage++, candidates->next = 0) {
         *candidate = *best;
