@@ -109,10 +109,12 @@ static int goes_in_pieces(const struct fftnd__transform *transform,
  * store in as many arrays as there are. */
 static int is_storable(const struct fftnd__transform *transform, const struct fftnd__step *step) {
     const struct fftnd__step *before = &step[-1];
+    const struct fftnd__configuration *configuration = &transform->configuration;
     int axis = step->axis_source - transform->batch.shift;
     if (transform->library->stores == NULL || step->grid_dim < 0 || before->real ||
         fftnd__needs_tiles(before) || before->truncates ||
-        transform->configuration.grid[step->grid_dim] > FFTND__MOST_PARTS)
+        (configuration->stored == FFTND__STORES_ALL &&
+         configuration->grid[step->grid_dim] > FFTND__MOST_PARTS))
         return 0;
     return fftnd__is_transformed(before, axis) && !fftnd__is_r2r(transform, axis) &&
            !(before[-1].real && axis == transform->chain.halved);

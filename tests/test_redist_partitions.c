@@ -9,6 +9,7 @@
 
 #include "exchanges.h"
 #include "harness.h"
+#include "redist_support.h"
 #include "stream_device.h"
 
 enum { MOST_PARTITIONS = 7, MANY_PARTITIONS = 40 };
@@ -73,8 +74,26 @@ static int look(struct job *job) {
 
 /* ---------------------------------------------------------------- executions */
 
+/* What stays on this rank is stored by the program now and then, where the plan lets it do so: all memory is the host's
+ * here. */
+static int put_box(struct job *job, const redist_index start[], const redist_index count[],
+                   const char *box, const ptrdiff_t stride[]) {
+    redist_target own;
+    int stays = 0;
+    if (!redist_plan_keeps(job->plan) || random_from(&job->sequence, 0, 1))
+        return redist_plan_put(job->plan, start, count, box, stride);
+    int failed = redist_plan_own_target(job->plan, start, count, &own, &stays);
+    const char *part = box;
+    for (int i = 0; i < job->given->ndims && stays; i++)
+        part += (own.start[i] - start[i]) * stride[i];
+    if (stays)
+        redist_copy_box(job->given->ndims, own.count, job->given->element->extent, part, stride,
+                        own.memory, own.stride, REDIST_COPY_STORE);
+    return failed | redist_plan_put_rest(job->plan, start, count, box, stride);
+}
+
 /* A slab of A along an axis, out of the array itself; ranks have few, many, or none */
-static int put_slab(const struct job *job, int axis, int from, int to) {
+static int put_slab(struct job *job, int axis, int from, int to) {
     const exchange *given = job->given;
     redist_index start[REDIST_MAX_NDIMS] = {0}, count[REDIST_MAX_NDIMS];
     ptrdiff_t stride[REDIST_MAX_NDIMS], step = (ptrdiff_t)given->element->extent;
@@ -85,8 +104,7 @@ static int put_slab(const struct job *job, int axis, int from, int to) {
     }
     start[axis] = from;
     count[axis] = to - from;
-    return redist_plan_put(job->plan, start, count, job->arrays[0].data + from * stride[axis],
-                           stride);
+    return put_box(job, start, count, job->arrays[0].data + from * stride[axis], stride);
 }
 
 static int put_all(struct job *job) {
@@ -240,7 +258,8 @@ START_TEST(between_nodes) {
 END_TEST
 
 START_TEST(wrong_use) {
-    const redist_index sizes[] = {9, 10, 4};
+    const redist_index sizes[] = {9, 10, 4}, nothing[3] = {0};
+    const ptrdiff_t nowhere[3] = {0};
     int partitions;
     test_element element = element_create(2);
     exchange given = exchange_between_axes(MPI_COMM_WORLD, &element, 3, sizes, 0, 1);
@@ -264,6 +283,8 @@ START_TEST(wrong_use) {
     check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
     check_ok(redist_plan_put_begin(job.plan, job.arrays[1].data));
     check_code(redist_plan_put_arrived(job.plan, &partitions), REDIST_ERR_STATE);
+    check_code(redist_plan_put_rest(job.plan, nothing, nothing, job.arrays[0].data, nowhere),
+               is_on_device() ? REDIST_OK : REDIST_ERR_STATE);
     check_ok(redist_plan_free(&job.plan));
     job.partitions = 3;
     check_ok(plan_partitions(&job, "direct", REDIST_PUT));

@@ -8,8 +8,8 @@
 
 enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
-/* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. A tile that fills the cache
- * has no room beside it for what it comes from, and one that is small is moved in more calls than pay. */
+/* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. Of the largest tiles the cache
+ * holds two, so that what they come from has room beside them, of the smallest four: there would be too many of them. */
 enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
