@@ -8,8 +8,8 @@
 
 enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
 
-/* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. Of the largest tiles the cache
- * holds two, so that what they come from has room beside them, of the smallest four: there would be too many of them. */
+/* Bytes of the rows that a tile reads and writes: memory is fastest where these are long. The cache holds two of the
+ * largest tiles, so that what they come from has room, and four of the smallest, of which there are enough then. */
 enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
