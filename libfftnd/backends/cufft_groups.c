@@ -84,10 +84,14 @@ static int is_contiguous(const struct fftnd__task *task) {
 }
 
 /* The one whose rate is nearest to that of the last axis. */
-static int layout_of(const struct fftnd__task *task) {
+static int kind_of(const struct fftnd__task *task, const struct fftnd__serial_problem *problem) {
+    int is_double = problem->precision == FFTND_DOUBLE;
+    int is_aligned = fftnd__rows_are_aligned(is_double, task->rank, task->axes) &&
+                     fftnd__rows_are_aligned(is_double, task->nloops, task->loops);
     return task->is_real[0] || task->is_real[1] ? FFTND__REAL
            : is_contiguous(task)                ? FFTND__CONTIGUOUS
-                                                : FFTND__STRIDED;
+           : is_aligned                         ? FFTND__STRIDED
+                                                : FFTND__UNALIGNED;
 }
 
 /* Lines that lie side by side fill panels more or less. */
@@ -102,14 +106,14 @@ static struct times single_times(const struct fftnd__task *task,
     double bytes = count_bytes(task, problem->precision == FFTND_DOUBLE),
            samples = bytes / FFTND__SAMPLE_BYTES;
     struct fftnd__rates rates = rates_of(problem, task->axes[0].n, bytes);
-    int layout = layout_of(task), has_lines = fftnd__task_lines(task, lines);
-    struct times times = {samples * rates.cufft[layout], INFINITY};
+    int kind = kind_of(task, problem), has_lines = fftnd__task_lines(task, lines);
+    struct times times = {samples * rates.cufft[kind], INFINITY};
     times.cufft = fmax(times.cufft, time_launches(task, fftnd__task_batch(task), INT_MAX));
-    if (!has_lines || rates.panels[layout] <= 0.0)
+    if (!has_lines || rates.panels[kind] <= 0.0)
         return times;
-    lines->variant = rates.variant[layout];
-    times.panels = samples * rates.panels[layout] /
-                   (layout == FFTND__STRIDED ? count_filled(lines->side.n) : 1.0);
+    lines->variant = rates.variant[kind];
+    times.panels = samples * rates.panels[kind] /
+                   (lines->layout == FFTND__STRIDED ? count_filled(lines->side.n) : 1.0);
     times.panels = fmax(times.panels, time_launches(task, -1, task->nloops - 1 - lines->nouter));
     return times;
 }
@@ -119,7 +123,7 @@ static struct times single_times(const struct fftnd__task *task,
 static double group_rate(const struct fftnd__task *task,
                          const struct fftnd__serial_problem *problem, double bytes, int first) {
     int is_real = task->is_real[0] || task->is_real[1], is_last = first == task->rank - 1,
-        layout = layout_of(task), is_strided = !is_contiguous(task);
+        kind = kind_of(task, problem), is_strided = !is_contiguous(task);
     struct fftnd__group_rate rate = {
         .n = {1, 1, 1}, .is_double = problem->precision == FFTND_DOUBLE, .is_real = is_real};
     for (int i = first; i < task->rank; i++)
@@ -129,7 +133,7 @@ static double group_rate(const struct fftnd__task *task,
     if (rate.cufft > 0.0)
         return rate.cufft;
     struct fftnd__rates rates = rates_of(problem, task->axes[first].n, bytes);
-    double alone = rates.cufft[is_last ? layout : FFTND__STRIDED],
+    double alone = rates.cufft[is_last ? kind : FFTND__STRIDED],
            part = alone * (is_strided ? strided_together
                            : is_last  ? 1.0
                                       : together);

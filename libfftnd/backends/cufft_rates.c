@@ -69,11 +69,13 @@ static int begin_sample(struct sample *sample, cudaStream_t stream) {
     return 0;
 }
 
-/* A whole array of lines, as many as fill the sample nearly. */
-static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int layout) {
+/* A whole array of lines, as many as fill the sample nearly. An odd number of them is not aligned. */
+static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int kind) {
+    int is_aligned = kind != FFTND__UNALIGNED, layout = is_aligned ? kind : FFTND__STRIDED,
+        along = layout != FFTND__STRIDED;
     ptrdiff_t n = (ptrdiff_t)rates->n, row = layout == FFTND__REAL ? n / 2 + 1 : n,
-              count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES;
-    int along = layout != FFTND__STRIDED;
+              count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES -
+                      !is_aligned;
     ptrdiff_t stride = along ? 1 : count, distance = along ? row : 1;
     struct fftnd__lines lines = {.layout = layout,
                                  .is_double = rates->is_double,
@@ -92,10 +94,10 @@ static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int la
 }
 
 /* A real-to-real transform may have no points. */
-static int may_have_panels(const struct fftnd__rates *rates, int layout) {
+static int may_have_panels(const struct fftnd__rates *rates, int kind) {
     if (rates->n < FFTND__PANEL_SHORTEST)
         return 0;
-    const struct fftnd__lines lines = sample_lines(rates, layout);
+    const struct fftnd__lines lines = sample_lines(rates, kind);
     return fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS);
 }
 
@@ -137,9 +139,9 @@ static double time_panels(struct sample *sample, const struct fftnd__lines *line
 }
 
 /* In milliseconds for a full sample. */
-static void measure_layout(struct sample *sample, int layout, struct fftnd__rates *rates) {
-    struct fftnd__lines lines = sample_lines(rates, layout);
-    const int is_real = layout == FFTND__REAL;
+static void measure_kind(struct sample *sample, int kind, struct fftnd__rates *rates) {
+    struct fftnd__lines lines = sample_lines(rates, kind);
+    const int is_real = kind == FFTND__REAL;
     const double item = rates->is_double ? 16 : 8, real = is_real ? 2 : 1,
                  share = FFTND__SAMPLE_BYTES /
                          ((double)lines.axis.n / real * item * (double)lines.side.n);
@@ -150,12 +152,12 @@ static void measure_layout(struct sample *sample, int layout, struct fftnd__rate
             continue;
         double milliseconds = share * time_panels(sample, &lines);
         if (milliseconds > 0.0 &&
-            (rates->panels[layout] <= 0.0 || milliseconds < rates->panels[layout])) {
-            rates->panels[layout] = milliseconds;
-            rates->variant[layout] = i;
+            (rates->panels[kind] <= 0.0 || milliseconds < rates->panels[kind])) {
+            rates->panels[kind] = milliseconds;
+            rates->variant[kind] = i;
         }
     }
-    rates->cufft[layout] =
+    rates->cufft[kind] =
         share * time_cufft(sample, rates->is_double, is_real, 1, &n, lines.axis.in,
                            lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
 }
@@ -164,8 +166,8 @@ static int measure(struct fftnd__rates *rates, cudaStream_t stream) {
     struct sample sample;
     if (rates->n > FFTND__SAMPLE_BYTES / 16 / LINES || !begin_sample(&sample, stream))
         return 0;
-    for (int layout = 0; layout < FFTND__LAYOUTS; layout++)
-        measure_layout(&sample, layout, rates);
+    for (int kind = 0; kind < FFTND__RATES; kind++)
+        measure_kind(&sample, kind, rates);
     end_sample(&sample);
     return 1;
 }
@@ -185,7 +187,7 @@ static int find_rates(struct fftnd__rates *rates, cudaStream_t stream) {
 
 /* Nothing is better than anything else. */
 static void guess(struct fftnd__rates *rates) {
-    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+    for (int i = 0; i < FFTND__RATES; i++) {
         rates->cufft[i] = rates->panels[i] = 0.08;
         rates->variant[i] = FFTND__PANEL_GUESS;
     }
@@ -204,20 +206,21 @@ static int dictate(struct fftnd__rates *rates) {
     const char *number = is_panels ? dictated + sizeof name - 1 : "";
     const int variant = (int)(strtoul(number, NULL, 10) % FFTND__PANEL_VARIANTS);
     guess(rates);
-    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+    for (int i = 0; i < FFTND__RATES; i++) {
         rates->panels[i] = is_panels ? 1e-6 : 0.0;
         if (!is_planes && *number != '\0')
             rates->variant[i] = variant;
     }
     if (is_planes && *number != '\0')
-        rates->variant[FFTND__STRIDED] = FFTND__PANEL_VARIANTS + variant % FFTND__PLANES_VARIANTS;
+        rates->variant[FFTND__STRIDED] = rates->variant[FFTND__UNALIGNED] =
+            FFTND__PANEL_VARIANTS + variant % FFTND__PLANES_VARIANTS;
     return 1;
 }
 
 void fftnd__rates_of_lines(struct fftnd__rates *rates, int measures, void *stream) {
     if (!dictate(rates) && !(measures && find_rates(rates, stream)))
         guess(rates);
-    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+    for (int i = 0; i < FFTND__RATES; i++) {
         if (rates->cufft[i] <= 0.0)
             rates->cufft[i] = 1.0; /* it needs more scratch memory than the sample has */
         if (!may_have_panels(rates, i))

@@ -3,13 +3,15 @@
 #include "../operators/symbol.h"
 #include "cufft_lines.h"
 #include "cufft_rates.h"
+#include "cufft_tasks.h"
 #include "redist_support.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing. In
- * its own memory a device takes the fastest variant. */
+/* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing where
+ * each row begins with a line of the cache. */
 enum { STRIDED_VARIANT = 1 };
 
 _Static_assert((int)FFTND__MOST_PARTS <= (int)FFTND__PANEL_PARTS, "parts fit a table");
@@ -98,14 +100,41 @@ static int create_plan(const struct fftnd__serial_problem *problem, int in_parts
 
 /* ---------------------------------------------------------------- into parts */
 
+static int has_aligned_rows(const struct fftnd__serial_problem *problem) {
+    struct fftnd__loop loops[1 + REDIST_MAX_NDIMS] = {of_input(&problem->axes[0])};
+    for (int i = 0; i < problem->nloops; i++)
+        loops[1 + i] = of_input(&problem->loops[i]);
+    return fftnd__rows_are_aligned(problem->precision == FFTND_DOUBLE, 1 + problem->nloops, loops);
+}
+
+/* In the kernel of the fastest variant, if it can. */
+static int find_widest(const struct fftnd__serial_problem *problem, int fastest) {
+    const struct fftnd__lines lines = {.layout = FFTND__STRIDED,
+                                       .is_double = problem->precision == FFTND_DOUBLE,
+                                       .axis = of_input(&problem->axes[0])};
+    int kernel = fastest >= 0 ? fastest / FFTND__PANEL_WIDTHS : 0;
+    for (int width = FFTND__PANEL_WIDTHS - 1; width >= 0; width--)
+        for (int i = 0; i < FFTND__PANEL_KERNELS; i++) {
+            int variant = (kernel + i) % FFTND__PANEL_KERNELS * FFTND__PANEL_WIDTHS + width;
+            if (fftnd__lines_has_variant(&lines, variant))
+                return variant;
+        }
+    return FFTND__PANEL_GUESS;
+}
+
+/* Rows that begin anywhere share lines of the cache with their neighbours, the fewer the wider they are: beside copies
+ * to peers narrow ones take up to 1.5 times as long, which is not measured. */
 static int choose_variant(const struct fftnd__serial_problem *problem, int is_near) {
     struct fftnd__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};
-    int layout = layout_of(problem, 1);
-    if (!is_near)
-        return layout == FFTND__STRIDED ? STRIDED_VARIANT : FFTND__PANEL_GUESS;
+    int layout = layout_of(problem, 1), is_strided = layout == FFTND__STRIDED,
+        widens = is_strided && !has_aligned_rows(problem) && getenv("FFTND_LINES") == NULL,
+        kind = widens ? FFTND__UNALIGNED : layout;
+    if (!is_near && !widens)
+        return is_strided ? STRIDED_VARIANT : FFTND__PANEL_GUESS;
     fftnd__rates_of_lines(&rates, problem->effort != FFTND_ESTIMATE, problem->stream);
-    return rates.panels[layout] > 0.0 ? rates.variant[layout] : FFTND__PANEL_GUESS;
+    int fastest = rates.panels[kind] > 0.0 ? rates.variant[kind] : FFTND__PANEL_GUESS;
+    return widens ? find_widest(problem, fastest) : fastest;
 }
 
 static int create(const struct fftnd__serial_problem *problem, int is_near, void **result) {

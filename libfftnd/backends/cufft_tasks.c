@@ -2,7 +2,7 @@
 #include "cufft_tasks.h"
 #include "r2r_lines.h"
 
-enum { COALESCED = 32 };
+enum { COALESCED = 32, CACHE_LINE = 128 };
 
 /* From the slowest to the fastest. */
 static void sort(int n, struct fftnd__loop loops[]) {
@@ -30,6 +30,18 @@ static void merge_loops(struct fftnd__task *task) {
             task->loops[n++] = next;
     }
     task->nloops = n;
+}
+
+static int is_aligned(ptrdiff_t stride, ptrdiff_t item) {
+    return stride == 1 || stride * item % CACHE_LINE == 0;
+}
+
+int fftnd__rows_are_aligned(int is_double, int n, const struct fftnd__loop loops[]) {
+    ptrdiff_t item = is_double ? 16 : 8;
+    for (int i = 0; i < n; i++)
+        if (loops[i].n > 1 && !(is_aligned(loops[i].in, item) && is_aligned(loops[i].out, item)))
+            return 0;
+    return 1;
 }
 
 /* Whether a loop leads to real numbers that are not aligned as complex ones are. */

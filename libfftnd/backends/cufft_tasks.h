@@ -31,6 +31,10 @@ struct fftnd__task fftnd__task_make(const struct fftnd__serial_problem *problem,
  * many, else the longest. -1 = there is no loop. */
 int fftnd__task_batch(const struct fftnd__task *task);
 
+/* Whether the rows that neighbouring complex lines make begin with a line of the device's cache on both sides, if the
+ * arrays do. The loops are those of the axes and all others. */
+int fftnd__rows_are_aligned(int is_double, int n, const struct fftnd__loop loops[]);
+
 /* Whether more than one loop leads to real numbers that are not aligned as complex ones are: cuFFT refuses. */
 int fftnd__task_misaligns(const struct fftnd__task *task);
 

@@ -24,7 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, size_t bytes,
                         char text[]) {
     size_t length = 0;
-    for (int i = 0; i < FFTND__LAYOUTS && length < bytes; i++)
+    for (int i = 0; i < FFTND__RATES && length < bytes; i++)
         length += (size_t)snprintf(text + length, bytes - length, "cufft %.4g panels %.4g like %d ",
                                    rates->cufft[i], rates->panels[i], rates->variant[i]);
     if (length < bytes)
@@ -33,7 +33,7 @@ void fftnd__rates_print(const struct fftnd__rates *rates, const char *device, si
 
 static int are_sound(const struct fftnd__rates *rates) {
     int sound = 1;
-    for (int i = 0; i < FFTND__LAYOUTS; i++)
+    for (int i = 0; i < FFTND__RATES; i++)
         sound = sound && rates->cufft[i] >= 0.0 && rates->panels[i] >= 0.0 &&
                 rates->variant[i] >= FFTND__PANEL_GUESS && rates->variant[i] < FFTND__LINE_VARIANTS;
     return sound;
@@ -41,7 +41,7 @@ static int are_sound(const struct fftnd__rates *rates) {
 
 int fftnd__rates_scan(const char *text, const char *device, struct fftnd__rates *rates) {
     struct fftnd__rates found = *rates;
-    for (int i = 0; i < FFTND__LAYOUTS; i++) {
+    for (int i = 0; i < FFTND__RATES; i++) {
         int length = 0;
         if (sscanf(text, "cufft %lf panels %lf like %d %n", &found.cufft[i], &found.panels[i],
                    &found.variant[i], &length) != 3 ||

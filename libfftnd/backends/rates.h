@@ -5,12 +5,16 @@
 
 #include "panels_planes.h"
 
-/* Milliseconds for the same sample, in each layout of panels.h; 0 = it cannot be done so. */
+/* What lines are measured as: in each layout of panels.h, and STRIDED with rows of neighbours that begin anywhere in a
+ * line of the cache, not where one does. */
+enum { FFTND__UNALIGNED = FFTND__LAYOUTS, FFTND__RATES };
+
+/* Milliseconds for the same sample; 0 = it cannot be done so. */
 struct fftnd__rates {
     long long n;
     int is_double;
-    double cufft[FFTND__LAYOUTS], panels[FFTND__LAYOUTS];
-    int variant[FFTND__LAYOUTS]; /* the fastest one of panels, or of planes behind these */
+    double cufft[FFTND__RATES], panels[FFTND__RATES];
+    int variant[FFTND__RATES]; /* the fastest one of panels, or of planes behind these */
 };
 
 /* As text for a wisdom file, with the device's name; nonzero if `text` is that of this device, and sound. */

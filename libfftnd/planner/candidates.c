@@ -26,14 +26,17 @@ static int has_stores(const struct fftnd__request *request) {
 }
 
 /* Partitions hide all of the last transform but its last one, transforms before the exchange only make it
- * shorter; but partitions need a second work array, which a user who does not even measure may not have. */
+ * shorter; but partitions need a second work array, which a user who does not even measure may not have. The more there
+ * are the sooner the first one is complete; in a user's stream each costs a kernel that waits. */
 static void guess_segments(struct fftnd__candidates *candidates) {
     const fftnd_options *options = &candidates->request->options;
     struct fftnd__configuration *guess = &candidates->guess;
     int cuts = options->fusion != FFTND_FUSION_NEVER && candidates->request->nranks > 1;
     guess->fused = guess->tiled = 0;
     guess->segments = cuts ? USUAL_SEGMENTS : 1;
-    guess->partitions = options->effort != FFTND_ESTIMATE ? guess->segments : 1;
+    guess->partitions = !cuts || options->effort == FFTND_ESTIMATE ? 1
+                        : options->asynchronous                    ? USUAL_SEGMENTS
+                                                                   : 2 * USUAL_SEGMENTS;
     guess->before_exchange = guess->partitions == 1;
     guess->stored =
         cuts && has_stores(candidates->request) ? FFTND__STORES_OWN : FFTND__STORES_NONE;
