@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FFTND__PANEL_INLINE static inline
+#include "../libfftnd/backends/cufft_tasks.h"
 #include "../libfftnd/backends/panels_parts.h"
 #include "../libfftnd/backends/r2r_lines.h"
 #include "../libfftnd/backends/rates.h"
@@ -494,6 +495,32 @@ START_TEST(pairs_in_parts) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- rows of neighbours */
+
+/* Of lines along one axis of an array of `planes` x `rows` x `n`. */
+static int are_aligned(int is_double, int axis, redist_index planes, redist_index rows,
+                       redist_index n, ptrdiff_t shift) {
+    struct fftnd__loop loops[3] = {{planes, (ptrdiff_t)(rows * n), (ptrdiff_t)(rows * n)},
+                                   {rows, (ptrdiff_t)n, (ptrdiff_t)n},
+                                   {n, 1, 1}};
+    loops[axis].out += shift;
+    return fftnd__rows_are_aligned(is_double, 3, loops);
+}
+
+START_TEST(rows_of_neighbours) {
+    for (int axis = 0; axis < 2; axis++) {
+        check_all(are_aligned(1, axis, 600, 300, 600, 0), "600 complex doubles are 75 lines");
+        check_all(!are_aligned(1, axis, 600, 300, 301, 0), "301 complex doubles");
+        check_all(!are_aligned(1, axis, 500, 250, 500, 0), "500 complex doubles are 62.5 lines");
+        check_all(are_aligned(0, axis, 256, 128, 256, 0), "256 complex floats");
+        check_all(are_aligned(0, axis, 600, 300, 592, 0), "592 complex floats are 37 lines");
+        check_all(!are_aligned(0, axis, 600, 300, 600, 0), "600 complex floats are 37.5 lines");
+        check_all(!are_aligned(1, axis, 600, 300, 600, 4), "a side on which they are not");
+    }
+    check_all(are_aligned(1, 0, 1, 1, 301, 0), "one row, whose neighbours are none");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- rates */
 
 static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) {
@@ -581,6 +608,7 @@ int main(int argc, char **argv) {
                                   pairs,
                                   parts_of_lines,
                                   pairs_in_parts,
+                                  rows_of_neighbours,
                                   text,
                                   kept,
                                   groups,
