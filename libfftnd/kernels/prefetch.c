@@ -7,8 +7,16 @@
 #include "prefetch.h"
 #include "redist_support.h"
 
-/* Rows are fetched this far ahead. A call for each short one would cost more than the wait for memory. */
-enum { AHEAD = 2, CACHE_LINE = 64, LEAST_BYTES = 1536, MOST_BYTES = 8192, ALIGNMENT = 16 };
+/* Rows are fetched this far ahead, into the second-level cache: a row has more lines than the first one waits for at
+ * once. A call for each short row would cost more than the wait for memory. */
+enum {
+    AHEAD = 4,
+    SECOND_LEVEL = 2,
+    CACHE_LINE = 64,
+    LEAST_BYTES = 1536,
+    MOST_BYTES = 8192,
+    ALIGNMENT = 16
+};
 
 /* Whether all rows are aligned alike, as the library's fast plans need it. */
 static int keeps_alignment(const struct fftnd__serial_problem *problem, int n,
@@ -90,7 +98,7 @@ void fftnd__rows_free(struct fftnd__rows *rows, const struct fftnd__serial *libr
 
 static void fetch(const char *row, size_t bytes) {
     for (size_t i = 0; i < bytes; i += CACHE_LINE)
-        __builtin_prefetch(row + i);
+        __builtin_prefetch(row + i, 0, SECOND_LEVEL);
 }
 
 int fftnd__rows_run(const struct fftnd__rows *rows, const struct fftnd__serial *library, char *in,
