@@ -2,16 +2,14 @@
 #include "replay.h"
 #include "operators/operator.h"
 
-/* Of several segments one waits for peers beside others that are sent: no graph promises that both run at once. A
- * function of the user may do something else each time, and phases are times of the host. What another thread does with
- * the device, such as waiting for all of it, would fail there, and the capture with it. */
+/* A function of the user may do something else each time, and phases are times of the host. What another thread does
+ * with the device, such as waiting for all of it, would fail there, and the capture with it. */
 static int may_replay(const struct fftnd__transform *transform) {
     const struct redist__space *space = transform->space;
     const struct fftnd__operator *op = transform->applied;
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
-    return level != MPI_THREAD_MULTIPLE && transform->configuration.segments == 1 &&
-           transform->configuration.partitions == 1 && transform->options.asynchronous &&
+    return level != MPI_THREAD_MULTIPLE && transform->options.asynchronous &&
            transform->offload == NULL && !transform->options.phases &&
            (op == NULL || !op->type->of_user) && space->stream_can_keep != NULL &&
            space->stream_can_keep(transform->options.stream);

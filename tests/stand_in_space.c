@@ -468,17 +468,69 @@ static int graph_end(void *stream, void **graph) {
 
 static int replays;
 
-static int graph_replay(void *data, void *stream) {
-    const struct graph *graph = data;
-    (void)stream;
-    replays++;
-    for (int i = 0; i < graph->count; i++) {
-        const struct captured *kept = &graph->list[i];
-        if (kept->run == reach || kept->run == follow)
-            (void)give_turn(kept->stream, kept->run, ((struct turn *)kept->data)->event);
-        else
-            (void)stand_in_give(kept->stream, kept->run, kept->data, kept->bytes);
+static void replay_work(const struct captured *kept, struct stream *stream) {
+    if (kept->run == reach || kept->run == follow)
+        (void)give_turn(stream, kept->run, ((struct turn *)kept->data)->event);
+    else
+        (void)stand_in_give(stream, kept->run, kept->data, kept->bytes);
+}
+
+/* The first work of a stream that is not done yet; `count` = there is none. */
+static int first_of(const struct graph *graph, const struct stream *stream, const char done[]) {
+    int at = 0;
+    while (at < graph->count && (done[at] || graph->list[at].stream != stream))
+        at++;
+    return at;
+}
+
+/* Whether what an event stands for is done, where work follows one. */
+static int may_begin(const struct graph *graph, int at, const char done[]) {
+    const struct captured *kept = &graph->list[at];
+    const struct event *event =
+        kept->run == follow ? ((const struct turn *)kept->data)->event : NULL;
+    for (int i = at - 1; event != NULL && i >= 0; i--)
+        if (graph->list[i].run == reach &&
+            ((const struct turn *)graph->list[i].data)->event == event)
+            return done[i];
+    return 1;
+}
+
+/* All in one stream, in any order that events allow, as a device may do it: each rank in one of its own, and often that
+ * of one stream as soon as it can begin. */
+static void replay_in_turn(const struct graph *graph, struct stream *stream) {
+    const struct captured *list = graph->list;
+    char *done = calloc((size_t)graph->count + 1, 1);
+    const struct stream *often = NULL;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    unsigned state = (unsigned)(1009 * replays + rank);
+    for (int count = 0; count < graph->count;) {
+        state = state * 1664525U + 1013904223U;
+        const struct stream *any = list[(state >> 8) % (unsigned)graph->count].stream;
+        often = often != NULL ? often : any;
+        int at = first_of(graph, (state >> 30) == 0 ? any : often, done);
+        if (at == graph->count || !may_begin(graph, at, done))
+            at = first_of(graph, any, done);
+        if (at == graph->count || !may_begin(graph, at, done))
+            continue;
+        replay_work(&list[at], stream);
+        done[at] = 1;
+        count++;
     }
+    free(done);
+}
+
+static int graph_replay(void *data, void *given) {
+    const struct graph *graph = data;
+    replays++;
+    pthread_mutex_lock(&lock);
+    struct stream *stream = find_stream(given);
+    pthread_mutex_unlock(&lock);
+    if (replays % 2 == 0)
+        replay_in_turn(graph, stream);
+    else
+        for (int i = 0; i < graph->count; i++)
+            replay_work(&graph->list[i], graph->list[i].stream);
     return REDIST_OK;
 }
 

@@ -218,8 +218,9 @@ static void end_pair(struct pair *pair) {
     free(pair->found);
 }
 
-static const int pair_cuts[][2] = {{1, 1}, {2, 2}, {3, 1}};
+static const int pair_cuts[][2] = {{1, 1}, {2, 2}, {3, 1}, {4, 8}, {1, 3}};
 
+/* From the third time on as graphs of the library. */
 START_TEST(enqueued) {
     NEEDS_FFT_STREAMS();
     for (size_t i = 0; i < sizeof(pair_cuts) / sizeof(pair_cuts[0]); i++) {
@@ -227,9 +228,12 @@ START_TEST(enqueued) {
         int failed = 0;
         configure(pair_cuts[i][0], pair_cuts[i][1], 0);
         begin_pair(&pair, FFTND_ESTIMATE, 0);
+        const int before = stream_device_replays();
         for (int again = 0; again < 6; again++)
             failed |= run_pair(&pair);
         check_all(!failed, "%s", redist_error_message());
+        check_all(before < 0 || stream_device_replays() == before + 8, "replayed %d times",
+                  stream_device_replays() - before);
         check_pair(&pair);
         end_pair(&pair);
     }

@@ -22,6 +22,9 @@ enum { BY_KERNEL, BY_ENGINES };
 /* Of the largest local array: less is copied faster by one kernel. */
 static const size_t most_kernel_bytes = (size_t)32 << 20;
 
+/* At least one step is counted between two of them. */
+static const int most_partitions = REDIST__MOST_COUNT / 2;
+
 /* ---------------------------------------------------------------- what it can serve */
 
 int redist__signals_has_path(const struct redist__problem *problem, int direction) {
@@ -37,9 +40,9 @@ static int applies(const struct redist__problem *problem,
         return redist__fail(REDIST_ERR_METHOD, "method signals is not for %s memory",
                             problem->space->name);
     REDIST_TRY(redist__check_one_node(problem, "signals"));
-    if (problem->partitions > REDIST__MOST_COUNT)
+    if (problem->partitions > most_partitions)
         return redist__fail(REDIST_ERR_LIMIT, "method signals counts up to %d partitions, not %d",
-                            REDIST__MOST_COUNT, problem->partitions);
+                            most_partitions, problem->partitions);
     if (!redist__signals_has_path(problem, REDIST_FORWARD))
         return redist__fail(REDIST_ERR_METHOD,
                             "method signals needs an array b that peers can map (of "
@@ -69,6 +72,8 @@ static int create_streams(struct redist__signalled *state) {
     REDIST_TRY(space->stream_create(&state->own_stream));
     REDIST_TRY(space->event_create(&state->forked));
     REDIST_TRY(space->event_create(&state->copied));
+    for (int i = 0; state->told != NULL && i < state->problem->partitions; i++)
+        REDIST_TRY(space->event_create(&state->told[i]));
     return space->event_create(&state->owned);
 }
 
@@ -89,9 +94,11 @@ static int create(const struct redist__problem *problem, const struct redist__ca
         return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
     int puts = problem->tiles == REDIST_PUT;
     state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
+    state->told = puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told) : NULL;
     state->remotes = redist_calloc(size, sizeof *state->remotes);
-    if ((puts && state->targets == NULL) || !create_path(&state->paths[0], size) ||
-        !create_path(&state->paths[1], size) || state->remotes == NULL)
+    if ((puts && (state->targets == NULL || state->told == NULL)) ||
+        !create_path(&state->paths[0], size) || !create_path(&state->paths[1], size) ||
+        state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);
     void *status;
     REDIST_TRY(problem->space->allocate_pinned(sizeof *state->status, &status));
@@ -291,7 +298,7 @@ int redist__signals_step(struct redist__signalled *state, void *stream, int dire
     int next = distance % (state->signals.size - 1) + 1; /* the distance of the step after it */
     if (state->signals.size <= 2)
         return REDIST_OK;
-    if (state->steps < REDIST__MOST_COUNT - 1)
+    if (state->steps < state->most_steps)
         state->steps++;
     const struct redist__gate gate = {
         .actions = REDIST__TELL_STEPS | REDIST__AWAIT_STEPS,
@@ -346,6 +353,7 @@ static int copy_in_steps(struct redist__signalled *state, int direction, const c
     const struct redist__signal_path *path = &state->paths[direction];
     void *stream = state->problem->stream;
     state->steps = 0;
+    state->most_steps = REDIST__MOST_COUNT;
     for (int distance = 1; distance < state->signals.size; distance++) {
         int peer = redist__rank_at(state->problem->transfer, distance);
         if (path->copies[peer].run != 0)
@@ -444,10 +452,13 @@ static void destroy(void *data) {
     space->event_destroy(state->forked);
     space->event_destroy(state->copied);
     space->event_destroy(state->owned);
+    for (int i = 0; state->told != NULL && i < state->problem->partitions; i++)
+        space->event_destroy(state->told[i]);
     space->release_pinned((void *)(size_t)state->status);
     redist_release(state->remotes);
     redist_release(state->held);
     redist_release(state->targets);
+    redist_release((void *)state->told);
     redist_release(state);
 }
 

@@ -28,13 +28,15 @@ struct redist__signalled {
     struct redist__signal_path paths[2];
     void *copy_stream, *own_stream; /* beside the user's: for the peers, and for what stays here */
     void *forked, *copied, *owned;  /* events: of the user's stream, and of these two */
-    uint32_t steps;                 /* of the execution under way */
-    size_t elements;                /* that were put in it */
+    void **told; /* and of what the peers are told of each partition, where tiles are put */
+    uint32_t steps, most_steps; /* of the execution under way; where their count stays */
+    size_t elements;            /* that were put in it */
     /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then */
     struct redist__tile *held;
     int nheld;
     redist_target *targets; /* room for one of each rank, where tiles are put */
-    int has_forked;         /* the execution under way uses the streams beside the user's */
+    int has_forked;         /* the execution under way uses the stream of the copies */
+    int has_own;            /* and that for what stays here */
     int tells_last;         /* what it has put is told when it is closed */
 };
 

@@ -59,19 +59,35 @@ static int sweep(struct redist__signalled *state, const struct redist__tile *til
     return REDIST_OK;
 }
 
-static int tell_partitions(const struct redist__signalled *state, int partitions) {
-    const struct redist__gate gate = {.actions = REDIST__TELL_ARRIVED,
-                                      .direction = REDIST_FORWARD,
-                                      .partitions = (uint32_t)partitions};
-    return redist__signals_gate(state, state->copy_stream, &gate);
+/*
+ * Ranks may have more tiles than others. So steps are counted in as many stretches as there are partitions and one for
+ * the tiles before the last, alike on all ranks: whoever has no more of one tells that it is at its end, and nobody
+ * waits for steps behind those that he does himself.
+ */
+static uint32_t end_of_stretch(const struct redist__signalled *state, int stretch) {
+    return REDIST__MOST_COUNT / ((uint32_t)state->problem->partitions + 1) *
+           ((uint32_t)stretch + 1);
 }
 
-/* Others may have more tiles than this rank, and need not wait for more steps of it. */
-static int end_steps(const struct redist__signalled *state) {
-    const struct redist__gate gate = {
-        .actions = REDIST__TELL_STEPS, .steps = REDIST__MOST_COUNT, .steps_to = -1};
-    return state->signals.size > 2 ? redist__signals_gate(state, state->copy_stream, &gate)
-                                   : REDIST_OK;
+static void begin_stretch(struct redist__signalled *state, int stretch) {
+    state->steps = stretch > 0 ? end_of_stretch(state, stretch - 1) : 0;
+    state->most_steps = end_of_stretch(state, stretch) - 1;
+}
+
+static struct redist__gate tell_stretch(const struct redist__signalled *state, int stretch) {
+    return (struct redist__gate){.actions = state->signals.size > 2 ? REDIST__TELL_STEPS : 0,
+                                 .direction = REDIST_FORWARD,
+                                 .steps = end_of_stretch(state, stretch),
+                                 .steps_to = -1};
+}
+
+/* The last one of those that have been sent. */
+static int tell_partitions(const struct redist__signalled *state, int partitions) {
+    struct redist__gate gate = tell_stretch(state, partitions);
+    gate.actions |= REDIST__TELL_ARRIVED;
+    gate.partitions = (uint32_t)partitions;
+    REDIST_TRY(redist__signals_gate(state, state->copy_stream, &gate));
+    return state->problem->space->event_record(state->told[partitions - 1], state->copy_stream);
 }
 
 /* Partitions of tiles in the second half that go at once. */
@@ -87,11 +103,15 @@ static int send_partition(struct redist__signalled *state, const struct redist__
 }
 
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__gate before = tell_stretch(state, 0);
+    if (before.actions != 0)
+        REDIST_TRY(redist__signals_gate(state, state->copy_stream, &before));
     for (int i = 0; i < state->problem->partitions; i++) {
+        begin_stretch(state, i + 1);
         REDIST_TRY(send_partition(state, tile, i));
         REDIST_TRY(tell_partitions(state, i + 1));
     }
-    return end_steps(state);
+    return REDIST_OK;
 }
 
 static int send(struct redist__signalled *state, const struct redist__tile *tile) {
@@ -103,22 +123,29 @@ static int send(struct redist__signalled *state, const struct redist__tile *tile
     return count_early(state) > 0 ? sweep(state, tile, 0, count_early(state)) : REDIST_OK;
 }
 
-/* Both streams go on from where the user's is. */
-static int fork_streams(struct redist__signalled *state) {
+/* The stream of the copies goes on from where the user's is. */
+static int fork_stream(struct redist__signalled *state) {
     const struct redist__space *space = state->problem->space;
     state->has_forked = 1;
     REDIST_TRY(space->event_record(state->forked, state->problem->stream));
-    REDIST_TRY(space->stream_follow(state->copy_stream, state->forked));
-    return space->stream_follow(state->own_stream, state->forked);
+    return space->stream_follow(state->copy_stream, state->forked);
+}
+
+/* From there too. */
+static int copy_own(struct redist__signalled *state, const struct redist__tile *tile) {
+    const struct redist__problem *problem = state->problem;
+    state->has_own = 1;
+    REDIST_TRY(problem->space->stream_follow(state->own_stream, state->forked));
+    return copy_part(state, tile, problem->transfer->rank, 0, problem->partitions,
+                     state->own_stream);
 }
 
 static int put(struct redist__signalled *state, const struct redist__tile *tile) {
     if (!note_tile(state, tile))
         return REDIST_OK;
-    REDIST_TRY(fork_streams(state));
+    REDIST_TRY(fork_stream(state));
     if (!tile->kept)
-        REDIST_TRY(copy_part(state, tile, state->problem->transfer->rank, 0,
-                             state->problem->partitions, state->own_stream));
+        REDIST_TRY(copy_own(state, tile));
     return (all_put(state) ? send_last : send)(state, tile);
 }
 
@@ -152,12 +179,9 @@ static int store_whole(struct redist__signalled *state, int ntargets, redist_sto
 }
 
 static int store_part(struct redist__signalled *state, int ntargets, redist_store *by, void *data) {
-    REDIST_TRY(fork_streams(state));
+    REDIST_TRY(fork_stream(state));
     REDIST_TRY(by(data, ntargets, state->targets, state->copy_stream));
-    if (!all_put(state))
-        return REDIST_OK;
-    REDIST_TRY(tell_partitions(state, 1));
-    return end_steps(state);
+    return all_put(state) ? tell_partitions(state, 1) : REDIST_OK;
 }
 
 static int store(struct redist__signalled *state, const struct redist__tile *tile, redist_store *by,
@@ -193,9 +217,9 @@ void redist__signals_open(void *data, void *array) {
     struct redist__signalled *state = data;
     (void)array; /* the one of the plan */
     state->elements = 0;
-    state->steps = 0;
     state->nheld = 0;
-    state->has_forked = state->tells_last = 0;
+    begin_stretch(state, 0);
+    state->has_forked = state->has_own = state->tells_last = 0;
     redist__signals_query(state);
     redist__attempt(state->problem, open(state));
 }
@@ -211,12 +235,18 @@ void redist__signals_store(void *data, const struct redist__tile *tile, redist_s
     redist__attempt(state->problem, store(state, tile, by, given));
 }
 
+/* Behind as many partitions of this rank. A graph may run the work of all streams one after the other, in any order
+ * that its edges allow: so no rank waits for a partition before it has sent that to the others, and whoever is last to
+ * send has nothing to wait for but steps of the same stretch. */
 static int await(const struct redist__signalled *state, int partitions) {
+    const struct redist__problem *problem = state->problem;
     const struct redist__gate gate = {.actions = REDIST__AWAIT_ARRIVED,
                                       .direction = REDIST_FORWARD,
                                       .partitions = (uint32_t)partitions};
-    if (state->has_forked)
+    if (state->has_own)
         REDIST_TRY(join(state, state->owned, state->own_stream));
+    if (state->has_forked)
+        REDIST_TRY(problem->space->stream_follow(problem->stream, state->told[partitions - 1]));
     return redist__signals_gate(state, state->problem->stream, &gate);
 }
 
@@ -244,9 +274,8 @@ static int close_tiles(const struct redist__signalled *state) {
 /* The user's stream waits for the others also after a failure. */
 void redist__signals_close(void *data) {
     struct redist__signalled *state = data;
-    int forked = state->has_forked;
-    int copied = forked ? join(state, state->copied, state->copy_stream) : REDIST_OK;
-    int owned = forked ? join(state, state->owned, state->own_stream) : REDIST_OK;
+    int copied = state->has_forked ? join(state, state->copied, state->copy_stream) : REDIST_OK;
+    int owned = state->has_own ? join(state, state->owned, state->own_stream) : REDIST_OK;
     redist__note(state->problem, copied != REDIST_OK ? copied : owned);
     redist__attempt(state->problem, close_tiles(state));
     if (redist__has_failed(state->problem))
