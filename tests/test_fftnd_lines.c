@@ -27,7 +27,13 @@ static int has_small_factors(int n) {
 /* What the compiled kernels have: another radix would do nothing. */
 static int has_radix(const struct fftnd__panels *panels, unsigned pass) {
     const unsigned radix = panels->passes[pass].radix,
-                   rest = panels->kernel == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1;
+                   rest = panels->kernel == 0 ? FFTND__PANEL_REST_0 : FFTND__PANEL_REST_1,
+                   first = panels->kernel == 0 ? FFTND__PANEL_FIRST_0 : FFTND__PANEL_FIRST_1,
+                   pairs = panels->kernel == 0 ? FFTND__PANEL_PAIRS_0 : FFTND__PANEL_PAIRS_1;
+    if (panels->has_pairs && pass == (panels->backward ? 0 : panels->npasses - 1))
+        return radix <= pairs && panels->passes[pass].butterflies % 2 == 0;
+    if (panels->is_real && pass > 0 && pass + 1 < panels->npasses)
+        return radix <= first;
     if (pass == 0)
         return panels->kernel == 0 ? radix >= FFTND__PANEL_LEAST_0 && radix <= FFTND__PANEL_FIRST_0
                                    : radix >= FFTND__PANEL_LEAST_1 && radix <= FFTND__PANEL_FIRST_1;
@@ -147,7 +153,8 @@ static void do_pass(const struct fftnd__panels *panels, unsigned pass, const dou
                 sum += from[pass == 0 ? butterfly + i * apart
                                       : place_of(panels, pass, butterfly) +
                                             i * panels->passes[pass].apart] *
-                       roots[low * i * step] * roots[(size_t)i * k % radix * apart];
+                       roots[low * i * step] *
+                       roots[(size_t)i * k % radix * apart * (panels->is_real ? 2 : 1)];
             to[is_last ? out + k * done
                        : place_of(panels, pass + 1, out) + k * done * panels->pitch] = sum;
         }
@@ -155,12 +162,13 @@ static void do_pass(const struct fftnd__panels *panels, unsigned pass, const dou
 }
 
 static double error_of(const double complex *line, const double complex *result,
-                       const double complex *roots, unsigned n) {
+                       const double complex *roots, const struct fftnd__panels *panels) {
+    const unsigned n = panels->n, step = panels->is_real ? 2 : 1;
     double worst = 0;
     for (unsigned k = 0; k < n; k += n / 16 + 1) {
         double complex sum = 0;
         for (unsigned i = 0; i < n; i++)
-            sum += line[i] * roots[(size_t)i * k % n];
+            sum += line[i] * roots[(size_t)i * k % n * step];
         worst = fmax(worst, cabs(sum - result[k]));
     }
     return worst;
@@ -177,22 +185,48 @@ static void transform_points(const struct fftnd__panels *panels, const double co
     memcpy(points, now, panels->n * sizeof *points);
 }
 
+/* Real lines are transformed as complex ones, with their passes in another order backward. */
 START_TEST(passes_transform) {
     static double complex line[MOST], result[MOST], roots[MOST];
     for (int i = 0; i < harness_cases(60); i++) {
         struct fftnd__panels panels;
-        const int n = random_between(FFTND__PANEL_SHORTEST, MOST);
-        if (!fftnd__panels_shape(&panels, random_between(-1, FFTND__PANEL_VARIANTS - 1), n, 1,
-                                 random_between(0, 1), (size_t)SHARED_BYTES))
+        const int n = random_between(FFTND__PANEL_SHORTEST, MOST),
+                  variant = random_between(-1, FFTND__PANEL_VARIANTS - 1),
+                  layout = random_between(0, FFTND__REAL);
+        if (!fftnd__panels_shape(&panels, variant, layout == FFTND__REAL ? n / 4 * 4 : n, 1, layout,
+                                 (size_t)SHARED_BYTES) ||
+            !fftnd__panels_direct(&panels, random_chance(50), (size_t)SHARED_BYTES))
             continue;
+        check_shape(&panels, layout == FFTND__REAL ? n / 4 * 4 : n);
         fftnd__panels_roots(&panels, roots);
-        for (int j = 0; j < n; j++)
+        for (unsigned j = 0; j < panels.n; j++)
             line[j] = result[j] =
                 (double)random_between(-99, 99) + I * (double)random_between(-99, 99);
         transform_points(&panels, roots, result);
-        const double error = error_of(line, result, roots, (unsigned)n);
+        const double error = error_of(line, result, roots, &panels);
         check_all(error < 1e-12 * 100 * n, "%d is off by %g", n, error);
     }
+}
+END_TEST
+
+/* Which lengths are transformed in pairs of butterflies, by each kernel. */
+START_TEST(pairs_of_butterflies) {
+    static const struct {
+        int n, kernel, radix;
+    } known[] = {{512, 0, 4}, {600, 0, 0}, {600, 1, 5}, {640, 0, 4},
+                 {720, 1, 3}, {750, 0, 0}, {960, 1, 2}, {1000, 1, 5}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        for (int backward = 0; backward < 2; backward++) {
+            struct fftnd__panels panels;
+            check_all(fftnd__panels_shape(&panels, known[i].kernel * FFTND__PANEL_WIDTHS,
+                                          known[i].n, 1, FFTND__REAL, (size_t)SHARED_BYTES) &&
+                          fftnd__panels_direct(&panels, backward, (size_t)SHARED_BYTES),
+                      "no panels for %d", known[i].n);
+            const unsigned radix = panels.passes[backward ? 0 : panels.npasses - 1].radix;
+            check_all((known[i].radix == 0) == !panels.has_pairs &&
+                          (!panels.has_pairs || radix == (unsigned)known[i].radix),
+                      "%d: radix %u, pairs %d", known[i].n, radix, panels.has_pairs);
+        }
 }
 END_TEST
 
@@ -493,8 +527,17 @@ START_TEST(pairs_in_parts) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {shapes,           what_does_not_fit, divisors, passes_transform,
-                                  r2r_of_all_kinds, r2r_lines_at_once, roots,    pairs,
-                                  parts_of_lines,   pairs_in_parts,    NULL};
+    const TTest *const tests[] = {shapes,
+                                  what_does_not_fit,
+                                  divisors,
+                                  passes_transform,
+                                  pairs_of_butterflies,
+                                  r2r_of_all_kinds,
+                                  r2r_lines_at_once,
+                                  roots,
+                                  pairs,
+                                  parts_of_lines,
+                                  pairs_in_parts,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_lines", tests);
 }

@@ -45,16 +45,16 @@ static int are_same(const struct fftnd__rates *a, const struct fftnd__rates *b) 
 START_TEST(text) {
     const struct fftnd__rates rates = {.n = 600,
                                        .is_double = 1,
-                                       .cufft = {8.125, 1.5, 0.25, 7.5},
-                                       .panels = {1.25, 0, 3, 2.5},
-                                       .variant = {2, FFTND__PANEL_GUESS, 5, 9}};
+                                       .cufft = {8.125, 1.5, 0.25, 7.5, 0.5},
+                                       .panels = {1.25, 0, 3, 2.5, 4},
+                                       .variant = {2, FFTND__PANEL_GUESS, 5, 9, 0}};
     struct fftnd__rates found = {.n = 600, .is_double = 1};
     char line[256];
     fftnd__rates_print(&rates, "A_100", sizeof line, line);
     check_all(fftnd__rates_scan(line, "A_100", &found), "%s", line);
     check_all(are_same(&rates, &found), "%s", line);
     static const char *const first = "cufft 1 panels 2 like 3 cufft 1 panels 2 like 3 "
-                                     "cufft 1 panels 2 like 3 ",
+                                     "cufft 1 panels 2 like 3 cufft 1 panels 2 like 3 ",
                              *const damaged[] = {"",
                                                  "on A_100",
                                                  "cufft 1 panels 2 like 3",

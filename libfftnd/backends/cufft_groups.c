@@ -88,10 +88,11 @@ static int kind_of(const struct fftnd__task *task, const struct fftnd__serial_pr
     int is_double = problem->precision == FFTND_DOUBLE;
     int is_aligned = fftnd__rows_are_aligned(is_double, task->rank, task->axes) &&
                      fftnd__rows_are_aligned(is_double, task->nloops, task->loops);
-    return task->is_real[0] || task->is_real[1] ? FFTND__REAL
-           : is_contiguous(task)                ? FFTND__CONTIGUOUS
-           : is_aligned                         ? FFTND__STRIDED
-                                                : FFTND__UNALIGNED;
+    return task->is_real[0]      ? FFTND__REAL
+           : task->is_real[1]    ? FFTND__TO_REAL
+           : is_contiguous(task) ? FFTND__CONTIGUOUS
+           : is_aligned          ? FFTND__STRIDED
+                                 : FFTND__UNALIGNED;
 }
 
 /* Lines that lie side by side fill panels more or less. */

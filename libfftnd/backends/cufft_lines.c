@@ -89,8 +89,10 @@ static int shape(const struct fftnd__lines *lines, struct fftnd__line_plan *plan
         fits = narrow(&lines->outer[i], &outer[i]);
     if (!fits || (!choose(lines, lines->variant, plan) && !choose(lines, FFTND__PANEL_GUESS, plan)))
         return 0;
-    plan->panels.backward = plan->planes.backward = is_backward;
+    plan->planes.backward = is_backward;
     plan->panels.is_double = lines->is_double;
+    if (!plan->has_planes && !fftnd__panels_direct(&plan->panels, is_backward, most_shared_bytes()))
+        return 0;
     return plan->has_planes
                ? fftnd__planes_repeat(&plan->planes, axes, &side, lines->nouter, outer)
                : fftnd__panels_repeat(&plan->panels, &axes[1], &side, lines->nouter, outer);

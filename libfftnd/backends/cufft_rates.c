@@ -71,7 +71,10 @@ static int begin_sample(struct sample *sample, cudaStream_t stream) {
 
 /* A whole array of lines, as many as fill the sample nearly. An odd number of them is not aligned. */
 static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int kind) {
-    int is_aligned = kind != FFTND__UNALIGNED, layout = is_aligned ? kind : FFTND__STRIDED,
+    int is_aligned = kind != FFTND__UNALIGNED, to_real = kind == FFTND__TO_REAL,
+        layout = to_real      ? FFTND__REAL
+                 : is_aligned ? kind
+                              : FFTND__STRIDED,
         along = layout != FFTND__STRIDED;
     ptrdiff_t n = (ptrdiff_t)rates->n, row = layout == FFTND__REAL ? n / 2 + 1 : n,
               count = FFTND__SAMPLE_BYTES / (row * (rates->is_double ? 16 : 8)) / LINES * LINES -
@@ -79,15 +82,15 @@ static struct fftnd__lines sample_lines(const struct fftnd__rates *rates, int ki
     ptrdiff_t stride = along ? 1 : count, distance = along ? row : 1;
     struct fftnd__lines lines = {.layout = layout,
                                  .is_double = rates->is_double,
-                                 .direction = REDIST_FORWARD,
+                                 .direction = to_real ? REDIST_BACKWARD : REDIST_FORWARD,
                                  .may_cut = !along,
                                  .axis = {n, stride, stride},
                                  .side = {count, distance, distance}};
     if (layout == FFTND__REAL && n % 2 != 0) {
         lines.is_r2r = 1;
-        lines.r2r = FFTND__HALVED;
+        lines.r2r = to_real ? FFTND__UNHALVED : FFTND__HALVED;
         lines.layout = FFTND__CONTIGUOUS;
-        lines.axis.out = 2;
+        *(to_real ? &lines.axis.in : &lines.axis.out) = 2;
         lines.side.in = lines.side.out = 2 * row;
     }
     return lines;
@@ -101,25 +104,29 @@ static int may_have_panels(const struct fftnd__rates *rates, int kind) {
     return fftnd__lines_has_variant(&lines, FFTND__PANEL_GUESS);
 }
 
-/* `batch` arrays of up to three axes, contiguous or strided, the last one real or not, in place. */
-static double time_cufft(struct sample *sample, int is_double, int is_real, int rank, long long n[],
+/* `batch` arrays of up to three axes, contiguous or strided, in place; the last axis is complex, or of lines that are
+ * measured as REAL or TO_REAL. */
+static double time_cufft(struct sample *sample, int is_double, int kind, int rank, long long n[],
                          long long stride, long long distance, long long batch) {
+    const int to_real = kind == FFTND__TO_REAL, is_real = kind == FFTND__REAL || to_real;
     cudaDataType type = is_double ? CUDA_C_64F : CUDA_C_32F,
                  real = is_double ? CUDA_R_64F : CUDA_R_32F;
-    long long in[3], out[3];
+    cudaDataType types[2] = {is_real && !to_real ? real : type, to_real ? real : type};
+    long long embeddings[2][3], distances[2] = {distance, distance};
     size_t area = 0;
     double milliseconds = 0.0;
     for (int i = 0; i < rank; i++)
-        in[i] = out[i] = n[i];
+        embeddings[0][i] = embeddings[1][i] = n[i];
     if (is_real) {
-        out[rank - 1] = n[rank - 1] / 2 + 1;
-        in[rank - 1] = 2 * out[rank - 1];
+        embeddings[!to_real][rank - 1] = n[rank - 1] / 2 + 1;
+        embeddings[to_real][rank - 1] = 2 * (n[rank - 1] / 2 + 1);
+        distances[to_real] *= 2;
     }
     if (cufftCreate(&sample->handle) != CUFFT_SUCCESS)
         return 0.0;
     if (cufftSetAutoAllocation(sample->handle, 0) == CUFFT_SUCCESS &&
-        cufftXtMakePlanMany(sample->handle, rank, n, in, stride, (is_real ? 2 : 1) * distance,
-                            is_real ? real : type, out, stride, distance, type, batch, &area,
+        cufftXtMakePlanMany(sample->handle, rank, n, embeddings[0], stride, distances[0], types[0],
+                            embeddings[1], stride, distances[1], types[1], batch, &area,
                             type) == CUFFT_SUCCESS &&
         area <= FFTND__SAMPLE_BYTES &&
         cufftSetWorkArea(sample->handle, sample->area) == CUFFT_SUCCESS &&
@@ -141,7 +148,7 @@ static double time_panels(struct sample *sample, const struct fftnd__lines *line
 /* In milliseconds for a full sample. */
 static void measure_kind(struct sample *sample, int kind, struct fftnd__rates *rates) {
     struct fftnd__lines lines = sample_lines(rates, kind);
-    const int is_real = kind == FFTND__REAL;
+    const int is_real = kind == FFTND__REAL || kind == FFTND__TO_REAL;
     const double item = rates->is_double ? 16 : 8, real = is_real ? 2 : 1,
                  share = FFTND__SAMPLE_BYTES /
                          ((double)lines.axis.n / real * item * (double)lines.side.n);
@@ -158,7 +165,7 @@ static void measure_kind(struct sample *sample, int kind, struct fftnd__rates *r
         }
     }
     rates->cufft[kind] =
-        share * time_cufft(sample, rates->is_double, is_real, 1, &n, lines.axis.in,
+        share * time_cufft(sample, rates->is_double, kind, 1, &n, lines.is_r2r ? 1 : lines.axis.in,
                            lines.is_r2r ? lines.side.in / 2 : lines.side.in, lines.side.n);
 }
 
@@ -242,8 +249,10 @@ static void measure_group(struct sample *sample, struct fftnd__group_rate *rate)
     }
     const double item = rate->is_double ? 16 : 8, real = rate->is_real ? 2 : 1;
     long long batch = FFTND__SAMPLE_BYTES / ((long long)item * modes);
-    rate->cufft = FFTND__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
-                  time_cufft(sample, rate->is_double, rate->is_real, rank, n, 1, modes, batch);
+    rate->cufft =
+        FFTND__SAMPLE_BYTES / ((double)count / real * item * (double)batch) *
+        time_cufft(sample, rate->is_double, rate->is_real ? FFTND__REAL : FFTND__CONTIGUOUS, rank,
+                   n, 1, modes, batch);
 }
 
 static int may_have_planes(const struct fftnd__group_rate *rate) {

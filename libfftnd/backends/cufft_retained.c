@@ -49,7 +49,8 @@ static void choose_variant(const struct fftnd__serial_problem *problem,
     for (int i = 0; i < plan->nloops; i++)
         bytes *= (double)plan->loops[i].arrays.n;
     fftnd__rates_of_lines(&rates, bytes >= FFTND__MEASURED_BYTES, problem->stream);
-    lines->variant = rates.variant[lines->layout];
+    lines->variant = rates.variant[lines->layout == FFTND__REAL && !plan->forward ? FFTND__TO_REAL
+                                                                                  : lines->layout];
     int other = lines->variant + FFTND__PANEL_WIDTHS;
     if (!lines->is_double && lines->variant >= 0 && lines->variant < FFTND__PANEL_WIDTHS &&
         fftnd__lines_has_variant(lines, other))

@@ -11,10 +11,12 @@
 enum { MOST_STRIDED = 512, MOST_ALONG = 128, LEAST_WIDTH = 4, MOST_WIDTH = 16, ELEMENT = 16 };
 
 static const struct {
-    unsigned least, first, rest, threads;
+    unsigned least, first, rest, pairs, threads;
 } kernels[FFTND__PANEL_KERNELS] = {
-    {FFTND__PANEL_LEAST_0, FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_THREADS_0},
-    {FFTND__PANEL_LEAST_1, FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_THREADS_1},
+    {FFTND__PANEL_LEAST_0, FFTND__PANEL_FIRST_0, FFTND__PANEL_REST_0, FFTND__PANEL_PAIRS_0,
+     FFTND__PANEL_THREADS_0},
+    {FFTND__PANEL_LEAST_1, FFTND__PANEL_FIRST_1, FFTND__PANEL_REST_1, FFTND__PANEL_PAIRS_1,
+     FFTND__PANEL_THREADS_1},
 };
 
 /* ---------------------------------------------------------------- radices */
@@ -120,6 +122,20 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
+/* Whether a pass can be the last one whose butterflies are in pairs, which is so then. What goes through shared memory
+ * only once is as fast without. */
+static int make_pairs(struct factors *factors, int kernel, unsigned n) {
+    unsigned last = factors->npasses - 1, *radix = factors->radix;
+    for (unsigned i = last; i > 0 && last > 1; i--)
+        if (radix[i] <= kernels[kernel].pairs && n / radix[i] % 2 == 0) {
+            unsigned pairs = radix[i];
+            radix[i] = radix[last];
+            radix[last] = pairs;
+            return 1;
+        }
+    return 0;
+}
+
 /* `width` 0 = a guess. */
 static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
                       size_t shared_bytes) {
@@ -129,6 +145,7 @@ static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
     if (best.npasses == 0)
         return 0;
     panels->kernel = kernel;
+    panels->has_pairs = panels->is_real && make_pairs(&best, kernel, panels->n);
     set_passes(panels, &best);
     panels->width = width > 0       ? width
                     : panels->along ? choose_width(best.rows, MOST_ALONG, 1)
@@ -138,6 +155,17 @@ static int set_kernel(struct fftnd__panels *panels, int kernel, unsigned width,
     panels->each = panels->is_double ? 1 : 2;
     panels->lines = panels->width * panels->each;
     return panels->width * panels->rows <= most && set_memory(panels, shared_bytes);
+}
+
+int fftnd__panels_direct(struct fftnd__panels *panels, int backward, size_t shared_bytes) {
+    struct factors turned = {panels->npasses, {0}, panels->rows};
+    panels->backward = backward;
+    if (!backward || !panels->has_pairs)
+        return 1;
+    for (unsigned i = 0; i < turned.npasses; i++)
+        turned.radix[(i + 1) % turned.npasses] = panels->passes[i].radix;
+    set_passes(panels, &turned);
+    return set_memory(panels, shared_bytes);
 }
 
 static int set_guess(struct fftnd__panels *panels, size_t shared_bytes) {

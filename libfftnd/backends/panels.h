@@ -21,8 +21,9 @@ enum { FFTND__PANEL_PASSES = 4, FFTND__PANEL_LOOPS = 3, FFTND__PANEL_SHORTEST = 
 /* How lines lie in memory: side by side; one after the other; so, and real numbers on one side. */
 enum { FFTND__STRIDED, FFTND__CONTIGUOUS, FFTND__REAL, FFTND__LAYOUTS };
 
-/* The kernels of each precision: which radices they have, in the first pass, in those between (from MIDDLE), and in the
- * last one (from 1, which only writes what the first pass has made). Smaller ones leave room for more threads. */
+/* The kernels of each precision: which radices they have, in the first pass, in those between (from MIDDLE; of real
+ * lines from 1), and in the last one (from 1, which only writes what the first pass has made); up to which a thread has
+ * room for two butterflies. Smaller ones leave room for more threads. */
 enum {
     FFTND__PANEL_KERNELS = 2,
     FFTND__PANEL_WIDTHS = 3,
@@ -34,10 +35,12 @@ enum {
     FFTND__PANEL_LEAST_0 = 5,
     FFTND__PANEL_FIRST_0 = 12,
     FFTND__PANEL_REST_0 = 10,
+    FFTND__PANEL_PAIRS_0 = 4,
     FFTND__PANEL_THREADS_0 = 1024,
-    FFTND__PANEL_LEAST_1 = 11,
+    FFTND__PANEL_LEAST_1 = 10,
     FFTND__PANEL_FIRST_1 = 16,
     FFTND__PANEL_REST_1 = 16,
+    FFTND__PANEL_PAIRS_1 = 8,
     FFTND__PANEL_THREADS_1 = 512
 };
 
@@ -63,6 +66,7 @@ struct fftnd__panel_loop {
  * the second one: all places of a butterfly are equally far apart. */
 struct fftnd__panels {
     int is_double, is_real, backward;
+    int has_pairs; /* of real lines a thread has pairs of butterflies in the pass next to the modes */
     int kernel;
     int along; /* lines are contiguous: neighbouring threads have elements of a line, else of neighbouring lines */
     unsigned n, npasses;
@@ -95,7 +99,11 @@ enum { FFTND__PANEL_GUESS = -1 };
 int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, int is_double,
                         int layout, size_t shared_bytes);
 
-/* The same for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS; and
+/* Sets the direction. Backward, the radix of what was the last pass of real lines with pairs comes first; 0 = then
+ * they need more of a block's memory than there is. */
+int fftnd__panels_direct(struct fftnd__panels *panels, int backward, size_t shared_bytes);
+
+/* As fftnd__panels_shape for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS; and
  * for real lines and their halved spectra, of any length and with any strides, all counted in numbers. */
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
                             int is_double, int layout, size_t shared_bytes);

@@ -233,34 +233,156 @@ __device__ __forceinline__ void write_mode(const fftnd__panels &p, const place<v
 /* The numbers at even and at odd places of a real line, z = even + i odd, are transformed at once: with w the i-th
  * root, modes i and n - i are e + w o and the conjugate of e - w o. */
 template <class value, lying how>
+__device__ __forceinline__ void split_one(const fftnd__panels &p, const place<value, how> &at,
+                                          const complex<scalar<value>> *roots, unsigned i,
+                                          const complex<value> &a, const complex<value> &b) {
+    const scalar<value> half = 0.5;
+    complex<value> even = {(a.x + b.x) * half, (a.y - b.y) * half},
+                   odd = {(a.y + b.y) * half, (b.x - a.x) * half};
+    odd = times(odd, roots[i]);
+    write_mode(p, at, i, even + odd);
+    write_mode(p, at, p.n - i, {even.x - odd.x, odd.y - even.y});
+}
+
+template <class value, lying how>
 __device__ __forceinline__ void split(const fftnd__panels &p, const place<value, how> &at,
                                       const complex<scalar<value>> *roots) {
-    const scalar<value> half = 0.5;
-    for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
-        complex<value> a = at.shared[i], b = at.shared[i == 0 ? 0 : p.n - i],
-                       even = {(a.x + b.x) * half, (a.y - b.y) * half},
-                       odd = {(a.y + b.y) * half, (b.x - a.x) * half};
-        odd = times(odd, roots[i]);
-        write_mode(p, at, i, even + odd);
-        write_mode(p, at, p.n - i, {even.x - odd.x, odd.y - even.y});
-    }
+    for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows)
+        split_one(p, at, roots, i, at.shared[i], at.shared[i == 0 ? 0 : p.n - i]);
 }
 
 /* The opposite, times two: modes of a real line are as many as it has numbers, and of those n of each half. The first
- * and the last mode are real. */
+ * and the last mode are real. Elements i and n - i become what they are made of. */
+template <class value>
+__device__ __forceinline__ void join_one(const complex<scalar<value>> *roots, unsigned i,
+                                         complex<value> &a, complex<value> &b) {
+    if (i == 0)
+        a.y = b.y = {};
+    complex<scalar<value>> root = roots[i];
+    complex<value> even = {a.x + b.x, a.y - b.y}, difference = {a.x - b.x, a.y + b.y};
+    complex<value> odd = times(difference, complex<scalar<value>>{root.y, root.x});
+    a = even + odd;
+    b = {even.x - odd.x, odd.y - even.y};
+}
+
 template <class value, lying how>
 __device__ __forceinline__ void join(const fftnd__panels &p, const place<value, how> &at,
                                      const complex<scalar<value>> *roots) {
     for (unsigned i = at.row; at.is_line && 2 * i <= p.n; i += p.rows) {
         complex<value> a = read_mode(p, at, i), b = read_mode(p, at, p.n - i);
-        if (i == 0)
-            a.y = b.y = {};
-        complex<scalar<value>> root = roots[i];
-        complex<value> even = {a.x + b.x, a.y - b.y}, difference = {a.x - b.x, a.y + b.y};
-        complex<value> odd = times(difference, complex<scalar<value>>{root.y, root.x});
-        at.shared[i] = even + odd;
+        join_one(roots, i, a, b);
+        at.shared[i] = a;
         if (i > 0)
-            at.shared[p.n - i] = {even.x - odd.x, odd.y - even.y};
+            at.shared[p.n - i] = b;
+    }
+}
+
+/* ---------------------------------------------------------------- real lines, two butterflies at once */
+
+/*
+ * Of the pass next to the modes a thread has two butterflies of which one has the elements n - i of the other's
+ * elements i, in the opposite order: the number `item` and, of m butterflies, the number m - item. So halves need not
+ * go through shared memory to become modes, nor the opposite. For item 0 these are the butterflies 0 and m / 2; their
+ * elements in turn are the multiples of m / 2, of which number `radix` is its own counterpart.
+ */
+template <class value, int radix> struct butterflies {
+    complex<value> first[radix], second[radix];
+
+    /* Which one is the second, of m. */
+    __device__ __forceinline__ static unsigned counterpart(unsigned item, unsigned m) {
+        return item == 0 ? m / 2 : m - item;
+    }
+
+    /* A multiple of m / 2. */
+    __device__ __forceinline__ complex<value> &multiple(int i) {
+        return i % 2 == 0 ? first[i / 2] : second[i / 2];
+    }
+};
+
+template <class value>
+__device__ __forceinline__ complex<value> either(bool is_one, const complex<value> &one,
+                                                 const complex<value> &other) {
+    return is_one ? one : other;
+}
+
+template <class value, int radix, lying how>
+__device__ __forceinline__ void end_with_modes(const fftnd__panels &p, unsigned pass,
+                                               const place<value, how> &at,
+                                               const complex<scalar<value>> *roots) {
+    const unsigned m = p.passes[pass].butterflies, end = at.is_line ? m / 2 : 0;
+    for (unsigned item = at.row; item < end; item += p.rows) {
+        butterflies<value, radix> x;
+        get<value, radix, LAST>(p, pass, at, roots, item, x.first);
+        get<value, radix, LAST>(p, pass, at, roots, x.counterpart(item, m), x.second);
+        const bool is_zero = item == 0;
+#pragma unroll
+        for (int k = 0; k < radix; k++)
+            split_one(p, at, roots, is_zero ? k * (m / 2) : item + k * m,
+                      either(is_zero, x.multiple(k), x.first[k]),
+                      either(is_zero, k == 0 ? x.first[0] : x.multiple(2 * radix - k),
+                             x.second[radix - 1 - k]));
+        if (is_zero)
+            write_mode(p, at, p.n / 2, {x.multiple(radix).x, -x.multiple(radix).y});
+    }
+}
+
+template <class value, int radix, lying how>
+__device__ __forceinline__ void begin_with_modes(const fftnd__panels &p,
+                                                 const place<value, how> &at,
+                                                 const complex<scalar<value>> *roots) {
+    const unsigned m = p.passes[0].butterflies, end = at.is_line ? m / 2 : 0;
+    for (unsigned item = at.row; item < end; item += p.rows) {
+        butterflies<value, radix> x;
+        complex<value> low[radix], high[radix], middle = {};
+        const bool is_zero = item == 0;
+        const unsigned begin = item, step = is_zero ? m / 2 : m;
+        if (is_zero)
+            middle = read_mode(p, at, p.n / 2);
+#pragma unroll
+        for (int k = 0; k < radix; k++) {
+            low[k] = read_mode(p, at, begin + k * step);
+            high[k] = read_mode(p, at, p.n - begin - k * step);
+        }
+#pragma unroll
+        for (int k = 0; k < radix; k++)
+            join_one(roots, begin + k * step, low[k], high[k]);
+        middle = {middle.x + middle.x, -(middle.y + middle.y)};
+#pragma unroll
+        for (int i = 0; i < 2 * radix; i++)
+            x.multiple(i) = either(is_zero,
+                                   i < radix    ? low[i]
+                                   : i == radix ? middle
+                                                : high[2 * radix - i],
+                                   i % 2 == 0 ? low[i / 2] : high[radix - 1 - i / 2]);
+        transform<value, radix>(x.first);
+        put<value, radix, FIRST>(p, 0, at, item, x.first);
+        transform<value, radix>(x.second);
+        put<value, radix, FIRST>(p, 0, at, x.counterpart(item, m), x.second);
+    }
+}
+
+template <class value, lying how>
+__device__ __forceinline__ void do_pass_of_modes(const fftnd__panels &p, unsigned pass,
+                                                 const place<value, how> &at,
+                                                 const complex<scalar<value>> *roots) {
+    switch (p.passes[pass].radix) {
+#define RADIX(radix)                                                                               \
+    case radix:                                                                                    \
+        if constexpr (radix <= (KERNEL == 0 ? FFTND__PANEL_PAIRS_0 : FFTND__PANEL_PAIRS_1)) {      \
+            if (p.backward)                                                                        \
+                begin_with_modes<value, radix>(p, at, roots);                                      \
+            else                                                                                   \
+                end_with_modes<value, radix>(p, pass, at, roots);                                  \
+        }                                                                                          \
+        break;
+        RADIX(2)
+        RADIX(3)
+        RADIX(4)
+        RADIX(5)
+        RADIX(6)
+        RADIX(7)
+        RADIX(8)
+#undef RADIX
     }
 }
 
@@ -269,19 +391,25 @@ __device__ __forceinline__ void
 transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
                      const complex<scalar<value>> *roots, complex<value> *memory) {
     const place<value, how> at = find_place(p, lines, memory);
-    if (p.backward)
+    const unsigned last = p.npasses - 1, modes_before = p.backward && !p.has_pairs,
+                   modes_behind = !p.backward && !p.has_pairs;
+    if (modes_before)
         join(p, at, roots);
+    else if (p.backward)
+        do_pass_of_modes<value>(p, 0, at, roots);
     else
         choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
-    for (unsigned pass = p.backward ? 0 : 1; pass + (p.backward ? 1 : 0) < p.npasses; pass++) {
+    for (unsigned pass = modes_before ? 0 : 1; pass < last + modes_behind; pass++) {
         choose_pass<value, 1, first, MIDDLE>(p, pass, at, roots);
         __syncthreads();
     }
-    if (p.backward)
-        choose_pass<value, 1, rest, LAST>(p, p.npasses - 1, at, roots);
-    else
+    if (modes_behind)
         split(p, at, roots);
+    else if (!p.backward)
+        do_pass_of_modes<value>(p, last, at, roots);
+    else
+        choose_pass<value, 1, rest, LAST>(p, last, at, roots);
 }
 
 } // namespace

@@ -5,9 +5,9 @@
 
 #include "panels_planes.h"
 
-/* What lines are measured as: in each layout of panels.h, and STRIDED with rows of neighbours that begin anywhere in a
- * line of the cache, not where one does. */
-enum { FFTND__UNALIGNED = FFTND__LAYOUTS, FFTND__RATES };
+/* What lines are measured as: in each layout of panels.h; STRIDED with rows of neighbours that begin anywhere in a line
+ * of the cache, not where one does; REAL backward, all others being forward. */
+enum { FFTND__UNALIGNED = FFTND__LAYOUTS, FFTND__TO_REAL, FFTND__RATES };
 
 /* Milliseconds for the same sample; 0 = it cannot be done so. */
 struct fftnd__rates {
