@@ -226,6 +226,10 @@ START_TEST(pairs_of_butterflies) {
             check_all((known[i].radix == 0) == !panels.has_pairs &&
                           (!panels.has_pairs || radix == (unsigned)known[i].radix),
                       "%d: radix %u, pairs %d", known[i].n, radix, panels.has_pairs);
+            check_all(!panels.has_pairs ||
+                          panels.rows * FFTND__PANEL_BUTTERFLIES(panels.kernel, 2 * radix) >=
+                              panels.n / radix / 2,
+                      "%d: %u rows", known[i].n, panels.rows);
         }
 }
 END_TEST

@@ -122,6 +122,13 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
+/* Enough threads for the pairs of butterflies, which take longer than what is between. */
+static void count_pairs(struct factors *factors, int kernel, unsigned n, unsigned radix) {
+    unsigned each = FFTND__PANEL_BUTTERFLIES(kernel, 2 * radix),
+             rows = (n / radix / 2 + each - 1) / each;
+    factors->rows = rows > factors->rows ? rows : factors->rows;
+}
+
 /* Whether a pass can be the last one whose butterflies are in pairs, which is so then. What goes through shared memory
  * only once is as fast without. */
 static int make_pairs(struct factors *factors, int kernel, unsigned n) {
@@ -131,6 +138,7 @@ static int make_pairs(struct factors *factors, int kernel, unsigned n) {
             unsigned pairs = radix[i];
             radix[i] = radix[last];
             radix[last] = pairs;
+            count_pairs(factors, kernel, n, pairs);
             return 1;
         }
     return 0;
