@@ -60,7 +60,7 @@ struct fftnd__panel_loop {
 };
 
 /* Lines of 2 n real numbers are transformed as n complex ones, which the n + 1 modes are made of (or that are made of
- * them) in shared memory.
+ * them) in shared memory, or in pairs of butterflies.
  *
  * Between two passes element i of a line is at (i / done * group + i % done * pitch) in shared memory, with `done` of
  * the second one: all places of a butterfly are equally far apart. */
@@ -103,8 +103,9 @@ int fftnd__panels_shape(struct fftnd__panels *panels, int variant, long long n, 
  * they need more of a block's memory than there is. */
 int fftnd__panels_direct(struct fftnd__panels *panels, int backward, size_t shared_bytes);
 
-/* As fftnd__panels_shape for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and CONTIGUOUS; and
- * for real lines and their halved spectra, of any length and with any strides, all counted in numbers. */
+/* As fftnd__panels_shape for a real-to-real transform (r2r_lines.h) of lines of n numbers, in the layouts STRIDED and
+ * CONTIGUOUS; and for real lines and their halved spectra, of any length and with any strides, all counted in
+ * numbers. */
 int fftnd__panels_shape_r2r(struct fftnd__panels *panels, int variant, int r2r, long long n,
                             int is_double, int layout, size_t shared_bytes);
 
