@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* Milliseconds of each launch, where there are several. */
 static const double launch_time = 0.003;
@@ -155,7 +154,7 @@ static double planes_time(const struct fftnd__task *task,
                                      .is_double = problem->precision == FFTND_DOUBLE,
                                      .is_strided = !is_contiguous(task)};
     double bytes = count_bytes(task, rate.is_double), samples = bytes / FFTND__SAMPLE_BYTES;
-    int is_small = bytes < FFTND__MEASURED_BYTES && getenv("FFTND_LINES") == NULL;
+    int is_small = bytes < FFTND__MEASURED_BYTES && !fftnd__rates_are_dictated();
     if (is_small || !fftnd__task_planes(task, lines))
         return INFINITY;
     fftnd__rates_of_group(&rate, problem->stream);

@@ -200,10 +200,18 @@ static void guess(struct fftnd__rates *rates) {
     }
 }
 
+static const char *dictated_lines(void) {
+    return getenv("FFTND_LINES");
+}
+
+int fftnd__rates_are_dictated(void) {
+    return dictated_lines() != NULL;
+}
+
 /* Returns 0 if nothing is dictated. */
 static int dictate(struct fftnd__rates *rates) {
     static const char name[] = "panels";
-    const char *dictated = getenv("FFTND_LINES");
+    const char *dictated = dictated_lines();
     int is_cufft = dictated != NULL && strcmp(dictated, "cufft") == 0,
         is_planes = dictated != NULL && strncmp(dictated, "planes", sizeof name - 1) == 0,
         is_panels =
@@ -301,7 +309,7 @@ static void dictate_planes(const char *dictated, struct fftnd__group_rate *rate)
 }
 
 void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream) {
-    const char *dictated = getenv("FFTND_LINES");
+    const char *dictated = dictated_lines();
     struct sample sample;
     double bytes = rate->is_double ? 16 : 8;
     int device = 0;

@@ -16,6 +16,9 @@ void fftnd__rates_of_lines(struct fftnd__rates *rates, int measures, void *strea
  * can, and panels elsewhere. */
 void fftnd__rates_of_group(struct fftnd__group_rate *rate, void *stream);
 
+/* Whether FFTND_LINES chooses. */
+int fftnd__rates_are_dictated(void);
+
 /* The rates are of complex arrays of so many bytes, larger than the caches of a device. Nothing is measured for arrays
  * of few bytes, which take as long as launches do. */
 enum { FFTND__SAMPLE_BYTES = 1 << 27, FFTND__MEASURED_BYTES = 1 << 20 };

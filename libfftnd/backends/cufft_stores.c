@@ -7,7 +7,6 @@
 #include "redist_support.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Eight lines side by side make rows of 128 bytes, which a link between devices wants; wider panels gain nothing where
@@ -128,7 +127,7 @@ static int choose_variant(const struct fftnd__serial_problem *problem, int is_ne
     struct fftnd__rates rates = {.n = problem->axes[0].n,
                                  .is_double = problem->precision == FFTND_DOUBLE};
     int layout = layout_of(problem, 1), is_strided = layout == FFTND__STRIDED,
-        widens = is_strided && !has_aligned_rows(problem) && getenv("FFTND_LINES") == NULL,
+        widens = is_strided && !has_aligned_rows(problem) && !fftnd__rates_are_dictated(),
         kind = widens ? FFTND__UNALIGNED : layout;
     if (!is_near && !widens)
         return is_strided ? STRIDED_VARIANT : FFTND__PANEL_GUESS;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cufft_trial.h"
+#include "cufft_rates.h"
 #include "redist_support.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 static const size_t large_bytes = (size_t)512 << 20;
 
@@ -90,7 +90,7 @@ static size_t span(const struct fftnd__serial_problem *problem, int is_output) {
 }
 
 int fftnd__trial_find(const struct fftnd__serial_problem *problem) {
-    return getenv("FFTND_LINES") != NULL ? (int)FFTND__FASTEST : find(key_of(problem));
+    return fftnd__rates_are_dictated() ? (int)FFTND__FASTEST : find(key_of(problem));
 }
 
 int fftnd__trial_is_large(const struct fftnd__serial_problem *problem) {
