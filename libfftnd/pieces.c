@@ -325,12 +325,12 @@ static int load(struct fftnd__execution *execution, const struct fftnd__piece *p
 
 /* The kernel, or that of a step with an operator. */
 static int transform_piece(const struct fftnd__pass *pass, const struct fftnd__piece *piece,
-                           int slot, const struct fftnd__block *in,
-                           const struct fftnd__block *out) {
+                           int slot, const struct fftnd__block *in, const struct fftnd__block *out,
+                           long double *factor) {
     const struct fftnd__truncation *before = &pass->in.truncation, *after = &pass->out.truncation;
     if (pass->applied == NULL)
         return fftnd__kernel_run(is_second(pass, slot) ? &pass->second : &pass->kernel,
-                                 piece->shorter, before, after, in, out);
+                                 piece->shorter, before, after, in, out, factor);
     char *memory = pass->offload != NULL
                        ? fftnd__pass_shared(pass)
                        : pass->in.memory - pass->applied->places.in + (size_t)slot * pass->share;
@@ -386,13 +386,14 @@ static int run_kernel(struct fftnd__execution *execution, const struct fftnd__pi
     if (pass->offload != NULL && pass->offload->bare)
         return REDIST_OK;
     long long begin = now();
-    int code = transform_piece(pass, piece, slot, in, out);
+    long double scale = execution->scale;
+    int code = transform_piece(pass, piece, slot, in, out, &scale);
     if (code == REDIST_OK && pass->stores.library != NULL && !execution->stores)
         code = store_here(execution, piece, in, out);
-    if (code == REDIST_OK && execution->scale != 1.0)
+    if (code == REDIST_OK && scale != 1.0)
         code = pass->kernel.library->scale(
             out->memory, fftnd__span(out->ndims, out->count, out->stride, out->item),
-            out->precision, execution->scale, out->stream);
+            out->precision, scale, out->stream);
     atomic_fetch_add_explicit(&execution->nanoseconds, now() - begin, memory_order_relaxed);
     return code;
 }

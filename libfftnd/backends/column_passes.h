@@ -27,7 +27,7 @@
 enum { MOST_RADIX = 16 };
 
 /* Where a pass is among the others. */
-enum { BETWEEN, FIRST, LAST };
+enum { BETWEEN, FIRST, LAST, LAST_SCALED };
 #endif
 
 typedef VALUE NAME(vector) __attribute__((vector_size(REGISTER_BYTES)));
@@ -199,8 +199,13 @@ TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int element,
         NAME(exchange)(x);
 }
 
-TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, int element, PAIR x) {
+TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int place, int element,
+                               PAIR x) {
     char *to = columns->out + element * columns->out_stride;
+    if (place == LAST_SCALED) {
+        x.re *= (VALUE)columns->factor;
+        x.im *= (VALUE)columns->factor;
+    }
     if (columns->backward)
         NAME(exchange)(&x);
     JOIN(to, x.re, x.im);
@@ -222,8 +227,8 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                     x[i] = from[k + done * (j + parts * i)];
             dft(x);
             for (int i = 0; i < radix; i++)
-                if (place == LAST)
-                    NAME(store)(columns, k + done * i, x[i]);
+                if (place == LAST || place == LAST_SCALED)
+                    NAME(store)(columns, place, k + done * i, x[i]);
                 else
                     to[k + done * (radix * j + i)] =
                         i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);
@@ -239,7 +244,8 @@ typedef void NAME(run_pass)(const struct fftnd__column_pass *pass,
                                                     const PAIR from[], PAIR to[]) {                \
         NAME(pass)(radix, place, NAME(dft_##radix), pass, columns, from, to);                      \
     }
-#define PASSES(radix) PASS(radix, BETWEEN) PASS(radix, FIRST) PASS(radix, LAST)
+#define PASSES(radix)                                                                              \
+    PASS(radix, BETWEEN) PASS(radix, FIRST) PASS(radix, LAST) PASS(radix, LAST_SCALED)
 PASSES(2)
 PASSES(3)
 PASSES(4)
@@ -257,9 +263,10 @@ static void NAME(do_pass)(const struct fftnd__column_pass *pass, int place,
     [radix] = {                                                                                    \
         NAME(pass_##radix##_BETWEEN),                                                              \
         NAME(pass_##radix##_FIRST),                                                                \
-        NAME(pass_##radix##_LAST)                                                                  \
+        NAME(pass_##radix##_LAST),                                                                 \
+        NAME(pass_##radix##_LAST_SCALED)                                                           \
     }
-    static NAME(run_pass) *const table[MOST_RADIX + 1][3] = {ROW(2), ROW(3), ROW(4), ROW(5),
+    static NAME(run_pass) *const table[MOST_RADIX + 1][4] = {ROW(2), ROW(3), ROW(4), ROW(5),
                                                              ROW(6), ROW(7), ROW(8), ROW(16)};
 #undef ROW
     table[pass->radix][place](pass, columns, from, to);
@@ -267,8 +274,9 @@ static void NAME(do_pass)(const struct fftnd__column_pass *pass, int place,
 
 TARGET static void NAME(run)(int npasses, const struct fftnd__column_pass passes[],
                              const struct fftnd__columns *columns, void *const scratch[2]) {
+    int last = columns->factor < 1 || columns->factor > 1 ? LAST_SCALED : LAST;
     for (int i = 0; i < npasses; i++) {
-        int place = i == 0 ? FIRST : i == npasses - 1 ? LAST : BETWEEN;
+        int place = i == 0 ? FIRST : i == npasses - 1 ? last : BETWEEN;
         NAME(do_pass)(&passes[i], place, columns, scratch[i % 2], scratch[(i + 1) % 2]);
     }
 }

@@ -95,10 +95,11 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 /* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free
  * after the first pass, and back through that which the last pass does not read. */
 static void transform_few(const struct plan *plan, const char *in, char *out, redist_index columns,
-                          void *const scratch[2]) {
+                          double factor, void *const scratch[2]) {
     size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;
     char *before = scratch[0], *after = scratch[plan->passes.n % 2];
-    struct fftnd__columns group = {before, after, (ptrdiff_t)row, (ptrdiff_t)row, plan->backward};
+    struct fftnd__columns group = {before,         after,          (ptrdiff_t)row,
+                                   (ptrdiff_t)row, plan->backward, factor};
     memset(before, 0, (size_t)plan->n * row);
     for (redist_index i = 0; i < plan->n; i++)
         memcpy(before + (size_t)i * row, in + i * plan->axis.in, bytes);
@@ -107,26 +108,33 @@ static void transform_few(const struct plan *plan, const char *in, char *out, re
         memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
 }
 
-static int execute(void *data, void *in, void *out) {
+static int execute_scaled(void *data, void *in, void *out, long double given) {
     const struct plan *plan = data;
+    const double factor = (double)given;
     _Alignas(FFTND__SCRATCH_ALIGNMENT) char memory[2][FFTND__SCRATCH_BYTES];
     void *const scratch[2] = {memory[0], memory[1]};
     for (long long i = 0; i < plan->ngroups; i++) {
-        struct fftnd__columns group = {in, out, plan->axis.in, plan->axis.out, plan->backward};
+        struct fftnd__columns group = {in,    out, plan->axis.in, plan->axis.out, plan->backward,
+                                       factor};
         redist_index columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
                                                       plan->width, i, &group.in, &group.out);
         if (columns == plan->width)
             plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
         else
-            transform_few(plan, group.in, group.out, columns, scratch);
+            transform_few(plan, group.in, group.out, columns, factor, scratch);
     }
     return REDIST_OK;
+}
+
+static int execute(void *data, void *in, void *out) {
+    return execute_scaled(data, in, out, 1);
 }
 
 const struct fftnd__serial fftnd__serial_columns = {.name = "columns",
                                                     .space = REDIST_SPACE_HOST,
                                                     .create = create,
                                                     .execute = execute,
+                                                    .execute_scaled = execute_scaled,
                                                     .destroy = destroy};
 
 /* ---------------------------------------------------------------- whether they gain */

@@ -34,6 +34,7 @@ struct fftnd__columns {
     char *out;
     ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
     int backward;
+    double factor; /* results are multiplied by it */
 };
 
 typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass passes[],

@@ -115,6 +115,9 @@ struct fftnd__serial {
      * that fails, of this or of the next ones, nothing of it is under way. */
     int (*execute)(void *plan, void *in, void *out);
 
+    /* The same with results that are multiplied by a factor. NULL = they are in a pass of their own, by `scale`. */
+    int (*execute_scaled)(void *plan, void *in, void *out, long double factor);
+
     /* Multiplies all real numbers in `bytes` bytes. The same. */
     int (*scale)(void *array, size_t bytes, enum fftnd_precision precision, long double factor,
                  void *stream);

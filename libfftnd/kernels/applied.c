@@ -513,13 +513,13 @@ static int run_both(const struct fftnd__applied *applied, const struct fftnd__pi
     if (is_alone)
         return run_trip(applied, piece, trip, count[0]);
     REDIST_TRY(fftnd__kernel_run(&applied->kernels[0], piece->shorter, truncation_in, inside, in,
-                                 &middle[0]));
+                                 &middle[0], NULL));
     REDIST_TRY(applied->trip.library != NULL ? run_trip(applied, piece, trip, count[0])
                : fftnd__takes_boxes(applied->op)
                    ? fftnd__boxes_run(applied, piece, middle, count[0])
                    : run_rows(applied, piece, middle, count[0], memory + applied->places.rows));
     return fftnd__kernel_run(&applied->kernels[1], piece->shorter, inside, truncation_out,
-                             &middle[1], out);
+                             &middle[1], out, NULL);
 }
 
 static int run_inside(const struct fftnd__applied *applied, const struct fftnd__piece *piece,
@@ -546,7 +546,8 @@ int fftnd__applied_run(const struct fftnd__applied *applied, const struct fftnd_
     if (applied->inside.ndims == 0)
         return run_both(applied, piece, memory, truncation_in, truncation_out, in, out);
     REDIST_TRY(
-        fftnd__kernel_run(&applied->others[0], piece->shorter, truncation_in, &none, in, in));
+        fftnd__kernel_run(&applied->others[0], piece->shorter, truncation_in, &none, in, in, NULL));
     REDIST_TRY(run_inside(applied, piece, memory, in, out));
-    return fftnd__kernel_run(&applied->others[1], piece->shorter, &none, truncation_out, out, out);
+    return fftnd__kernel_run(&applied->others[1], piece->shorter, &none, truncation_out, out, out,
+                             NULL);
 }

@@ -60,11 +60,12 @@ struct fftnd__serial_problem fftnd__kernel_lines(const struct fftnd__kernel_prob
 int fftnd__kernel_create(struct fftnd__kernel *kernel, const struct fftnd__kernel_problem *problem);
 void fftnd__kernel_free(struct fftnd__kernel *kernel);
 
-/* Transforms a piece, or begins to. The blocks are the piece before and after. */
+/* Transforms a piece, or begins to. The blocks are the piece before and after. Results may be multiplied by *factor on
+ * the way, which is 1 then; NULL = they are not. */
 int fftnd__kernel_run(const struct fftnd__kernel *kernel, int is_shorter,
                       const struct fftnd__truncation *truncation_in,
                       const struct fftnd__truncation *truncation_out, const struct fftnd__block *in,
-                      const struct fftnd__block *out);
+                      const struct fftnd__block *out, long double *factor);
 
 /* Scratch memory that the library's plans need, and one for all of them to share. */
 size_t fftnd__kernel_area(const struct fftnd__kernel *kernel);
