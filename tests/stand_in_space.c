@@ -18,6 +18,7 @@
 #include "../libredist/copy/copy.h"
 #include "../libredist/runtime/signalling.h"
 #include "../libredist/runtime/space.h"
+#include "stand_in_graphs.h"
 #include "stream_device.h"
 
 /* ---------------------------------------------------------------- streams */
@@ -35,22 +36,9 @@ struct stream {
     unsigned state; /* of random numbers */
 };
 
-/* What was captured: the work of one stream after the other. */
-struct graph {
-    struct captured {
-        struct stream *stream;
-        void (*run)(void *data);
-        size_t bytes;
-        void *data;
-    } * list;
-    int count, room;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct stream *default_stream;
-static struct graph *capture;
-static int spoils = -1; /* which call of a capture fails, and what comes after it; -1 = none */
 enum { STREAMS = 32, MOST = 1024 };
 static struct stream *own_streams[STREAMS], *all_streams[MOST];
 
@@ -116,28 +104,14 @@ static void append(struct stream *stream, void (*run)(void *data), const void *d
     pthread_cond_broadcast(&changed);
 }
 
-static void keep(struct stream *stream, void (*run)(void *data), const void *data, size_t bytes) {
-    if (capture->count == capture->room) {
-        capture->room = 2 * capture->room + 16;
-        capture->list = realloc(capture->list, (size_t)capture->room * sizeof(*capture->list));
-    }
-    struct captured *kept = &capture->list[capture->count++];
-    *kept = (struct captured){stream, run, bytes, malloc(bytes + 1)};
-    memcpy(kept->data, data, bytes);
-}
-
-/* What is kept after that is never done. */
-static int is_spoilt(int calls) {
-    return capture != NULL && spoils >= 0 && calls >= spoils
-               ? redist_fail_in("stand-in", REDIST_ERR_DEVICE, "the capture is spoilt")
-               : REDIST_OK;
-}
-
 int stand_in_give(void *given, void (*run)(void *data), const void *data, size_t bytes) {
     pthread_mutex_lock(&lock);
     struct stream *stream = find_stream(given);
-    (capture != NULL ? keep : append)(stream, run, data, bytes);
-    int code = is_spoilt(capture != NULL ? capture->count : 0);
+    int is_kept = stand_in_is_capturing(), code = REDIST_OK;
+    if (is_kept)
+        code = stand_in_keep(stream, run, data, bytes);
+    else
+        append(stream, run, data, bytes);
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -222,7 +196,7 @@ static int event_create(void **event) {
 
 struct turn {
     struct event *event;
-    long version; /* 0 = that of the replay */
+    long version;
 };
 
 static void reach(void *data) {
@@ -245,11 +219,14 @@ static void follow(void *data) {
 /* With each replay an event gets another version, as it does with each call. */
 static int give_turn(void *stream, void (*run)(void *data), struct event *event) {
     pthread_mutex_lock(&lock);
-    if (run == reach && capture == NULL)
+    int is_kept = stand_in_is_capturing(), code = REDIST_OK;
+    if (run == reach && !is_kept)
         event->set++;
     const struct turn turn = {event, event->set};
-    (capture != NULL ? keep : append)(find_stream(stream), run, &turn, sizeof(turn));
-    int code = is_spoilt(capture != NULL ? capture->count : 0);
+    if (is_kept)
+        code = stand_in_keep_event(find_stream(stream), event, run == reach);
+    else
+        append(find_stream(stream), run, &turn, sizeof(turn));
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -437,122 +414,6 @@ static void batch_close(struct redist__batch *batch) {
     (void)batch;
 }
 
-/* ---------------------------------------------------------------- graphs */
-
-/* All streams are captured at once, by whoever began. */
-static int stream_can_keep(void *stream) {
-    (void)stream;
-    return capture == NULL;
-}
-
-static int graph_begin(void *stream) {
-    (void)stream;
-    capture = calloc(1, sizeof(*capture));
-    int code = is_spoilt(0);
-    if (code != REDIST_OK) {
-        free(capture);
-        capture = NULL;
-    }
-    return code;
-}
-
-static int graph_end(void *stream, void **graph) {
-    (void)stream;
-    int code = is_spoilt(spoils);
-    *graph = code == REDIST_OK ? capture : NULL;
-    if (code != REDIST_OK)
-        stream_device_free(capture);
-    capture = NULL;
-    return code;
-}
-
-static int replays;
-
-static void replay_work(const struct captured *kept, struct stream *stream) {
-    if (kept->run == reach || kept->run == follow)
-        (void)give_turn(stream, kept->run, ((struct turn *)kept->data)->event);
-    else
-        (void)stand_in_give(stream, kept->run, kept->data, kept->bytes);
-}
-
-/* The first work of a stream that is not done yet; `count` = there is none. */
-static int first_of(const struct graph *graph, const struct stream *stream, const char done[]) {
-    int at = 0;
-    while (at < graph->count && (done[at] || graph->list[at].stream != stream))
-        at++;
-    return at;
-}
-
-/* Whether what an event stands for is done, where work follows one. */
-static int may_begin(const struct graph *graph, int at, const char done[]) {
-    const struct captured *kept = &graph->list[at];
-    const struct event *event =
-        kept->run == follow ? ((const struct turn *)kept->data)->event : NULL;
-    for (int i = at - 1; event != NULL && i >= 0; i--)
-        if (graph->list[i].run == reach &&
-            ((const struct turn *)graph->list[i].data)->event == event)
-            return done[i];
-    return 1;
-}
-
-/* All in one stream, in any order that events allow, as a device may do it: each rank in one of its own, and often that
- * of one stream as soon as it can begin. */
-static void replay_in_turn(const struct graph *graph, struct stream *stream) {
-    const struct captured *list = graph->list;
-    char *done = calloc((size_t)graph->count + 1, 1);
-    const struct stream *often = NULL;
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    unsigned state = (unsigned)(1009 * replays + rank);
-    for (int count = 0; count < graph->count;) {
-        state = state * 1664525U + 1013904223U;
-        const struct stream *any = list[(state >> 8) % (unsigned)graph->count].stream;
-        often = often != NULL ? often : any;
-        int at = first_of(graph, (state >> 30) == 0 ? any : often, done);
-        if (at == graph->count || !may_begin(graph, at, done))
-            at = first_of(graph, any, done);
-        if (at == graph->count || !may_begin(graph, at, done))
-            continue;
-        replay_work(&list[at], stream);
-        done[at] = 1;
-        count++;
-    }
-    free(done);
-}
-
-static int graph_replay(void *data, void *given) {
-    const struct graph *graph = data;
-    replays++;
-    pthread_mutex_lock(&lock);
-    struct stream *stream = find_stream(given);
-    pthread_mutex_unlock(&lock);
-    if (replays % 2 == 0)
-        replay_in_turn(graph, stream);
-    else
-        for (int i = 0; i < graph->count; i++)
-            replay_work(&graph->list[i], graph->list[i].stream);
-    return REDIST_OK;
-}
-
-int stream_device_replays(void) {
-    return replays;
-}
-
-int stream_device_spoil(int calls) {
-    spoils = calls;
-    return 1;
-}
-
-void stream_device_free(void *data) {
-    struct graph *graph = data;
-    if (graph == NULL)
-        return;
-    for (int i = 0; i < graph->count; i++)
-        free(graph->list[i].data);
-    free(graph->list);
-    free(graph);
-}
-
 const struct redist__space redist__space_cuda = {
     .name = "stand-in",
     .id = REDIST_SPACE_CUDA,
@@ -593,9 +454,9 @@ const struct redist__space redist__space_cuda = {
     .batch_run = batch_run,
     .batch_close = batch_close,
     .signalling = &redist__signalling_cuda,
-    .stream_can_keep = stream_can_keep,
-    .graph_begin = graph_begin,
-    .graph_end = graph_end,
-    .graph_replay = graph_replay,
+    .stream_can_keep = stand_in_stream_can_keep,
+    .graph_begin = stand_in_graph_begin,
+    .graph_end = stand_in_graph_end,
+    .graph_replay = stand_in_graph_replay,
     .graph_free = stream_device_free,
 };
