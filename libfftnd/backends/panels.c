@@ -26,14 +26,20 @@ struct factors {
     unsigned rows;
 };
 
-/* Threads that a line of n elements needs. */
+/* Threads that a pass over a line of n elements needs. */
+static unsigned rows_of_pass(int kernel, unsigned n, unsigned radix) {
+    unsigned each = FFTND__PANEL_BUTTERFLIES(kernel, radix);
+    return (n / radix + each - 1) / each;
+}
+
+static unsigned larger(unsigned a, unsigned b) {
+    return a > b ? a : b;
+}
+
 static unsigned count_rows(const struct factors *factors, int kernel, unsigned n) {
     unsigned rows = 0;
-    for (unsigned i = 0; i < factors->npasses; i++) {
-        unsigned radix = factors->radix[i], each = FFTND__PANEL_BUTTERFLIES(kernel, radix);
-        unsigned needed = (n / radix + each - 1) / each;
-        rows = needed > rows ? needed : rows;
-    }
+    for (unsigned i = 0; i < factors->npasses; i++)
+        rows = larger(rows, rows_of_pass(kernel, n, factors->radix[i]));
     return rows;
 }
 
@@ -122,15 +128,8 @@ static int set_memory(struct fftnd__panels *panels, size_t most) {
     return panels->shared_bytes <= most;
 }
 
-/* Enough threads for the pairs of butterflies, which take longer than what is between. */
-static void count_pairs(struct factors *factors, int kernel, unsigned n, unsigned radix) {
-    unsigned each = FFTND__PANEL_BUTTERFLIES(kernel, 2 * radix),
-             rows = (n / radix / 2 + each - 1) / each;
-    factors->rows = rows > factors->rows ? rows : factors->rows;
-}
-
-/* Whether a pass can be the last one whose butterflies are in pairs, which is so then. What goes through shared memory
- * only once is as fast without. */
+/* Whether a pass can be the last one whose butterflies are in pairs, which is so then, with enough threads for them:
+ * they take longer than what is between. What goes through shared memory only once is as fast without. */
 static int make_pairs(struct factors *factors, int kernel, unsigned n) {
     unsigned last = factors->npasses - 1, *radix = factors->radix;
     for (unsigned i = last; i > 0 && last > 1; i--)
@@ -138,7 +137,7 @@ static int make_pairs(struct factors *factors, int kernel, unsigned n) {
             unsigned pairs = radix[i];
             radix[i] = radix[last];
             radix[last] = pairs;
-            count_pairs(factors, kernel, n, pairs);
+            factors->rows = larger(factors->rows, rows_of_pass(kernel, n, 2 * pairs));
             return 1;
         }
     return 0;

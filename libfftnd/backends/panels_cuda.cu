@@ -16,7 +16,7 @@ namespace {
 
 /* ---------------------------------------------------------------- passes */
 
-enum kind { FIRST, MIDDLE, LAST };
+enum kind { FIRST, MIDDLE, LAST, MODES };
 
 template <class value, int radix>
 __device__ __forceinline__ void clear(complex<value> (&x)[radix]) {
@@ -162,6 +162,12 @@ __device__ __forceinline__ void do_pass(const fftnd__panels &p, unsigned pass,
     }
 }
 
+/* The pass of real lines that is next to the modes. */
+template <class value, int radix, lying how>
+__device__ __forceinline__ void do_pass_of_modes(const fftnd__panels &p, unsigned pass,
+                                                 const place<value, how> &at,
+                                                 const complex<scalar<value>> *roots);
+
 template <class value, int least, int most, kind which, lying how>
 __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pass,
                                             const place<value, how> &at,
@@ -169,8 +175,12 @@ __device__ __forceinline__ void choose_pass(const fftnd__panels &p, unsigned pas
     switch (p.passes[pass].radix) {
 #define RADIX(radix)                                                                               \
     case radix:                                                                                    \
-        if constexpr (least <= radix && radix <= most)                                             \
-            do_pass<value, radix, which>(p, pass, at, roots);                                      \
+        if constexpr (least <= radix && radix <= most) {                                           \
+            if constexpr (which == MODES)                                                          \
+                do_pass_of_modes<value, radix>(p, pass, at, roots);                                \
+            else                                                                                   \
+                do_pass<value, radix, which>(p, pass, at, roots);                                  \
+        }                                                                                          \
         break;
         RADIX(1)
         RADIX(2)
@@ -361,29 +371,14 @@ __device__ __forceinline__ void begin_with_modes(const fftnd__panels &p,
     }
 }
 
-template <class value, lying how>
+template <class value, int radix, lying how>
 __device__ __forceinline__ void do_pass_of_modes(const fftnd__panels &p, unsigned pass,
                                                  const place<value, how> &at,
                                                  const complex<scalar<value>> *roots) {
-    switch (p.passes[pass].radix) {
-#define RADIX(radix)                                                                               \
-    case radix:                                                                                    \
-        if constexpr (radix <= (KERNEL == 0 ? FFTND__PANEL_PAIRS_0 : FFTND__PANEL_PAIRS_1)) {      \
-            if (p.backward)                                                                        \
-                begin_with_modes<value, radix>(p, at, roots);                                      \
-            else                                                                                   \
-                end_with_modes<value, radix>(p, pass, at, roots);                                  \
-        }                                                                                          \
-        break;
-        RADIX(2)
-        RADIX(3)
-        RADIX(4)
-        RADIX(5)
-        RADIX(6)
-        RADIX(7)
-        RADIX(8)
-#undef RADIX
-    }
+    if (p.backward)
+        begin_with_modes<value, radix>(p, at, roots);
+    else
+        end_with_modes<value, radix>(p, pass, at, roots);
 }
 
 template <class value, int least, int first, int rest, lying how>
@@ -391,12 +386,13 @@ __device__ __forceinline__ void
 transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
                      const complex<scalar<value>> *roots, complex<value> *memory) {
     const place<value, how> at = find_place(p, lines, memory);
+    constexpr int pairs = KERNEL == 0 ? FFTND__PANEL_PAIRS_0 : FFTND__PANEL_PAIRS_1;
     const unsigned last = p.npasses - 1, modes_before = p.backward && !p.has_pairs,
                    modes_behind = !p.backward && !p.has_pairs;
     if (modes_before)
         join(p, at, roots);
     else if (p.backward)
-        do_pass_of_modes<value>(p, 0, at, roots);
+        choose_pass<value, 2, pairs, MODES>(p, 0, at, roots);
     else
         choose_pass<value, least, first, FIRST>(p, 0, at, roots);
     __syncthreads();
@@ -407,7 +403,7 @@ transform_real_lines(const fftnd__panels &p, const lines_of<value, how> &lines,
     if (modes_behind)
         split(p, at, roots);
     else if (!p.backward)
-        do_pass_of_modes<value>(p, last, at, roots);
+        choose_pass<value, 2, pairs, MODES>(p, last, at, roots);
     else
         choose_pass<value, 1, rest, LAST>(p, last, at, roots);
 }
