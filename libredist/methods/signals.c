@@ -88,15 +88,12 @@ static int create(const struct redist__problem *problem, const struct redist__ca
     state->by_kernel = candidate->variant == BY_KERNEL;
     state->block_bytes = sizeof(struct redist__signal_block) +
                          size * (sizeof(struct redist__signal_words) + sizeof(void *) + 2);
-    int holds = problem->tiles != REDIST_WHOLE && problem->partitions > 1;
-    state->held = holds ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
-    if (holds && state->held == NULL)
-        return redist__fail(REDIST_ERR_MEMORY, "no memory for tiles that wait");
     int puts = problem->tiles == REDIST_PUT;
+    state->held = puts ? redist_calloc(REDIST__MOST_HELD, sizeof *state->held) : NULL;
     state->targets = puts ? redist_calloc(size, sizeof *state->targets) : NULL;
     state->told = puts ? redist_calloc((size_t)problem->partitions, sizeof *state->told) : NULL;
     state->remotes = redist_calloc(size, sizeof *state->remotes);
-    if ((puts && (state->targets == NULL || state->told == NULL)) ||
+    if ((puts && (state->held == NULL || state->targets == NULL || state->told == NULL)) ||
         !create_path(&state->paths[0], size) || !create_path(&state->paths[1], size) ||
         state->remotes == NULL)
         return redist__fail(REDIST_ERR_MEMORY, "no memory for the boxes of %zu ranks", size);

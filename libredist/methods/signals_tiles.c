@@ -95,17 +95,46 @@ static int count_early(const struct redist__signalled *state) {
     return state->problem->partitions / 2;
 }
 
+/* Makes `tile` one with the next one behind it along an axis, of the same array; 0 = they do not continue each other. */
+static int join_tiles(const struct redist__transfer *transfer, struct redist__tile *tile,
+                      const struct redist__tile *next) {
+    int along = -1;
+    for (int i = 0; i < transfer->ndims; i++) {
+        if (tile->stride[i] != next->stride[i])
+            return 0;
+        if (tile->start[i] == next->start[i] && tile->count[i] == next->count[i])
+            continue;
+        if (along >= 0 || next->start[i] != tile->start[i] + tile->count[i])
+            return 0;
+        along = i;
+    }
+    if (along < 0 || next->data != tile->data + tile->count[along] * tile->stride[along])
+        return 0;
+    tile->count[along] += next->count[along];
+    return 1;
+}
+
+/* For the partitions that are left of it; one copy for tiles that continue each other, as each takes the host time. */
+static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
+    if (state->nheld == 0 ||
+        !join_tiles(state->problem->transfer, &state->held[state->nheld - 1], tile))
+        state->held[state->nheld++] = *tile;
+}
+
 static int send_partition(struct redist__signalled *state, const struct redist__tile *last,
                           int partition) {
-    for (int i = 0; i < state->nheld && partition >= count_early(state); i++)
+    if (partition < count_early(state))
+        return sweep(state, last, partition, partition + 1);
+    for (int i = 0; i < state->nheld; i++)
         REDIST_TRY(sweep(state, &state->held[i], partition, partition + 1));
-    return sweep(state, last, partition, partition + 1);
+    return REDIST_OK;
 }
 
 static int send_last(struct redist__signalled *state, const struct redist__tile *tile) {
     const struct redist__gate before = tell_stretch(state, 0);
     if (before.actions != 0)
         REDIST_TRY(redist__signals_gate(state, state->copy_stream, &before));
+    hold(state, tile);
     for (int i = 0; i < state->problem->partitions; i++) {
         begin_stretch(state, i + 1);
         REDIST_TRY(send_partition(state, tile, i));
@@ -115,11 +144,11 @@ static int send_last(struct redist__signalled *state, const struct redist__tile 
 }
 
 static int send(struct redist__signalled *state, const struct redist__tile *tile) {
-    int holds = state->problem->partitions > 1 && state->nheld < REDIST__MOST_HELD &&
+    int holds = state->problem->partitions > 1 && state->nheld < REDIST__MOST_HELD - 1 &&
                 state->elements > state->problem->transfer->side[0].elements / 2;
     if (!holds)
         return sweep(state, tile, 0, state->problem->partitions);
-    state->held[state->nheld++] = *tile;
+    hold(state, tile);
     return count_early(state) > 0 ? sweep(state, tile, 0, count_early(state)) : REDIST_OK;
 }
 
