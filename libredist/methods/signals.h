@@ -31,8 +31,8 @@ struct redist__signalled {
     void **told; /* and of what the peers are told of each partition, where tiles are put */
     uint32_t steps, most_steps; /* of the execution under way; where their count stays */
     size_t elements;            /* that were put in it */
-    /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then; room
-     * for one more, the last */
+    /* tiles that were put, of which some partitions are left for the end: what they hold stays as it is until then;
+     * with room for the last one */
     struct redist__tile *held;
     int nheld;
     redist_target *targets; /* room for one of each rank, where tiles are put */

@@ -95,7 +95,7 @@ static int count_early(const struct redist__signalled *state) {
     return state->problem->partitions / 2;
 }
 
-/* Makes `tile` one with the next one behind it along an axis, of the same array; 0 = they do not continue each other. */
+/* Makes `tile` one with the next one behind it along an axis of the same array; 0 = it does not continue it. */
 static int join_tiles(const struct redist__transfer *transfer, struct redist__tile *tile,
                       const struct redist__tile *next) {
     int along = -1;
