@@ -6,19 +6,21 @@
 
 #include <complex.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
-enum { MOST = 29000, LONGEST = 512 };
+enum { MOST = 29000, THREADS = FFTND__SPARES + 4 };
 
 static double _Complex input[MOST], expected[MOST], found[MOST];
 static const double GAP = 77; /* where no column is */
-static double _Complex roots[LONGEST];
+static double _Complex roots[FFTND__LONGEST];
 static double factor; /* of the results */
 
 /* Lengths in which each radix stands first, last and between others. */
-static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,  16,  20,  25,  32,  35,  42,  48,
-                              49,  64,  70,  96,  100, 105, 120, 125, 128, 144, 150, 168, 175, 192,
-                              210, 216, 240, 245, 250, 256, 294, 320, 343, 350, 384, 448, 512};
+static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,  16,   20,   25,   32,   35,
+                              42,  48,  49,  64,  70,  96,  100, 105,  120,  125,  128,  144,
+                              150, 168, 175, 192, 210, 216, 240, 245,  250,  256,  294,  320,
+                              343, 350, 384, 448, 512, 625, 960, 1000, 1024, 1536, 2048, 4096};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static ptrdiff_t at(const struct fftnd__serial_problem *problem, int element, int column, int group,
@@ -56,8 +58,11 @@ static double random_number(void) {
 
 /* A few columns, in one or several groups with or without gaps, in place or between arrays. */
 static void make_problem(int n, struct fftnd__serial_problem *problem, int *in_place) {
-    int columns = random_between(4, 20), groups = random_between(1, 2);
-    int gap = random_chance(50) ? random_between(1, 5) : 0, pad = random_between(0, 3);
+    int fits = n <= 512; /* the others fit with few columns */
+    int columns = random_between(fits ? 4 : 1, fits ? 20 : MOST / n - 3);
+    int groups = random_between(1, 1 + fits),
+        gap = fits && random_chance(50) ? random_between(1, 5) : 0;
+    int pad = random_between(0, fits ? 3 : 0);
     ptrdiff_t group = columns + gap, line = group * groups + pad;
     *in_place = random_chance(50);
     *problem =
@@ -131,10 +136,53 @@ START_TEST(all_registers) {
 }
 END_TEST
 
+/* ---------------------------------------------------------------- threads */
+
+/* Of one plan, more at once than it keeps scratch memory for. */
+struct thread {
+    pthread_t id;
+    void *plan;
+    double _Complex data[48 * 4];
+    int code;
+};
+
+static void *execute_often(void *given) {
+    struct thread *thread = given;
+    for (int i = 0; i < 50 && thread->code == REDIST_OK; i++)
+        thread->code = fftnd__serial_columns.execute(thread->plan, thread->data, thread->data);
+    return NULL;
+}
+
+START_TEST(threads) {
+    static struct thread all[THREADS];
+    struct fftnd__serial_problem problem = {.kind = FFTND_C2C, .naxes = 1, .nloops = 1};
+    void *plan;
+    problem.axes[0] = (struct fftnd__loop){48, 4, 4};
+    problem.loops[0] = (struct fftnd__loop){4, 1, 1};
+    check_code(fftnd__columns_create(fftnd__column_loops_here(), &problem, &plan), REDIST_OK);
+    for (int i = 0; i < THREADS; i++) {
+        all[i] = (struct thread){.plan = plan};
+        for (int j = 0; j < 48 * 4; j++)
+            all[i].data[j] = j % 7 - 3;
+        if (pthread_create(&all[i].id, NULL, execute_often, &all[i]) != 0)
+            check_all(0, "no thread %d", i);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(all[i].id, NULL);
+        check_all(all[i].code == REDIST_OK, "thread %d returned %d", i, all[i].code);
+        check_all(memcmp(all[i].data, all[0].data, sizeof all[i].data) == 0,
+                  "thread %d has other results", i);
+    }
+    fftnd__serial_columns.destroy(plan);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- where columns gain */
+
 START_TEST(lengths_that_are_refused) {
     const struct fftnd__serial library = {.shares_columns = 1};
     struct fftnd__serial_problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
-    static const redist_index refused[] = {1, 2, 7, 16, 22, 39, 1L << 20};
+    static const redist_index refused[] = {1, 2, 7, 16, 22, 39, 1L << 13, 1L << 20};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         check_all(!fftnd__columns_gain(&problem, refused[i]), "%lld elements gain",
                   (long long)refused[i]);
@@ -160,6 +208,7 @@ START_TEST(few_columns) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {all_registers, lengths_that_are_refused, few_columns, NULL};
+    const TTest *const tests[] = {all_registers, threads, lengths_that_are_refused, few_columns,
+                                  NULL};
     return harness_run(argc, argv, "test_fftnd_columns", tests);
 }

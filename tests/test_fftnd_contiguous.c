@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 90000, MOST_POINTS = 1024 };
+enum { MOST = 90000, MOST_POINTS = 2 * FFTND__LONGEST };
 
 /* Numbers, two of them for a complex element. */
 static double input[MOST], expected[MOST], found[MOST];
@@ -16,9 +16,9 @@ static const double GAP = 77; /* where no line is */
 static double _Complex roots[MOST_POINTS];
 
 /* Complex elements of a line, half of the points of a real one. */
-static const int lengths[] = {8,   9,   12,  16,  20,  25,  32,  35,  42,  48,  49,
-                              64,  72,  81,  96,  98,  100, 120, 125, 128, 144, 175,
-                              192, 210, 243, 256, 320, 343, 384, 448, 500};
+static const int lengths[] = {8,   9,   12,  16,  20,  25,  32,  35,  42,   48,   49,   64,
+                              72,  81,  96,  98,  100, 120, 125, 128, 144,  175,  192,  210,
+                              243, 256, 320, 343, 384, 448, 500, 729, 1000, 1024, 2048, 4096};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 /* Lines in two loops, whose strides are numbers here. */
@@ -67,10 +67,12 @@ static void transform_plainly(const struct lines *lines) {
 }
 
 static struct lines random_lines(int elements) {
-    struct lines lines = {.is_real = random_chance(70),
-                          .backward = random_chance(50),
-                          .in_place = random_chance(50),
-                          .count = {random_between(1, 3), random_between(1, 13)}};
+    struct lines lines = {
+        .is_real = random_chance(70),
+        .backward = random_chance(50),
+        .in_place = random_chance(50),
+        .count = {random_between(1, elements > 512 ? 1 : 3),
+                  random_between(1, elements > 512 ? MOST / elements / 2 - 2 : 13)}};
     lines.n = elements * (lines.is_real ? 2 : 1);
     int numbers = 2 * elements + (lines.is_real ? 2 : 0);
     for (int out = 0; out < 2; out++) {

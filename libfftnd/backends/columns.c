@@ -60,7 +60,7 @@ static void set_loops(struct plan *plan, const struct fftnd__serial_problem *pro
 
 static void destroy(void *data) {
     struct plan *plan = data;
-    redist_release(plan->passes.factors);
+    fftnd__passes_destroy(&plan->passes);
     redist_release(plan);
 }
 
@@ -109,10 +109,10 @@ static void transform_few(const struct plan *plan, const char *in, char *out, re
 }
 
 static int execute_scaled(void *data, void *in, void *out, long double given) {
-    const struct plan *plan = data;
+    struct plan *plan = data;
     const double factor = (double)given;
-    _Alignas(FFTND__SCRATCH_ALIGNMENT) char memory[2][FFTND__SCRATCH_BYTES];
-    void *const scratch[2] = {memory[0], memory[1]};
+    void *memory, *scratch[2];
+    REDIST_TRY(fftnd__scratch_take(&plan->passes, &memory, scratch));
     for (long long i = 0; i < plan->ngroups; i++) {
         struct fftnd__columns group = {in,    out, plan->axis.in, plan->axis.out, plan->backward,
                                        factor};
@@ -123,6 +123,7 @@ static int execute_scaled(void *data, void *in, void *out, long double given) {
         else
             transform_few(plan, group.in, group.out, columns, factor, scratch);
     }
+    fftnd__scratch_give_back(&plan->passes, memory);
     return REDIST_OK;
 }
 
@@ -145,8 +146,7 @@ enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
     static signed char known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
     struct fftnd__serial_problem trial = *problem;
-    if (!fftnd__may_share(problem) || n < FFTND__SHORTEST ||
-        !fftnd__passes_exist(fftnd__column_loops_here(), n))
+    if (!fftnd__may_share(problem) || n < FFTND__SHORTEST || !fftnd__passes_exist(n))
         return FFTND__NO_GAIN;
     trial.kind = FFTND_C2C;
     trial.keep_input = 0;

@@ -6,6 +6,8 @@
 
 #include "serial.h"
 
+#include <stdatomic.h>
+
 /* Whether many columns of `n` elements are faster than the problem's library transforms them: measured once for each
  * length and precision, as it is planned in 0.05 s, or guessed where nothing is measured. */
 int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n);
@@ -80,28 +82,34 @@ static inline redist_index fftnd__group_width(const struct fftnd__column_loops *
     return 2 * loops->register_bytes / (redist_index)fftnd__item_bytes(precision, 0);
 }
 
-/* Whether there are passes for n complex elements: their factors are 2, 3, 5 and 7, and two scratch arrays of a group,
- * each with room for an element more, fit a second-level cache; they are on the stack, so that any thread may execute a
- * plan. */
-int fftnd__passes_exist(const struct fftnd__column_loops *loops, redist_index n);
+/* Whether there are passes for n complex elements: at most LONGEST, whose factors are 2, 3, 5 and 7. */
+int fftnd__passes_exist(redist_index n);
 
 enum {
     FFTND__MOST_PASSES = 16,
     FFTND__LONGEST = 1 << 12,
     FFTND__SHORTEST = 17, /* libraries transform up to 16 elements in registers, in one pass */
-    FFTND__SCRATCH_BYTES = 64 << 10,
     FFTND__SCRATCH_ALIGNMENT = 64,
+    FFTND__SPARES = 16,
 };
 
 struct fftnd__passes {
     int n;
     struct fftnd__column_pass pass[FFTND__MOST_PASSES];
-    char *factors; /* to release */
+    char *factors;
+    size_t scratch_bytes;                 /* of an array, with room for an element more */
+    _Atomic(void *) spare[FFTND__SPARES]; /* scratch memory that no thread uses */
 };
 
 /* Zeroed before. REDIST_ERR_SERIAL if there are none, REDIST_ERR_MEMORY. */
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
                          struct fftnd__passes *passes);
+void fftnd__passes_destroy(struct fftnd__passes *passes);
+
+/* Scratch memory for one execution, by any thread: the first one takes what the plan has, further ones at the same time
+ * have their own made, which stays for later. REDIST_ERR_MEMORY if there is none; then nothing is to be given back. */
+int fftnd__scratch_take(struct fftnd__passes *passes, void **memory, void *scratch[2]);
+void fftnd__scratch_give_back(struct fftnd__passes *passes, void *memory);
 
 /* cos(angle) + i sin(angle), a complex element of `item` bytes */
 void fftnd__store_factor(char *to, size_t item, long double angle);

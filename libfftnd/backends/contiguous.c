@@ -9,8 +9,7 @@
 #include "redist_support.h"
 #include "share.h"
 
-/* Of the widest registers: numbers, and bytes of complex elements. */
-enum { MOST_LINES = 16, MOST_ELEMENT = 2 * 64 };
+enum { MOST_LINES = 16 }; /* numbers of the widest registers */
 
 struct plan {
     fftnd__run_contiguous *run;
@@ -82,7 +81,7 @@ static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
 
 static void destroy(void *data) {
     struct plan *plan = data;
-    redist_release(plan->passes.factors);
+    fftnd__passes_destroy(&plan->passes);
     redist_release(plan->factors);
     redist_release(plan);
 }
@@ -127,9 +126,9 @@ static struct group find_group(const struct plan *plan, long long done, const ch
 }
 
 static int execute(void *data, void *in, void *out) {
-    const struct plan *plan = data;
-    _Alignas(FFTND__SCRATCH_ALIGNMENT) char memory[2][FFTND__SCRATCH_BYTES + MOST_ELEMENT];
-    void *const scratch[2] = {memory[0], memory[1]};
+    struct plan *plan = data;
+    void *memory, *scratch[2];
+    REDIST_TRY(fftnd__scratch_take(&plan->passes, &memory, scratch));
     struct fftnd__position position = {{0}, 0, 0};
     struct group group, next = find_group(plan, 0, in, out, &position);
     for (long long done = 0; done < plan->count; done += plan->width) {
@@ -137,6 +136,7 @@ static int execute(void *data, void *in, void *out) {
         next = find_group(plan, done + plan->width, in, out, &position);
         plan->run(&plan->lines, group.in, next.in, group.out, scratch);
     }
+    fftnd__scratch_give_back(&plan->passes, memory);
     return REDIST_OK;
 }
 
@@ -179,7 +179,7 @@ int fftnd__contiguous_suit(const struct fftnd__serial_problem *problem, const vo
         problem->axes[0].out != 1 || problem->retained[0].modes != 0 || n < FFTND__SHORTEST ||
         !(problem->kind == FFTND_C2C ||
           (problem->kind == FFTND_R2C && problem->axes[0].n % 2 == 0)) ||
-        !fftnd__passes_exist(loops, n) || (in == out && !fftnd__lines_lie_alike(problem)))
+        !fftnd__passes_exist(n) || (in == out && !fftnd__lines_lie_alike(problem)))
         return 0;
     for (int i = 0; i < problem->nloops; i++)
         lines *= problem->loops[i].n;

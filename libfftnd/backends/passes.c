@@ -4,6 +4,7 @@
 #include "redist_support.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* What a pass costs: a read and a write of all elements, and for 16 of them registers that most processors do not
@@ -41,15 +42,15 @@ const struct fftnd__column_loops *fftnd__column_loops_here(void) {
     return fftnd__column_loops[i];
 }
 
-static struct factors factors_of(const struct fftnd__column_loops *loops, redist_index n) {
+static struct factors factors_of(redist_index n) {
     struct factors now = {0}, best = {0};
-    if (n > 1 && n <= FFTND__LONGEST && 2 * n * loops->register_bytes <= FFTND__SCRATCH_BYTES)
+    if (n > 1 && n <= FFTND__LONGEST)
         find_cheapest((int)n, &now, &best);
     return best;
 }
 
-int fftnd__passes_exist(const struct fftnd__column_loops *loops, redist_index n) {
-    return factors_of(loops, n).npasses > 0;
+int fftnd__passes_exist(redist_index n) {
+    return factors_of(n).npasses > 0;
 }
 
 void fftnd__store_factor(char *to, size_t item, long double angle) {
@@ -68,15 +69,22 @@ static char *set_factors(const struct fftnd__column_pass *pass, size_t item, cha
     return to;
 }
 
+static void *make_scratch(const struct fftnd__passes *passes) {
+    return redist_calloc(1, 2 * passes->scratch_bytes + FFTND__SCRATCH_ALIGNMENT - 1);
+}
+
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
                          struct fftnd__passes *passes) {
-    const struct factors factors = factors_of(loops, n);
+    const struct factors factors = factors_of(n);
     int left = (int)n, done = 1;
     if (factors.npasses == 0)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
                               (long long)n);
+    passes->scratch_bytes = 2 * (size_t)((n + 1) * loops->register_bytes);
+    void *scratch = make_scratch(passes);
+    atomic_init(&passes->spare[0], scratch);
     char *to = passes->factors = redist_calloc((size_t)(factors.npasses * n), item);
-    if (to == NULL)
+    if (to == NULL || scratch == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     passes->n = factors.npasses;
     for (int i = 0; i < factors.npasses; i++) {
@@ -87,4 +95,36 @@ int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n
         done *= radix;
     }
     return REDIST_OK;
+}
+
+void fftnd__passes_destroy(struct fftnd__passes *passes) {
+    redist_release(passes->factors);
+    for (int i = 0; i < FFTND__SPARES; i++)
+        redist_release(atomic_load(&passes->spare[i]));
+}
+
+/* ---------------------------------------------------------------- scratch memory */
+
+int fftnd__scratch_take(struct fftnd__passes *passes, void **memory, void *scratch[2]) {
+    *memory = NULL;
+    for (int i = 0; i < FFTND__SPARES && *memory == NULL; i++)
+        *memory = atomic_exchange(&passes->spare[i], NULL);
+    if (*memory == NULL)
+        *memory = make_scratch(passes);
+    if (*memory == NULL)
+        return redist_fail_in("libfftnd", REDIST_ERR_MEMORY,
+                              "no memory for one more thread in a serial transform");
+    uintptr_t rest = (uintptr_t)*memory % FFTND__SCRATCH_ALIGNMENT;
+    scratch[0] = (char *)*memory + (rest > 0 ? FFTND__SCRATCH_ALIGNMENT - rest : 0);
+    scratch[1] = (char *)scratch[0] + passes->scratch_bytes;
+    return REDIST_OK;
+}
+
+void fftnd__scratch_give_back(struct fftnd__passes *passes, void *memory) {
+    for (int i = 0; i < FFTND__SPARES; i++) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&passes->spare[i], &none, memory))
+            return;
+    }
+    redist_release(memory);
 }
