@@ -100,27 +100,9 @@ static int copy_part(const struct redist__direct *state, const struct redist__ti
     return REDIST_OK;
 }
 
-/* The axis along which a tile continues another one, in memory too; -1 if it does not. Such tiles are copied as
- * one, since each copy costs the engine time, however few bytes it has. */
-static int joint_of(const struct redist__tile *tile, const struct redist__tile *next, int ndims) {
-    int axis = -1;
-    for (int i = 0; i < ndims; i++) {
-        int alike = tile->start[i] == next->start[i] && tile->count[i] == next->count[i];
-        if (tile->stride[i] != next->stride[i] || (!alike && axis >= 0))
-            return -1;
-        axis = alike ? axis : i;
-    }
-    int continues = axis >= 0 && next->start[axis] == tile->start[axis] + tile->count[axis] &&
-                    next->data == tile->data + tile->count[axis] * tile->stride[axis];
-    return continues ? axis : -1;
-}
-
 int redist__direct_join(struct redist__put *put, const struct redist__put *next, int ndims) {
-    int same = put->first == next->first && put->last == next->last;
-    int axis = same ? joint_of(&put->tile, &next->tile, ndims) : -1;
-    if (axis >= 0)
-        put->tile.count[axis] += next->tile.count[axis];
-    return axis >= 0;
+    return put->first == next->first && put->last == next->last &&
+           redist__tile_join(ndims, &put->tile, &next->tile);
 }
 
 /* ---------------------------------------------------------------- tiles that wait */

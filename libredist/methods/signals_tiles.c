@@ -95,29 +95,10 @@ static int count_early(const struct redist__signalled *state) {
     return state->problem->partitions / 2;
 }
 
-/* Makes `tile` one with the next one behind it along an axis of the same array; 0 = it does not continue it. */
-static int join_tiles(const struct redist__transfer *transfer, struct redist__tile *tile,
-                      const struct redist__tile *next) {
-    int along = -1;
-    for (int i = 0; i < transfer->ndims; i++) {
-        if (tile->stride[i] != next->stride[i])
-            return 0;
-        if (tile->start[i] == next->start[i] && tile->count[i] == next->count[i])
-            continue;
-        if (along >= 0 || next->start[i] != tile->start[i] + tile->count[i])
-            return 0;
-        along = i;
-    }
-    if (along < 0 || next->data != tile->data + tile->count[along] * tile->stride[along])
-        return 0;
-    tile->count[along] += next->count[along];
-    return 1;
-}
-
-/* For the partitions that are left of it; one copy for tiles that continue each other, as each takes the host time. */
+/* For the partitions that are left of it. */
 static void hold(struct redist__signalled *state, const struct redist__tile *tile) {
     if (state->nheld == 0 ||
-        !join_tiles(state->problem->transfer, &state->held[state->nheld - 1], tile))
+        !redist__tile_join(state->problem->transfer->ndims, &state->held[state->nheld - 1], tile))
         state->held[state->nheld++] = *tile;
 }
 

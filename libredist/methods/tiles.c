@@ -84,6 +84,21 @@ int redist__tile_copy(const struct redist__transfer *transfer, const struct redi
     return 1;
 }
 
+int redist__tile_join(int ndims, struct redist__tile *tile, const struct redist__tile *next) {
+    int axis = -1;
+    for (int i = 0; i < ndims; i++) {
+        int alike = tile->start[i] == next->start[i] && tile->count[i] == next->count[i];
+        if (tile->stride[i] != next->stride[i] || (!alike && axis >= 0))
+            return 0;
+        axis = alike ? axis : i;
+    }
+    if (axis < 0 || next->start[axis] != tile->start[axis] + tile->count[axis] ||
+        next->data != tile->data + tile->count[axis] * tile->stride[axis])
+        return 0;
+    tile->count[axis] += next->count[axis];
+    return 1;
+}
+
 int redist__tile_target(const struct redist__transfer *transfer, const struct redist__tile *tile,
                         const struct redist__tile *far, redist_target *target) {
     if (redist__intersect(transfer->ndims, tile->start, tile->count, far->start, far->count,

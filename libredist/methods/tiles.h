@@ -46,6 +46,10 @@ int redist__tile_copy(const struct redist__transfer *transfer, const struct redi
                       const struct redist__tile *destination, struct redist__copy *copy,
                       const char **from, char **to);
 
+/* Makes the next tile a part of this one if it continues it along an axis, in memory too; 0 if not. Such tiles are
+ * copied as one, since each copy costs time, however few bytes it has: of an engine, and of the host. */
+int redist__tile_join(int ndims, struct redist__tile *tile, const struct redist__tile *next);
+
 /* What two tiles of array A have in common, as a target in the second one; 0 = nothing. */
 int redist__tile_target(const struct redist__transfer *transfer, const struct redist__tile *tile,
                         const struct redist__tile *far, redist_target *target);
