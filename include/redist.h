@@ -247,7 +247,7 @@ typedef struct redist_options {
     /** nonzero: rank 0 prints to stderr what "auto" tried; also REDIST_VERBOSE=1 */
     int verbose;
     /** time budget of "auto" for one plan, <= 0 = the default (1 s); where arrays are so large that one round of each
-     * method takes longer, those near the fastest get as much again */
+     * method takes longer, those near the fastest get some more, which take at most as long again */
     double tune_seconds;
     /** where rank 0 remembers what "auto" measured; NULL = the environment variable REDIST_WISDOM, or nowhere. A file
      * that is unusable costs a warning on stderr, never the plan */

@@ -224,13 +224,13 @@ REDIST_API const redist_caches *redist_find_caches(void);
 REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
                                    size_t largest_bytes, size_t *nontemporal_bytes);
 
-/** Candidates at once in redist_take_turns, at most. */
-enum { REDIST_MOST_TURNS = 6 };
+/** Candidates at once in redist_take_turns, at most; and steps of a run, such as there and back. */
+enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
 
-/** What takes longer than the fastest one by more than this, each alone, has no chance in turns; and the share of the
- * time to choose that is for turns. */
-#define REDIST_TURNS_BEHIND 1.25
-#define REDIST_TURNS_SHARE  0.25
+/** What takes longer than the fastest one by more than this, each alone, has no chance in turns; and where other data
+ * may change that. */
+#define REDIST_TURNS_BEHIND     1.25
+#define REDIST_TURNS_FAR_BEHIND 2.0
 
 /** Candidates that are timed in turns, and how. The functions are collective and return the same on all ranks. */
 typedef struct redist_turns {
@@ -239,10 +239,17 @@ typedef struct redist_turns {
     size_t
         array_bytes; /**< of the arrays that one of them works on, on this rank; in host memory */
     double seconds;  /**< for all of it, about; rank 0's counts */
-    void *context;   /**< of the functions: */
+    int large; /**< where the arrays do not fit the caches, too, without other data: those then that are at most
+                          REDIST_TURNS_BEHIND */
+    const double *alone; /**< seconds of a run of each, alone, in order; for `large` */
+    void *context;       /**< of the functions: */
     int (*open)(void *context, int i);
-    int (*time)(void *context, int i, double *seconds); /**< one run */
-    void (*close)(void *context, int i);                /**< after an `open` that failed, too */
+    /** One run. Seconds are 0 when it begins, and those of steps that it does not have stay so. */
+    int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);
+    void (*close)(void *context, int i); /**< after an `open` that failed, too */
+    /** Whether two candidates do the same in a step. They share its times then, in arrays that do not fit the caches:
+     * there it does not matter what they do in the other step. NULL = never */
+    int (*alike)(void *context, int i, int k, int step);
 } redist_turns;
 
 /**
@@ -250,7 +257,7 @@ typedef struct redist_turns {
  * bytes of the arrays, as far as its share of the last-level cache goes.
  *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
  * Returns the winner; -1 = none, without time for some runs of two candidates, without memory, or where the arrays do
- * not fit the caches anyway. Collective on comm, the same on all ranks.
+ * not fit the caches anyway and are not asked for. Collective on comm, the same on all ranks.
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A method that is registered beside those of the library (naive_method.c), and the library's own that pack on streams,
  * on a device that stands in for CUDA. */
+#include <string.h>
+
+#include "../libredist/methods/method.h"
 #include "exchanges.h"
 #include "harness.h"
 #include "stream_device.h"
+
+extern const struct redist__method redist__method_direct;
 
 static void try_random(const char *method) {
     redist_index sizes[4];
@@ -33,7 +38,36 @@ START_TEST(on_streams) {
 }
 END_TEST
 
+/* -1 = none */
+static int find_variant(const char *name) {
+    const char *const *variants = redist__method_direct.variants;
+    for (int i = 0; variants[i] != NULL; i++)
+        if (strcmp(variants[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* What variants of direct for host memory do there and back; letters stand for what is alike. */
+START_TEST(alike_variants) {
+    static const struct {
+        const char *name, *does;
+    } table[] = {{"nontemporal", "aa"},           {"cached", "bb"},
+                 {"push-nontemporal", "cc"},      {"push-cached", "dd"},
+                 {"push-pull-nontemporal", "ca"}, {"pull-push-nontemporal", "ac"}};
+    enum { VARIANTS = sizeof table / sizeof table[0] };
+    for (int k = 0; k < VARIANTS * VARIANTS * 2; k++) {
+        int i = k / 2 / VARIANTS, j = k / 2 % VARIANTS, direction = k % 2;
+        int a = find_variant(table[i].name), b = find_variant(table[j].name);
+        harness_case("%s, %s, direction %d", table[i].name, table[j].name, direction);
+        check_all(a >= 0 && b >= 0, "there is no such variant");
+        int alike = redist__method_direct.alike(a, b, direction);
+        check_all(alike == (table[i].does[direction] == table[j].does[direction]), "alike: %d",
+                  alike);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {on_streams, registered, NULL};
+    const TTest *const tests[] = {on_streams, registered, alike_variants, NULL};
     return harness_run(argc, argv, "test_redist_method", tests);
 }

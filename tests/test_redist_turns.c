@@ -14,10 +14,12 @@ enum { MOST_RUNS = 200, FOREVER = 1000 };
 enum { PERIOD = 4 };
 
 struct script {
-    double seconds[REDIST_MOST_TURNS][PERIOD];
-    int refuses[REDIST_MOST_TURNS]; /* to be opened */
-    int fails[REDIST_MOST_TURNS];   /* in this run, from 1; 0 = never */
-    int milliseconds;               /* that a run really takes, at least */
+    double seconds[REDIST_MOST_TURNS][PERIOD]; /* of the first step */
+    double second_step[REDIST_MOST_TURNS][PERIOD];
+    int does[REDIST_MOST_TURNS][REDIST_TURN_STEPS]; /* what is alike */
+    int refuses[REDIST_MOST_TURNS];                 /* to be opened */
+    int fails[REDIST_MOST_TURNS];                   /* in this run, from 1; 0 = never */
+    int milliseconds;                               /* that a run really takes, at least */
     int opened, closed, runs[REDIST_MOST_TURNS], count, order[MOST_RUNS], unwritten;
 };
 
@@ -43,17 +45,18 @@ static int open_script(void *context, int i) {
     return script->refuses[i] ? REDIST_ERR_MEMORY : REDIST_OK;
 }
 
-static int time_script(void *context, int i, double *seconds) {
+static int time_script(void *context, int i, double seconds[REDIST_TURN_STEPS]) {
     struct script *script = context;
     const struct timespec pause = {.tv_nsec = script->milliseconds * 1000000L};
     int run = script->runs[i]++;
-    for (size_t k = 0; k < largest; k += largest - 1)
+    for (size_t k = 0; largest > 1 && k < largest - 1; k += largest - 2)
         script->unwritten += run > 0 && largest_memory[k] != i + 1;
     if (script->count < MOST_RUNS)
         script->order[script->count] = i;
     script->count++;
     nanosleep(&pause, NULL);
-    *seconds = script->seconds[i][run % PERIOD];
+    seconds[0] = script->seconds[i][run % PERIOD];
+    seconds[1] = script->second_step[i][run % PERIOD];
     return run + 1 == script->fails[i] ? REDIST_ERR_DEVICE : REDIST_OK;
 }
 
@@ -62,18 +65,37 @@ static void close_script(void *context, int i) {
     ((struct script *)context)->closed++;
 }
 
-static int take_turns(struct script *script, int count, size_t bytes, double limit,
-                      double medians[]) {
-    const redist_turns turns = {MPI_COMM_WORLD, count,       bytes,       limit,
-                                script,         open_script, time_script, close_script};
+static int alike_in_script(void *context, int i, int k, int step) {
+    const struct script *script = context;
+    return script->does[i][step] == script->does[k][step];
+}
+
+static int run_turns(struct script *script, const redist_turns *turns, double medians[]) {
     largest = 0;
-    int winner = redist_take_turns(&turns, medians);
+    int winner = redist_take_turns(turns, medians);
     int least = winner;
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     check_all(winner == least, "candidate %d here, %d elsewhere", winner, least);
     check_all(script->opened == script->closed, "%d opened, %d closed", script->opened,
               script->closed);
     return winner;
+}
+
+static redist_turns describe(struct script *script, int count, size_t bytes, double limit) {
+    return (redist_turns){.comm = MPI_COMM_WORLD,
+                          .count = count,
+                          .array_bytes = bytes,
+                          .seconds = limit,
+                          .context = script,
+                          .open = open_script,
+                          .time = time_script,
+                          .close = close_script};
+}
+
+static int take_turns(struct script *script, int count, size_t bytes, double limit,
+                      double medians[]) {
+    const redist_turns turns = describe(script, count, bytes, limit);
+    return run_turns(script, &turns, medians);
 }
 
 static int is(double seconds, double expected) {
@@ -89,6 +111,52 @@ START_TEST(usual_run_decides) {
     int winner = take_turns(&script, 3, 1000, FOREVER, medians);
     check_all(winner == 2 && is(medians[2], 2), "winner %d, %g", winner, medians[2]);
     check_all(is(medians[1], 4), "%g instead of 4", medians[1]);
+}
+END_TEST
+
+START_TEST(steps_add_up) {
+    struct script script = {.seconds = {{2, 2, 2, 2}, {1, 1, 1, 1}},
+                            .second_step = {{2, 2, 2, 2}, {4, 1, 4, 4}}};
+    double medians[REDIST_MOST_TURNS];
+    int winner = take_turns(&script, 2, 1000, FOREVER, medians);
+    check_all(winner == 0 && is(medians[0], 4) && is(medians[1], 5), "winner %d, %g and %g", winner,
+              medians[0], medians[1]);
+}
+END_TEST
+
+/* Where arrays do not fit the caches: alone candidate 0 would be the winner. */
+START_TEST(alike_ones_share_times) {
+    for (int shared = 0; shared < 4; shared++) {
+        int small = shared & 1, with = shared >> 1;
+        struct script script = {.seconds = {{3, 3, 3, 3}, {4, 4, 4, 4}, {9, 9, 9, 9}},
+                                .second_step = {{3, 3, 3, 3}, {4, 4, 4, 4}, {3, 3, 3, 3}},
+                                .does = {{0, 0}, {1, 1}, {0, 2}}};
+        redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
+        double medians[REDIST_MOST_TURNS];
+        turns.large = 1;
+        turns.alike = with ? alike_in_script : NULL;
+        int winner = run_turns(&script, &turns, medians), share = with && !small;
+        harness_case("shared %d", shared);
+        check_all(winner == share, "winner %d", winner);
+        check_all(medians[share] > 0 && is(medians[share], share ? 8 : 6), "%g", medians[share]);
+        check_all((largest > 1000) == small, "%zu bytes of other data", largest);
+    }
+}
+END_TEST
+
+/* Other data may change what is fastest; without it candidates that are behind alone get no turn. */
+START_TEST(alone_and_in_turns) {
+    static const double alone[] = {1, 1.2, 1.9};
+    for (int small = 0; small < 2; small++) {
+        struct script script = {.seconds = {{3, 3, 3, 3}, {2, 2, 2, 2}, {1, 1, 1, 1}}};
+        redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
+        double medians[REDIST_MOST_TURNS];
+        turns.large = 1;
+        turns.alone = alone;
+        int winner = run_turns(&script, &turns, medians);
+        harness_case("small %d", small);
+        check_all(winner == (small ? 2 : 1) && (script.runs[2] > 0) == small, "winner %d", winner);
+    }
 }
 END_TEST
 
@@ -168,8 +236,16 @@ START_TEST(limit_is_kept) {
 END_TEST
 
 int main(int argc, char **argv) {
-    const TTest *const tests[] = {usual_run_decides, hopeless_ones_stop, order_changes, failures,
-                                  other_data,        limit_is_kept,      NULL};
+    const TTest *const tests[] = {usual_run_decides,
+                                  steps_add_up,
+                                  alike_ones_share_times,
+                                  alone_and_in_turns,
+                                  hopeless_ones_stop,
+                                  order_changes,
+                                  failures,
+                                  other_data,
+                                  limit_is_kept,
+                                  NULL};
     redist_set_allocator(allocate, free);
     return harness_run(argc, argv, "test_redist_turns", tests);
 }

@@ -15,6 +15,8 @@
 
 enum { SWEEPS = 4, REMARK_BYTES = 600, MOST_LEADERS = REDIST_MOST_TURNS };
 
+static const double turns_share = 0.25; /* of the time to choose */
+
 /* A candidate that can run, and the arrays that it does it on; in place there is one. */
 struct trial {
     struct fftnd__engine *engine;
@@ -60,9 +62,8 @@ static void report(const struct search *search, const struct fftnd__configuratio
 
 /* For turns amid other data, which devices do not have. */
 static double turns_seconds(const struct search *search) {
-    return search->space == REDIST_SPACE_HOST
-               ? REDIST_TURNS_SHARE * search->request->options.plan_seconds
-               : 0;
+    return search->space == REDIST_SPACE_HOST ? turns_share * search->request->options.plan_seconds
+                                              : 0;
 }
 
 static int out_of_time(const struct search *search) {
@@ -286,9 +287,9 @@ static int open_leader(void *context, int i) {
     return code;
 }
 
-static int time_leader(void *context, int i, double *seconds) {
+static int time_leader(void *context, int i, double seconds[REDIST_TURN_STEPS]) {
     struct search *search = context;
-    return time_round_trip(search, &search->leaders[i].trial, seconds);
+    return time_round_trip(search, &search->leaders[i].trial, &seconds[0]);
 }
 
 static void close_leader(void *context, int i) {

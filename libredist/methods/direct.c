@@ -107,6 +107,13 @@ static int preference(const struct redist__problem *problem,
     return 1 + 2 * (nontemporal == (problem->largest_bytes > share)) + together;
 }
 
+static int alike(int variant, int other, int direction) {
+    const struct redist__traits *a = &traits[variant], *b = &traits[other];
+    int push = a->push >> direction & 1;
+    return push == (b->push >> direction & 1) && a->copier == b->copier && a->paced == b->paced &&
+           (!push || a->together == b->together);
+}
+
 /* ---------------------------------------------------------------- making */
 
 /* Without peers any mode will do. */
@@ -303,6 +310,7 @@ const struct redist__method redist__method_direct = {
     .variants = variants,
     .applies = applies,
     .preference = preference,
+    .alike = alike,
     .create = create,
     .connect = connect,
     .start = start,

@@ -96,6 +96,9 @@ struct redist__method {
     int (*preference)(const struct redist__problem *problem,
                       const struct redist__candidate *candidate);
 
+    /* Whether two variants do the same in a direction. NULL = a variant is like itself only. */
+    int (*alike)(int variant, int other, int direction);
+
     /* What the method keeps for a plan. Not collective; sets *state also when it fails half way, so
      * that `destroy` can clean up. The problem outlives the state. */
     int (*create)(const struct redist__problem *problem, const struct redist__candidate *candidate,

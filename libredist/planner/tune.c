@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times the candidates on scratch arrays of the real shape, interleaved, and the leaders once more in turns, amid other
- * data; all ranks agree on the slowest rank's times, so all choose the same.
+ * Times the candidates on scratch arrays of the real shape, each alone, and then those near the fastest one in turns,
+ * which decide; all ranks agree on the slowest rank's times, so all choose the same.
  */
 #include "../methods/method.h"
 #include "planner.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES = 12, UTTERLY_HOPELESS = 6 };
+/* Who is slower than the leader by such a factor has no chance; noise is larger in a first round. */
+static const double hopeless = 2, utterly_hopeless = 6;
+enum { PASSES = 3 };
 
-/* Who is slower than the leader by this factor has no chance; noise is larger in the first passes. */
-static const double hopeless = 2, hopeless_later = 1.2;
-enum { FIRST_PASSES = 2, LEAST_PASSES = 4 };
-
-static const double default_seconds = 1.0;
+static const double default_seconds = 1.0, turns_share = 0.75; /* of the time to choose */
+static const double usual_rounds = 10;
+static const size_t enough_room = 64 << 20;
 
 struct candidate {
     struct redist__candidate candidate;
@@ -34,6 +34,8 @@ struct trial {
     struct redist__transport transport;
 };
 
+typedef double steps[REDIST_TURN_STEPS]; /* seconds; there and back, where these are timed apart */
+
 struct contest {
     const struct redist__problem *problem;
     const redist_options *options;
@@ -43,7 +45,9 @@ struct contest {
     struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
     void *array[2]; /* within scratch */
+    double begin;   /* of measuring */
     struct trial leaders[REDIST_MOST_TURNS];
+    size_t held; /* bytes in buffers of the leaders, but for the first one */
 };
 
 /* ---------------------------------------------------------------- candidates */
@@ -180,11 +184,20 @@ static void execute_tile(const struct contest *contest, struct redist__transport
     method->close(transport->state);
 }
 
+/* The whole of it is one step where the host waits once. */
+static int has_one_step(const struct contest *contest) {
+    return contest->problem->tiles != REDIST_WHOLE || contest->problem->asynchronous;
+}
+
 /* Back even if forth has failed: the peers may not know, and would wait. */
-static void execute_pair(const struct contest *contest, struct redist__transport *transport) {
+static void execute_pair(const struct contest *contest, struct redist__transport *transport,
+                         steps seconds) {
     void *const *array = contest->array;
-    redist__transport_execute(transport, REDIST_FORWARD, array[0], array[1]);
-    redist__transport_execute(transport, REDIST_BACKWARD, array[1], array[0]);
+    for (int step = REDIST_FORWARD; step <= REDIST_BACKWARD; step++) {
+        double begin = MPI_Wtime();
+        redist__transport_execute(transport, step, array[step], array[!step]);
+        seconds[step] = MPI_Wtime() - begin;
+    }
 }
 
 /* For the host to wait once for all. */
@@ -198,22 +211,25 @@ static void enqueue(const struct contest *contest, struct redist__transport *tra
 }
 
 /* What the plan will do, both ways where it can go both ways; in seconds of the slowest rank. */
-static int time_round(struct contest *contest, struct trial *trial, double *seconds) {
+static int time_round(struct contest *contest, struct trial *trial, steps seconds) {
     struct redist__failure *failure = &trial->failure;
     struct redist__transport *transport = &trial->transport;
     int begun = redist_check_mpi(redist_insist(MPI_Barrier(contest->comm)));
     double begin = MPI_Wtime();
     if (contest->problem->tiles != REDIST_WHOLE)
         execute_tile(contest, transport);
+    else if (contest->problem->asynchronous)
+        enqueue(contest, transport);
     else
-        (contest->problem->asynchronous ? enqueue : execute_pair)(contest, transport);
+        execute_pair(contest, transport, seconds);
     if (contest->problem->asynchronous)
         transport->candidate.method->wait(transport->state);
-    *seconds = MPI_Wtime() - begin;
+    if (has_one_step(contest))
+        seconds[0] = MPI_Wtime() - begin;
     redist__failure_note(failure, begun);
-    redist__failure_note(
-        failure, redist_check_mpi(redist_insist(
-                     MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPI_DOUBLE, MPI_MAX, contest->comm))));
+    redist__failure_note(failure, redist_check_mpi(redist_insist(
+                                      MPI_Allreduce(MPI_IN_PLACE, seconds, REDIST_TURN_STEPS,
+                                                    MPI_DOUBLE, MPI_MAX, contest->comm))));
     return redist_agree(contest->comm, redist__failure_report(failure));
 }
 
@@ -236,13 +252,15 @@ static double least_seconds(const struct contest *contest) {
 
 static void time_rounds(struct contest *contest, struct trial *trial, int rounds) {
     struct candidate *candidate = trial->candidate;
-    double leader = least_seconds(contest), seconds;
+    double leader = least_seconds(contest);
     for (int round = 0; round < rounds; round++) {
-        if (time_round(contest, trial, &seconds) != REDIST_OK) {
+        steps step = {0};
+        if (time_round(contest, trial, step) != REDIST_OK) {
             candidate->failed = "failed while it was timed";
             return;
         }
-        int far_behind = leader > 0 && seconds > UTTERLY_HOPELESS * leader;
+        double seconds = step[0] + step[1];
+        int far_behind = leader > 0 && seconds > utterly_hopeless * leader;
         int warm = round > 0 || far_behind; /* the first round touches fresh buffers */
         if (far_behind)
             rounds = 0;
@@ -285,50 +303,51 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
     redist__transport_destroy(&trial.transport);
 }
 
-/* For turns amid other data, which devices do not have. */
-static double turns_seconds(const struct contest *contest) {
-    return contest->problem->space->id == REDIST_SPACE_HOST
-               ? REDIST_TURNS_SHARE * find_budget(contest)
-               : 0;
-}
-
-static int out_of_time(const struct contest *contest, double begin) {
-    int out = MPI_Wtime() - begin > find_budget(contest) - turns_seconds(contest);
+static int out_of_time(const struct contest *contest) {
+    int out = MPI_Wtime() - contest->begin > (1 - turns_share) * find_budget(contest);
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
 
-/* A first round for all, then more for those that still have a chance, while time is left. Where arrays are so large
- * that the first round takes it all, those near the leader get as much again: one round each would leave the choice to
- * noise. */
+/* A first round for all, then more for those that still have a chance, while time is left. */
 static void compete(struct contest *contest) {
-    double begin = MPI_Wtime(), later = begin;
-    for (int pass = 0; pass < PASSES; pass++) {
-        int late = pass > 0 && out_of_time(contest, begin);
-        if (late && (pass >= LEAST_PASSES || out_of_time(contest, later)))
-            break;
-        double leader = least_seconds(contest);
-        double limit = leader * (pass < FIRST_PASSES && !late ? hopeless : hopeless_later);
+    for (int pass = 0; pass < PASSES && (pass == 0 || !out_of_time(contest)); pass++) {
+        double limit = hopeless * least_seconds(contest);
         for (int i = 0; i < contest->count; i++) {
             struct candidate *candidate = &contest->candidates[i];
             int chance = candidate->best >= 0 && candidate->best < limit;
             if (candidate->failed == NULL && (pass == 0 || chance))
                 time_candidate(contest, candidate, 2);
         }
-        later = pass == 0 ? MPI_Wtime() : later;
     }
 }
 
-/* ---------------------------------------------------------------- turns amid other data */
+/* ---------------------------------------------------------------- turns */
 
+/* Large buffers of all leaders at once are more than a user has to expect. */
 static int open_leader(void *context, int i) {
     struct contest *contest = context;
-    return open_trial(contest, &contest->leaders[i]);
+    struct redist__transport *transport = &contest->leaders[i].transport;
+    REDIST_TRY(open_trial(contest, &contest->leaders[i]));
+    size_t bytes = i > 0 ? transport->candidate.method->workspace(transport->state) : 0,
+           arrays = 2 * contest->problem->largest_bytes;
+    int fits = contest->held + bytes <= (arrays > enough_room ? arrays : enough_room);
+    REDIST_TRY(redist_agree(contest->comm, fits ? REDIST_OK : REDIST_ERR_MEMORY));
+    contest->held += bytes;
+    return REDIST_OK;
 }
 
-static int time_leader(void *context, int i, double *seconds) {
+static int time_leader(void *context, int i, steps seconds) {
     struct contest *contest = context;
     return time_round(contest, &contest->leaders[i], seconds);
+}
+
+static int are_alike(void *context, int i, int k, int step) {
+    const struct contest *contest = context;
+    const struct redist__candidate *a = &contest->leaders[i].candidate->candidate,
+                                   *b = &contest->leaders[k].candidate->candidate;
+    return a->method == b->method && a->method->alike != NULL &&
+           a->method->alike(a->variant, b->variant, step);
 }
 
 static void close_leader(void *context, int i) {
@@ -343,10 +362,10 @@ static int compare_candidates(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The leaders, the fastest one first. */
-static int find_leaders(struct contest *contest) {
+/* The leaders and their times, the fastest one first. */
+static int find_leaders(struct contest *contest, double alone[]) {
     struct candidate *list[REDIST__MOST_CANDIDATES];
-    double limit = REDIST_TURNS_BEHIND * least_seconds(contest);
+    double limit = REDIST_TURNS_FAR_BEHIND * least_seconds(contest);
     int n = 0;
     for (int i = 0; i < contest->count; i++) {
         struct candidate *candidate = &contest->candidates[i];
@@ -355,25 +374,40 @@ static int find_leaders(struct contest *contest) {
     }
     qsort(list, (size_t)n, sizeof *list, compare_candidates);
     n = n < REDIST_MOST_TURNS ? n : REDIST_MOST_TURNS;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         contest->leaders[i] = (struct trial){.candidate = list[i]};
+        alone[i] = list[i]->best;
+    }
     return n;
 }
 
-/* In host memory what is fastest alone, in the caches, may lose amid other data, which decides. -1 = not known. */
+/* What is left. Where arrays are so large that one round of each candidate has taken it all, the leaders get some
+ * rounds, at most as much again. */
+static double turns_seconds(const struct contest *contest, int leaders) {
+    double gone = MPI_Wtime() - contest->begin, left = find_budget(contest) - gone;
+    double rounds = usual_rounds * leaders * least_seconds(contest);
+    double some = rounds < gone ? rounds : gone;
+    return left > some ? left : some;
+}
+
+/* -1 = not known. */
 static int find_winner(struct contest *contest) {
     const struct redist__side *sides = contest->problem->transfer->side;
+    double medians[REDIST_MOST_TURNS], alone[REDIST_MOST_TURNS];
+    int leaders = find_leaders(contest, alone),
+        in_caches = contest->problem->space->id == REDIST_SPACE_HOST; /* a device's are its own */
     const redist_turns turns = {.comm = contest->comm,
-                                .count = find_leaders(contest),
-                                .array_bytes = sides[0].bytes + sides[1].bytes,
-                                .seconds = turns_seconds(contest),
+                                .count = leaders,
+                                .array_bytes =
+                                    in_caches ? sides[0].bytes + sides[1].bytes : SIZE_MAX,
+                                .seconds = turns_seconds(contest, leaders),
+                                .large = 1,
+                                .alone = alone,
                                 .context = contest,
                                 .open = open_leader,
                                 .time = time_leader,
-                                .close = close_leader};
-    double medians[REDIST_MOST_TURNS];
-    if (turns.seconds <= 0)
-        return -1;
+                                .close = close_leader,
+                                .alike = has_one_step(contest) ? NULL : are_alike};
     int winner = redist_take_turns(&turns, medians);
     for (int i = 0; i < turns.count; i++)
         contest->leaders[i].candidate->in_turns = medians[i];
@@ -411,6 +445,7 @@ static void report(const struct contest *contest, int winner) {
  * which is not to be remembered. -1 = all failed. */
 static int choose_measured(struct contest *contest, int *measured) {
     int winner = -1;
+    contest->begin = MPI_Wtime();
     if (allocate_scratch(contest) == REDIST_OK) {
         compete(contest);
         winner = find_winner(contest);

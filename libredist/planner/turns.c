@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Candidates that are alive together run in turns, and before each run this rank writes memory of its own. A candidate
- * that runs alone finds its arrays in the caches; a program has other data, too, and that changes which one is fastest.
+ * Candidates that are alive together run in turns, so that all meet the same noise, and before each run this rank
+ * writes memory of its own. A candidate that runs alone finds its arrays in the caches; a program has other data, too,
+ * and that changes which one is fastest.
  */
 #include "redist_support.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROUNDS = 3, MOST_ROUNDS = 15 };
+enum { FEWEST_ROUNDS = 3, ROUNDS_TO_DROP = 5, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
 enum { OTHER_ARRAYS = 4 }; /* as many bytes of other data for each byte of the arrays */
 
 struct rounds {
@@ -18,9 +20,10 @@ struct rounds {
     size_t bytes;
     void *memory; /* the other data */
     int count;    /* candidates that were opened */
-    struct {
-        int rounds; /* -1 = it failed, or has no chance */
-        double seconds[MOST_ROUNDS];
+    struct entry {
+        int failed, hopeless;
+        int rounds;
+        double seconds[STEPS][MOST_ROUNDS];
     } entry[REDIST_MOST_TURNS];
 };
 
@@ -30,7 +33,8 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
     int node_size = 1, known = redist_node_size(turns->comm, &node_size);
     size_t share = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
     share = share > caches->last ? share : caches->last;
-    long long most[2] = {(long long)turns->array_bytes, -(long long)share};
+    size_t array_bytes = turns->array_bytes < LLONG_MAX ? turns->array_bytes : LLONG_MAX;
+    long long most[2] = {(long long)array_bytes, -(long long)share};
     int reduced = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, turns->comm)));
     size_t arrays = (size_t)most[0], least_share = (size_t)-most[1];
@@ -46,26 +50,37 @@ static int is_late(const struct rounds *rounds, double seconds) {
     return late || result != MPI_SUCCESS;
 }
 
-static int take_turn(struct rounds *rounds, int i, double *seconds) {
+/* The times count from the first turn on: the run that touches pages is none. */
+static void take_turn(struct rounds *rounds, int i) {
+    struct entry *entry = &rounds->entry[i];
+    double seconds[STEPS] = {0};
     memset(rounds->memory, i + 1, rounds->bytes);
-    return rounds->turns->time(rounds->turns->context, i, seconds);
+    entry->failed = rounds->turns->time(rounds->turns->context, i, seconds) != REDIST_OK;
+    for (int step = 0; step < STEPS && !entry->failed; step++)
+        entry->seconds[step][entry->rounds] = seconds[step];
+    entry->rounds += !entry->failed;
+}
+
+/* Without other data it is much the same whether a candidate runs alone or in turns. */
+static int has_chance(const struct rounds *rounds, int i) {
+    const double *alone = rounds->turns->alone;
+    return rounds->bytes != 0 || alone == NULL || alone[i] <= REDIST_TURNS_BEHIND * alone[0];
 }
 
 /* As many candidates, the first ones, as have time for some rounds; one that cannot be opened is left out. */
 static void open_candidates(struct rounds *rounds) {
     const redist_turns *turns = rounds->turns;
     double cost = 0; /* of a round; the next candidate will take about as long as the others */
-    for (int i = 0; i < turns->count; i++) {
+    for (int i = 0; i < turns->count && has_chance(rounds, i); i++) {
         if (i > 0 && is_late(rounds, FEWEST_ROUNDS * cost * (i + 1) / i))
             break;
-        double seconds, begin = MPI_Wtime();
-        int code = turns->open(turns->context, i);
-        if (code == REDIST_OK)
-            code = turns->time(turns->context, i, &seconds); /* touches pages */
-        begin = code == REDIST_OK ? MPI_Wtime() : begin;
-        if (code == REDIST_OK)
-            code = take_turn(rounds, i, &seconds);
-        rounds->entry[i].rounds = code == REDIST_OK ? 0 : -1;
+        double seconds[STEPS], begin = MPI_Wtime();
+        struct entry *entry = &rounds->entry[i];
+        entry->failed = turns->open(turns->context, i) != REDIST_OK ||
+                        turns->time(turns->context, i, seconds) != REDIST_OK;
+        begin = entry->failed ? begin : MPI_Wtime();
+        if (!entry->failed)
+            take_turn(rounds, i);
         cost += MPI_Wtime() - begin;
         rounds->count = i + 1;
     }
@@ -76,31 +91,60 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The seconds become sorted. */
-static double find_median(struct rounds *rounds, int i) {
-    int n = rounds->entry[i].rounds;
-    double *seconds = rounds->entry[i].seconds;
-    if (n < FEWEST_ROUNDS)
-        return INFINITY;
-    qsort(seconds, (size_t)n, sizeof *seconds, compare_seconds);
-    return n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
+/* Candidates that do the same in a step share its times, unless what the other step leaves in the caches matters. */
+static int is_alike(const struct rounds *rounds, int i, int k, int step) {
+    const redist_turns *turns = rounds->turns;
+    return i == k || (turns->alike != NULL && rounds->bytes == 0 && !rounds->entry[k].failed &&
+                      turns->alike(turns->context, i, k, step));
 }
 
-static double find_least_median(struct rounds *rounds) {
-    double least = INFINITY;
-    for (int i = 0; i < rounds->count; i++)
-        least = find_median(rounds, i) < least ? find_median(rounds, i) : least;
-    return least;
+/* Of those that count for a step, in order. */
+static int sort_seconds(const struct rounds *rounds, int i, int step, double seconds[]) {
+    int n = 0;
+    for (int k = 0; k < rounds->count; k++)
+        for (int j = 0; is_alike(rounds, i, k, step) && j < rounds->entry[k].rounds; j++)
+            seconds[n++] = rounds->entry[k].seconds[step][j];
+    qsort(seconds, (size_t)n, sizeof *seconds, compare_seconds);
+    return n;
+}
+
+/* A run as it usually is, and the best that it could be; infinite where that is not known. */
+static void summarise(const struct rounds *rounds, int i, double *usual, double *best) {
+    const struct entry *entry = &rounds->entry[i];
+    int known = !entry->failed && !entry->hopeless && entry->rounds >= FEWEST_ROUNDS;
+    *usual = *best = known ? 0 : INFINITY;
+    for (int step = 0; step < STEPS && known; step++) {
+        double seconds[REDIST_MOST_TURNS * MOST_ROUNDS];
+        int n = sort_seconds(rounds, i, step, seconds);
+        *usual += (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+        *best += seconds[0];
+    }
+}
+
+/* -1 = none; medians are of a run, -1 = not known. */
+static int find_winner(const struct rounds *rounds, double medians[]) {
+    int winner = -1;
+    for (int i = 0; i < rounds->count; i++) {
+        double median, best;
+        summarise(rounds, i, &median, &best);
+        medians[i] = median < INFINITY ? median : -1;
+        if (medians[i] >= 0 && (winner < 0 || median < medians[winner]))
+            winner = i;
+    }
+    return winner;
 }
 
 /* Those whose best run is behind the usual one of the leader only take time from the others. */
 static int drop_hopeless(struct rounds *rounds) {
-    double leader = find_least_median(rounds);
-    int left = 0;
+    double medians[REDIST_MOST_TURNS];
+    int left = 0, winner = find_winner(rounds, medians);
+    double limit = winner >= 0 ? medians[winner] : INFINITY;
     for (int i = 0; i < rounds->count; i++) {
-        if (find_median(rounds, i) < INFINITY && rounds->entry[i].seconds[0] > leader)
-            rounds->entry[i].rounds = -1;
-        left += rounds->entry[i].rounds >= 0;
+        struct entry *entry = &rounds->entry[i];
+        double usual, best;
+        summarise(rounds, i, &usual, &best);
+        entry->hopeless |= entry->rounds >= ROUNDS_TO_DROP && best > limit;
+        left += !entry->failed && !entry->hopeless;
     }
     return left;
 }
@@ -110,25 +154,9 @@ static void run_round(struct rounds *rounds, int round) {
     int n = rounds->count;
     for (int k = 0; k < n; k++) {
         int i = ((round % 2 ? n - 1 - k : k) + round / 2) % n;
-        double seconds;
-        if (rounds->entry[i].rounds < 0)
-            continue;
-        if (take_turn(rounds, i, &seconds) == REDIST_OK)
-            rounds->entry[i].seconds[rounds->entry[i].rounds++] = seconds;
-        else
-            rounds->entry[i].rounds = -1;
+        if (!rounds->entry[i].failed && !rounds->entry[i].hopeless)
+            take_turn(rounds, i);
     }
-}
-
-static int find_winner(struct rounds *rounds, double medians[]) {
-    int winner = -1;
-    for (int i = 0; i < rounds->count; i++) {
-        double median = find_median(rounds, i);
-        medians[i] = median < INFINITY ? median : -1;
-        if (medians[i] >= 0 && (winner < 0 || median < medians[winner]))
-            winner = i;
-    }
-    return winner;
 }
 
 int redist_take_turns(const redist_turns *turns, double medians[]) {
@@ -136,13 +164,14 @@ int redist_take_turns(const redist_turns *turns, double medians[]) {
     int winner = -1;
     for (int i = 0; i < turns->count; i++)
         medians[i] = -1;
-    if (turns->count < 2 || find_bytes(turns, &rounds.bytes) != REDIST_OK || rounds.bytes == 0)
+    if (turns->count < 2 || find_bytes(turns, &rounds.bytes) != REDIST_OK ||
+        (rounds.bytes == 0 && !turns->large))
         return -1;
-    rounds.memory = redist_calloc(rounds.bytes, 1);
+    rounds.memory = redist_calloc(rounds.bytes + 1, 1);
     int code = redist_agree(turns->comm, rounds.memory != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
     if (code == REDIST_OK) {
         open_candidates(&rounds);
-        for (int round = 0; round < MOST_ROUNDS && drop_hopeless(&rounds) > 1; round++) {
+        for (int round = 0; round < MOST_ROUNDS - 1 && drop_hopeless(&rounds) > 1; round++) {
             if (is_late(&rounds, 0))
                 break;
             run_round(&rounds, round);
