@@ -238,11 +238,13 @@ typedef struct redist_turns {
     int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
     size_t
         array_bytes; /**< of the arrays that one of them works on, on this rank; in host memory */
-    double seconds;  /**< for all of it, about; rank 0's counts */
-    int large; /**< where the arrays do not fit the caches, too, without other data: those then that are at most
-                          REDIST_TURNS_BEHIND */
-    const double *alone; /**< seconds of a run of each, alone, in order; for `large` */
-    void *context;       /**< of the functions: */
+    /** for all of it, about, and how long if some more rounds need it; rank 0's count */
+    double seconds, most_seconds;
+    /** turns also where the arrays do not fit the caches, without other data */
+    int large;
+    /** seconds of each alone: what is over REDIST_TURNS_BEHIND has no turns in such arrays; NULL = all have */
+    const double *alone;
+    void *context; /**< of the functions: */
     int (*open)(void *context, int i);
     /** One run. Seconds are 0 when it begins, and those of steps that it does not have stay so. */
     int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);

@@ -16,7 +16,6 @@ static const double hopeless = 2, utterly_hopeless = 6;
 enum { PASSES = 3 };
 
 static const double default_seconds = 1.0, turns_share = 0.75; /* of the time to choose */
-static const double usual_rounds = 10;
 static const size_t enough_room = 64 << 20;
 
 struct candidate {
@@ -44,8 +43,8 @@ struct contest {
     int count;
     struct candidate candidates[REDIST__MOST_CANDIDATES];
     void *scratch[2];
-    void *array[2]; /* within scratch */
-    double begin;   /* of measuring */
+    void *array[2];       /* within scratch */
+    double budget, begin; /* seconds, of rank 0; when measuring began */
     struct trial leaders[REDIST_MOST_TURNS];
     size_t held; /* bytes in buffers of the leaders, but for the first one */
 };
@@ -260,8 +259,10 @@ static void time_rounds(struct contest *contest, struct trial *trial, int rounds
             return;
         }
         double seconds = step[0] + step[1];
-        int far_behind = leader > 0 && seconds > utterly_hopeless * leader;
-        int warm = round > 0 || far_behind; /* the first round touches fresh buffers */
+        int far_behind = leader > 0 && seconds > utterly_hopeless * leader &&
+                         seconds > (1 - turns_share) * contest->budget;
+        /* the first round touches fresh buffers and makes connections */
+        int warm = round > 0 || far_behind;
         if (far_behind)
             rounds = 0;
         if (warm && (candidate->best < 0 || seconds < candidate->best))
@@ -269,14 +270,9 @@ static void time_rounds(struct contest *contest, struct trial *trial, int rounds
     }
 }
 
-static double find_budget(const struct contest *contest) {
-    double budget = contest->options->tune_seconds;
-    return budget > 0 ? budget : default_seconds;
-}
-
 /* For how long a device waits for a peer: a candidate that hangs is not to take the patience of the plan. */
 static double find_patience(const struct contest *contest) {
-    double enough = 4 * find_budget(contest);
+    double enough = 4 * contest->budget;
     enough = enough > 1 ? enough : 1;
     return contest->problem->wait_seconds < enough ? contest->problem->wait_seconds : enough;
 }
@@ -304,7 +300,7 @@ static void time_candidate(struct contest *contest, struct candidate *candidate,
 }
 
 static int out_of_time(const struct contest *contest) {
-    int out = MPI_Wtime() - contest->begin > (1 - turns_share) * find_budget(contest);
+    int out = MPI_Wtime() - contest->begin > (1 - turns_share) * contest->budget;
     int result = redist_insist(MPI_Bcast(&out, 1, MPI_INT, 0, contest->comm));
     return out || result != MPI_SUCCESS;
 }
@@ -381,26 +377,19 @@ static int find_leaders(struct contest *contest, double alone[]) {
     return n;
 }
 
-/* What is left. Where arrays are so large that one round of each candidate has taken it all, the leaders get some
- * rounds, at most as much again. */
-static double turns_seconds(const struct contest *contest, int leaders) {
-    double gone = MPI_Wtime() - contest->begin, left = find_budget(contest) - gone;
-    double rounds = usual_rounds * leaders * least_seconds(contest);
-    double some = rounds < gone ? rounds : gone;
-    return left > some ? left : some;
-}
-
 /* -1 = not known. */
 static int find_winner(struct contest *contest) {
     const struct redist__side *sides = contest->problem->transfer->side;
     double medians[REDIST_MOST_TURNS], alone[REDIST_MOST_TURNS];
     int leaders = find_leaders(contest, alone),
         in_caches = contest->problem->space->id == REDIST_SPACE_HOST; /* a device's are its own */
+    double gone = MPI_Wtime() - contest->begin;
     const redist_turns turns = {.comm = contest->comm,
                                 .count = leaders,
                                 .array_bytes =
                                     in_caches ? sides[0].bytes + sides[1].bytes : SIZE_MAX,
-                                .seconds = turns_seconds(contest, leaders),
+                                .seconds = contest->budget - gone,
+                                .most_seconds = gone,
                                 .large = 1,
                                 .alone = alone,
                                 .context = contest,
@@ -444,9 +433,13 @@ static void report(const struct contest *contest, int winner) {
 /* *measured = 0 if nothing could be timed, such as without memory to measure in: then the winner is a guess,
  * which is not to be remembered. -1 = all failed. */
 static int choose_measured(struct contest *contest, int *measured) {
+    double seconds = contest->options->tune_seconds;
     int winner = -1;
+    contest->budget = seconds > 0 ? seconds : default_seconds;
     contest->begin = MPI_Wtime();
-    if (allocate_scratch(contest) == REDIST_OK) {
+    int code = redist_check_mpi(
+        redist_insist(MPI_Bcast(&contest->budget, 1, MPI_DOUBLE, 0, contest->comm)));
+    if (redist_agree(contest->comm, code) == REDIST_OK && allocate_scratch(contest) == REDIST_OK) {
         compete(contest);
         winner = find_winner(contest);
     }

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROUNDS = 3, ROUNDS_TO_DROP = 5, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
+enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
 enum { OTHER_ARRAYS = 4 }; /* as many bytes of other data for each byte of the arrays */
 
 struct rounds {
     const redist_turns *turns;
-    double begin;
+    double begin, seconds; /* from then on, for all of it */
     size_t bytes;
     void *memory; /* the other data */
     int count;    /* candidates that were opened */
@@ -45,7 +45,7 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
 
 /* Whether `seconds` more were too many, by rank 0's clock. */
 static int is_late(const struct rounds *rounds, double seconds) {
-    int late = MPI_Wtime() - rounds->begin + seconds > rounds->turns->seconds;
+    int late = MPI_Wtime() - rounds->begin + seconds > rounds->seconds;
     int result = redist_insist(MPI_Bcast(&late, 1, MPI_INT, 0, rounds->turns->comm));
     return late || result != MPI_SUCCESS;
 }
@@ -84,6 +84,9 @@ static void open_candidates(struct rounds *rounds) {
         cost += MPI_Wtime() - begin;
         rounds->count = i + 1;
     }
+    double usual = MPI_Wtime() - rounds->begin + USUAL_ROUNDS * cost;
+    rounds->seconds = usual < rounds->seconds ? usual : rounds->seconds;
+    rounds->seconds = turns->seconds > rounds->seconds ? turns->seconds : rounds->seconds;
 }
 
 static int compare_seconds(const void *a, const void *b) {
@@ -143,7 +146,7 @@ static int drop_hopeless(struct rounds *rounds) {
         struct entry *entry = &rounds->entry[i];
         double usual, best;
         summarise(rounds, i, &usual, &best);
-        entry->hopeless |= entry->rounds >= ROUNDS_TO_DROP && best > limit;
+        entry->hopeless |= entry->rounds >= FEWEST_ROUNDS && best > limit;
         left += !entry->failed && !entry->hopeless;
     }
     return left;
@@ -161,6 +164,7 @@ static void run_round(struct rounds *rounds, int round) {
 
 int redist_take_turns(const redist_turns *turns, double medians[]) {
     struct rounds rounds = {.turns = turns, .begin = MPI_Wtime()};
+    rounds.seconds = turns->most_seconds > turns->seconds ? turns->most_seconds : turns->seconds;
     int winner = -1;
     for (int i = 0; i < turns->count; i++)
         medians[i] = -1;
