@@ -236,16 +236,17 @@ enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
 typedef struct redist_turns {
     MPI_Comm comm;
     int count; /**< <= REDIST_MOST_TURNS, the most promising ones first; must agree */
-    size_t
-        array_bytes; /**< of the arrays that one of them works on, on this rank; in host memory */
+    /** of the arrays that one of them works on, on this rank */
+    size_t array_bytes;
+    /** these are memory of a device, not in the caches of the host; must agree */
+    int on_device;
     /** for all of it, about, and how long if some more rounds need it; rank 0's count */
     double seconds, most_seconds;
-    /** turns also where the arrays do not fit the caches, without other data */
-    int large;
     /** seconds of each alone: what is over REDIST_TURNS_BEHIND has no turns in such arrays; NULL = all have */
     const double *alone;
     void *context; /**< of the functions: */
-    int (*open)(void *context, int i);
+    int (*open)(void *context, int i,
+                size_t *buffers); /**< out: bytes that it holds, on this rank */
     /** One run. Seconds are 0 when it begins, and those of steps that it does not have stay so. */
     int (*time)(void *context, int i, double seconds[REDIST_TURN_STEPS]);
     void (*close)(void *context, int i); /**< after an `open` that failed, too */
@@ -256,10 +257,12 @@ typedef struct redist_turns {
 
 /**
  * Finds which candidate is fastest in a program that has other data: between the runs each rank writes four times the
- * bytes of the arrays, as far as its share of the last-level cache goes.
+ * bytes of the arrays, as far as its share of the last-level cache goes. Arrays that do not fit there are not there for
+ * the next run anyway. Candidates whose buffers would be larger than the arrays, those of the first one apart, and than
+ * 64 MiB have no turns.
  *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
- * Returns the winner; -1 = none, without time for some runs of two candidates, without memory, or where the arrays do
- * not fit the caches anyway and are not asked for. Collective on comm, the same on all ranks.
+ * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm, the
+ * same on all ranks.
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 

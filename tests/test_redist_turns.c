@@ -18,8 +18,9 @@ struct script {
     double second_step[REDIST_MOST_TURNS][PERIOD];
     int does[REDIST_MOST_TURNS][REDIST_TURN_STEPS]; /* what is alike */
     int refuses[REDIST_MOST_TURNS];                 /* to be opened */
-    int fails[REDIST_MOST_TURNS];                   /* in this run, from 1; 0 = never */
-    int milliseconds;                               /* that a run really takes, at least */
+    size_t buffers[REDIST_MOST_TURNS];
+    int fails[REDIST_MOST_TURNS]; /* in this run, from 1; 0 = never */
+    int milliseconds;             /* that a run really takes, at least */
     int opened, closed, runs[REDIST_MOST_TURNS], count, order[MOST_RUNS], unwritten;
 };
 
@@ -39,9 +40,10 @@ static void *allocate(size_t bytes) {
 
 /* ---------------------------------------------------------------- candidates */
 
-static int open_script(void *context, int i) {
+static int open_script(void *context, int i, size_t *buffers) {
     struct script *script = context;
     script->opened++;
+    *buffers = harness_rank == harness_nranks - 1 ? script->buffers[i] : 0;
     return script->refuses[i] ? REDIST_ERR_MEMORY : REDIST_OK;
 }
 
@@ -133,7 +135,6 @@ START_TEST(alike_ones_share_times) {
                                 .does = {{0, 0}, {1, 1}, {0, 2}}};
         redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
         double medians[REDIST_MOST_TURNS];
-        turns.large = 1;
         turns.alike = with ? alike_in_script : NULL;
         int winner = run_turns(&script, &turns, medians), share = with && !small;
         harness_case("shared %d", shared);
@@ -151,7 +152,6 @@ START_TEST(alone_and_in_turns) {
         struct script script = {.seconds = {{3, 3, 3, 3}, {2, 2, 2, 2}, {1, 1, 1, 1}}};
         redist_turns turns = describe(&script, 3, small ? 1000 : (size_t)1 << 50, FOREVER);
         double medians[REDIST_MOST_TURNS];
-        turns.large = 1;
         turns.alone = alone;
         int winner = run_turns(&script, &turns, medians);
         harness_case("small %d", small);
@@ -201,21 +201,37 @@ START_TEST(failures) {
 }
 END_TEST
 
-/* Written before each run, and as much of it on all ranks; without it nothing runs. */
+/* What would hold too much beside the first one is left out, on all ranks. */
+START_TEST(large_buffers) {
+    enum { MIB = 1 << 20 };
+    for (int arrays = 1; arrays <= 100; arrays += 99) {
+        struct script script = {.seconds = {{4, 4, 4, 4}, {3, 3, 3, 3}, {1, 1, 1, 1}, {2, 2, 2, 2}},
+                                .buffers = {(size_t)900 * MIB, 50 * MIB, 40 * MIB, 10 * MIB}};
+        double medians[REDIST_MOST_TURNS];
+        harness_case("arrays of %d MiB", arrays);
+        int winner = take_turns(&script, 4, (size_t)arrays * MIB, FOREVER, medians);
+        check_all(winner == (arrays == 100 ? 2 : 3), "winner %d", winner);
+        check_all((script.runs[2] > 0) == (arrays == 100), "%d runs", script.runs[2]);
+    }
+}
+END_TEST
+
+/* Written before each run, and as much of it on all ranks; without memory for it nothing runs. */
 START_TEST(other_data) {
     double medians[REDIST_MOST_TURNS];
-    for (int without = 0; without < 3; without++) {
+    for (int without = 0; without < 4; without++) {
         struct script script = {.seconds = {{2, 2, 2, 2}, {1, 1, 1, 1}}};
         size_t bytes = 1000 * (size_t)(harness_rank + 1), all = 1000 * (size_t)harness_nranks;
+        redist_turns turns = describe(&script, 2, without == 2 ? (size_t)1 << 50 : bytes, FOREVER);
         harness_case("without %d", without);
         too_many = without == 1 && harness_rank == harness_nranks - 1 ? 2 * all : SIZE_MAX;
-        int winner =
-            take_turns(&script, 2, without == 2 ? (size_t)1 << 50 : bytes, FOREVER, medians);
+        turns.on_device = without == 3;
+        int winner = run_turns(&script, &turns, medians);
         too_many = SIZE_MAX;
-        check_all(winner == (without ? -1 : 1), "winner %d", winner);
-        check_all(without == 0 || script.opened == 0, "%d candidates ran", script.opened);
+        check_all(winner == (without == 1 ? -1 : 1), "winner %d", winner);
+        check_all(without != 1 || script.opened == 0, "%d candidates ran", script.opened);
         check_all(script.unwritten == 0, "%d bytes were not written", script.unwritten);
-        check_all(without > 0 || largest >= 4 * all, "only %zu bytes", largest);
+        check_all(without == 1 || (largest >= 4 * all) == (without == 0), "%zu bytes", largest);
     }
 }
 END_TEST
@@ -243,6 +259,7 @@ int main(int argc, char **argv) {
                                   hopeless_ones_stop,
                                   order_changes,
                                   failures,
+                                  large_buffers,
                                   other_data,
                                   limit_is_kept,
                                   NULL};

@@ -279,12 +279,13 @@ static void measure(struct search *search, struct fftnd__candidates *candidates)
 
 /* ---------------------------------------------------------------- turns amid other data */
 
-static int open_leader(void *context, int i) {
+static int open_leader(void *context, int i, size_t *buffers) {
     struct search *search = context;
     struct leader *leader = &search->leaders[i];
-    int code = open_trial(search, &leader->configuration, &leader->trial);
+    REDIST_TRY(open_trial(search, &leader->configuration, &leader->trial));
     memcpy(leader->trial.arrays, search->arrays, sizeof search->arrays);
-    return code;
+    *buffers = fftnd__engine_work(leader->trial.engine);
+    return REDIST_OK;
 }
 
 static int time_leader(void *context, int i, double seconds[REDIST_TURN_STEPS]) {

@@ -16,7 +16,6 @@ static const double hopeless = 2, utterly_hopeless = 6;
 enum { PASSES = 3 };
 
 static const double default_seconds = 1.0, turns_share = 0.75; /* of the time to choose */
-static const size_t enough_room = 64 << 20;
 
 struct candidate {
     struct redist__candidate candidate;
@@ -46,7 +45,6 @@ struct contest {
     void *array[2];       /* within scratch */
     double budget, begin; /* seconds, of rank 0; when measuring began */
     struct trial leaders[REDIST_MOST_TURNS];
-    size_t held; /* bytes in buffers of the leaders, but for the first one */
 };
 
 /* ---------------------------------------------------------------- candidates */
@@ -320,16 +318,11 @@ static void compete(struct contest *contest) {
 
 /* ---------------------------------------------------------------- turns */
 
-/* Large buffers of all leaders at once are more than a user has to expect. */
-static int open_leader(void *context, int i) {
+static int open_leader(void *context, int i, size_t *buffers) {
     struct contest *contest = context;
-    struct redist__transport *transport = &contest->leaders[i].transport;
+    const struct redist__transport *transport = &contest->leaders[i].transport;
     REDIST_TRY(open_trial(contest, &contest->leaders[i]));
-    size_t bytes = i > 0 ? transport->candidate.method->workspace(transport->state) : 0,
-           arrays = 2 * contest->problem->largest_bytes;
-    int fits = contest->held + bytes <= (arrays > enough_room ? arrays : enough_room);
-    REDIST_TRY(redist_agree(contest->comm, fits ? REDIST_OK : REDIST_ERR_MEMORY));
-    contest->held += bytes;
+    *buffers = transport->candidate.method->workspace(transport->state);
     return REDIST_OK;
 }
 
@@ -381,16 +374,14 @@ static int find_leaders(struct contest *contest, double alone[]) {
 static int find_winner(struct contest *contest) {
     const struct redist__side *sides = contest->problem->transfer->side;
     double medians[REDIST_MOST_TURNS], alone[REDIST_MOST_TURNS];
-    int leaders = find_leaders(contest, alone),
-        in_caches = contest->problem->space->id == REDIST_SPACE_HOST; /* a device's are its own */
+    int leaders = find_leaders(contest, alone);
     double gone = MPI_Wtime() - contest->begin;
     const redist_turns turns = {.comm = contest->comm,
                                 .count = leaders,
-                                .array_bytes =
-                                    in_caches ? sides[0].bytes + sides[1].bytes : SIZE_MAX,
+                                .array_bytes = sides[0].bytes + sides[1].bytes,
+                                .on_device = contest->problem->space->id != REDIST_SPACE_HOST,
                                 .seconds = contest->budget - gone,
                                 .most_seconds = gone,
-                                .large = 1,
                                 .alone = alone,
                                 .context = contest,
                                 .open = open_leader,

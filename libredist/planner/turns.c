@@ -6,7 +6,6 @@
  */
 #include "redist_support.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,14 @@
 enum { FEWEST_ROUNDS = 3, USUAL_ROUNDS = 10, MOST_ROUNDS = 25, STEPS = REDIST_TURN_STEPS };
 enum { OTHER_ARRAYS = 4 }; /* as many bytes of other data for each byte of the arrays */
 
+static const size_t little_memory = 64 << 20;
+
 struct rounds {
     const redist_turns *turns;
     double begin, seconds; /* from then on, for all of it */
     size_t bytes;
     void *memory; /* the other data */
+    size_t held;  /* buffers of the candidates but the first one */
     int count;    /* candidates that were opened */
     struct entry {
         int failed, hopeless;
@@ -33,13 +35,12 @@ static int find_bytes(const redist_turns *turns, size_t *bytes) {
     int node_size = 1, known = redist_node_size(turns->comm, &node_size);
     size_t share = caches->last_whole / (size_t)(known == REDIST_OK ? node_size : 1);
     share = share > caches->last ? share : caches->last;
-    size_t array_bytes = turns->array_bytes < LLONG_MAX ? turns->array_bytes : LLONG_MAX;
-    long long most[2] = {(long long)array_bytes, -(long long)share};
+    long long most[2] = {(long long)turns->array_bytes, -(long long)share};
     int reduced = redist_check_mpi(
         redist_insist(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, turns->comm)));
     size_t arrays = (size_t)most[0], least_share = (size_t)-most[1];
     size_t others = arrays < least_share / OTHER_ARRAYS ? OTHER_ARRAYS * arrays : least_share;
-    *bytes = arrays <= least_share ? others : 0;
+    *bytes = arrays <= least_share && !turns->on_device ? others : 0;
     return redist_agree(turns->comm, known != REDIST_OK ? known : reduced);
 }
 
@@ -67,6 +68,18 @@ static int has_chance(const struct rounds *rounds, int i) {
     return rounds->bytes != 0 || alone == NULL || alone[i] <= REDIST_TURNS_BEHIND * alone[0];
 }
 
+/* Large buffers of several candidates at once are more than a user has to expect. */
+static int open_candidate(struct rounds *rounds, int i) {
+    const redist_turns *turns = rounds->turns;
+    size_t buffers = 0;
+    REDIST_TRY(turns->open(turns->context, i, &buffers));
+    size_t held = rounds->held + (i > 0 ? buffers : 0);
+    int fits = held <= turns->array_bytes || held <= little_memory;
+    REDIST_TRY(redist_agree(turns->comm, fits ? REDIST_OK : REDIST_ERR_MEMORY));
+    rounds->held = held;
+    return REDIST_OK;
+}
+
 /* As many candidates, the first ones, as have time for some rounds; one that cannot be opened is left out. */
 static void open_candidates(struct rounds *rounds) {
     const redist_turns *turns = rounds->turns;
@@ -76,7 +89,7 @@ static void open_candidates(struct rounds *rounds) {
             break;
         double seconds[STEPS], begin = MPI_Wtime();
         struct entry *entry = &rounds->entry[i];
-        entry->failed = turns->open(turns->context, i) != REDIST_OK ||
+        entry->failed = open_candidate(rounds, i) != REDIST_OK ||
                         turns->time(turns->context, i, seconds) != REDIST_OK;
         begin = entry->failed ? begin : MPI_Wtime();
         if (!entry->failed)
@@ -168,8 +181,7 @@ int redist_take_turns(const redist_turns *turns, double medians[]) {
     int winner = -1;
     for (int i = 0; i < turns->count; i++)
         medians[i] = -1;
-    if (turns->count < 2 || find_bytes(turns, &rounds.bytes) != REDIST_OK ||
-        (rounds.bytes == 0 && !turns->large))
+    if (turns->count < 2 || find_bytes(turns, &rounds.bytes) != REDIST_OK)
         return -1;
     rounds.memory = redist_calloc(rounds.bytes + 1, 1);
     int code = redist_agree(turns->comm, rounds.memory != NULL ? REDIST_OK : REDIST_ERR_MEMORY);
