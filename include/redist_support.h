@@ -261,8 +261,8 @@ typedef struct redist_turns {
  * the next run anyway. Candidates whose buffers would be larger than the arrays, those of the first one apart, and than
  * 64 MiB have no turns.
  *   medians  out: seconds of a run of each; -1 = not known, since it failed or was far behind
- * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm, the
- * same on all ranks.
+ * Returns the winner; -1 = none, without time for some runs of two candidates, or without memory. Collective on comm,
+ * the same on all ranks.
  */
 REDIST_API int redist_take_turns(const redist_turns *turns, double medians[]);
 
