@@ -87,7 +87,7 @@ static void open_candidates(struct rounds *rounds) {
     for (int i = 0; i < turns->count && has_chance(rounds, i); i++) {
         if (i > 0 && is_late(rounds, FEWEST_ROUNDS * cost * (i + 1) / i))
             break;
-        double seconds[STEPS], begin = MPI_Wtime();
+        double seconds[STEPS] = {0}, begin = MPI_Wtime();
         struct entry *entry = &rounds->entry[i];
         entry->failed = open_candidate(rounds, i) != REDIST_OK ||
                         turns->time(turns->context, i, seconds) != REDIST_OK;
