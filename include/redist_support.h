@@ -227,10 +227,8 @@ REDIST_API int redist_choose_loops(MPI_Comm comm, const redist_options *options,
 /** Candidates at once in redist_take_turns, at most; and steps of a run, such as there and back. */
 enum { REDIST_MOST_TURNS = 6, REDIST_TURN_STEPS = 2 };
 
-/** What takes longer than the fastest one by more than this, each alone, has no chance in turns; and where other data
- * may change that. */
-#define REDIST_TURNS_BEHIND     1.25
-#define REDIST_TURNS_FAR_BEHIND 2.0
+/** What takes longer than the fastest one by more than this, each alone, has no chance in turns without other data. */
+#define REDIST_TURNS_BEHIND 1.25
 
 /** Candidates that are timed in turns, and how. The functions are collective and return the same on all ranks. */
 typedef struct redist_turns {

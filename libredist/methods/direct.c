@@ -109,9 +109,9 @@ static int preference(const struct redist__problem *problem,
 
 static int alike(int variant, int other, int direction) {
     const struct redist__traits *a = &traits[variant], *b = &traits[other];
-    int push = a->push >> direction & 1;
-    return push == (b->push >> direction & 1) && a->copier == b->copier && a->paced == b->paced &&
-           (!push || a->together == b->together);
+    int push = redist__direct_pushes(a, direction);
+    return push == redist__direct_pushes(b, direction) && a->copier == b->copier &&
+           a->paced == b->paced && (!push || a->together == b->together);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -121,7 +121,8 @@ static enum redist__mode choose_mode(const struct redist__direct *state, int dir
     const int *mapped = state->problem->mapped;
     if (state->problem->context->size == 1)
         return REDIST__PULL;
-    if (mapped[direction] && !(redist__direct_pushes(state, direction) && mapped[!direction]))
+    if (mapped[direction] &&
+        !(redist__direct_pushes(state->traits, direction) && mapped[!direction]))
         return REDIST__PULL;
     return mapped[!direction] ? REDIST__PUSH : REDIST__STAGE;
 }

@@ -9,8 +9,8 @@ int redist__direct_has_part(const struct redist__direct *state, int side, int pe
     return state->problem->transfer->side[side].parts[peer].elements != 0;
 }
 
-int redist__direct_pushes(const struct redist__direct *state, int direction) {
-    return state->traits->push >> direction & 1;
+int redist__direct_pushes(const struct redist__traits *traits, int direction) {
+    return traits->push >> direction & 1;
 }
 
 int redist__direct_remote_side(const struct redist__share *share, int direction) {
@@ -318,7 +318,7 @@ static int advance_together(struct redist__direct *state) {
 int redist__direct_advance_copies(struct redist__direct *state) {
     int code = REDIST_OK;
     if (state->left != 0 && state->traits->together &&
-        redist__direct_pushes(state, state->direction))
+        redist__direct_pushes(state->traits, state->direction))
         return advance_together(state);
     for (int i = 1; i <= state->problem->context->size && state->left != 0; i++) {
         int failed = advance_peer(state, redist__rank_at(state->problem->transfer, i));

@@ -76,7 +76,7 @@ struct redist__direct {
 int redist__direct_has_part(const struct redist__direct *state, int side, int peer);
 
 /* Whether the variant pushes in this direction, where it could also pull. */
-int redist__direct_pushes(const struct redist__direct *state, int direction);
+int redist__direct_pushes(const struct redist__traits *traits, int direction);
 
 /* The side of the exchange that the peers' arrays are on. */
 int redist__direct_remote_side(const struct redist__share *share, int which);

@@ -354,7 +354,7 @@ static int compare_candidates(const void *a, const void *b) {
 /* The leaders and their times, the fastest one first. */
 static int find_leaders(struct contest *contest, double alone[]) {
     struct candidate *list[REDIST__MOST_CANDIDATES];
-    double limit = REDIST_TURNS_FAR_BEHIND * least_seconds(contest);
+    double limit = hopeless * least_seconds(contest);
     int n = 0;
     for (int i = 0; i < contest->count; i++) {
         struct candidate *candidate = &contest->candidates[i];
