@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRANSFORMS = BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 1 };
+enum { MOST_TRANSFORMS = BENCH_MAX_METHODS + BENCH_FFTW_MPI_TRANSFORMS + 2 };
+
+/* Enough to time the first configuration, which is the guess, and no other one. */
+static const double no_seconds = 1e-9;
 
 static const char notes[] =
     "Every round runs each candidate once: it gets the same field, waits at a barrier, transforms\n"
@@ -36,6 +39,7 @@ static const char notes[] =
     "  plan_ms                       time to make the plan\n"
     "  library, method, ordering     whose transform; how it exchanges; where the spectral side\n"
     "                                lies\n"
+    "  effort                        of its planner\n"
     "\n"
     "With --space cuda the serial transforms are cuFFT's, and there is a line for cuFFT on all\n"
     "devices of the host from one process (library cufftxt, whose results are not checked).\n"
@@ -65,7 +69,6 @@ static const char notes[] =
 /* The choices, in the order of the enumerations of fftnd.h. */
 static const char *const kinds[] = {"c2c", "r2c", "r2r", NULL};
 static const char *const precisions[] = {"double", "float", NULL};
-static const char *const efforts[] = {"estimate", "measure", "patient", NULL};
 static const char *const alignments[] = {"chain", "input", NULL};
 static const char *const fusions[] = {"auto", "never", "always", NULL};
 static const char *const scalings[] = {"none", "backward", "forward", "unitary", NULL};
@@ -80,7 +83,7 @@ struct request {
     int kind, precision, effort, alignment, scaling, fusion, local_transpose, plan_seconds,
         tile_bytes;
     int batch, batch_position, threads;
-    int in_place, overwrite, compare, unchecked, skip_peers, row_ms, skip;
+    int in_place, overwrite, compare, guess, unchecked, skip_peers, row_ms, skip;
     int device, device_mib, pageable;
     const char *wisdom, *sizes;
 };
@@ -109,8 +112,10 @@ static const bench_program *describe(struct request *request) {
          .help = "axes in the order in which the grid splits them (0,1..)", .least = 1,
          .most = REDIST_MAX_NDIMS - 1, .separators = ","},
         BENCH_METHOD_OPTION(&request->settings),
-        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = efforts,
+        {.name = "effort", .kind = BENCH_CHOICE, .value = &request->effort, .words = bench_efforts,
          .help = "of all planners (measure)"},
+        {.name = "guess", .kind = BENCH_FLAG, .value = &request->guess,
+         .help = "with the configuration that the planner begins with too (effort measure)"},
         {.name = "plan-seconds", .kind = BENCH_NUMBER, .value = &request->plan_seconds,
          .argument = "N", .help = "to try configurations, 0 = the library's default (0)"},
         {.name = "fusion", .kind = BENCH_CHOICE, .value = &request->fusion, .words = fusions,
@@ -247,9 +252,13 @@ static void release(bench_transform *transform) {
 
 /* Makes one plan; returns redist's code. */
 static int plan_transform(const struct request *request, const bench_problem *problem,
-                          const char *method, bench_transform *transform) {
+                          const char *method, int is_guess, bench_transform *transform) {
     fftnd_plan *plan = NULL;
     fftnd_options options = plan_options(request, problem, method);
+    if (is_guess) {
+        options.effort = FFTND_MEASURE;
+        options.plan_seconds = no_seconds;
+    }
     double begin = MPI_Wtime();
     int code = fftnd_plan_create(MPI_COMM_WORLD, problem->ndims, problem->sizes, problem->kind,
                                  problem->precision, &options, &plan);
@@ -258,6 +267,7 @@ static int plan_transform(const struct request *request, const bench_problem *pr
     *transform = (bench_transform){.library = "fftnd",
                                    .method = method,
                                    .ordering = alignments[request->alignment],
+                                   .effort = is_guess ? "guess" : bench_efforts[request->effort],
                                    .in_place = request->in_place,
                                    .space = problem->space,
                                    .unchecked = problem->unchecked,
@@ -279,20 +289,25 @@ static int plan_transform(const struct request *request, const bench_problem *pr
     return REDIST_OK;
 }
 
-/* Makes the plans of all methods that apply; returns the exit code. */
+/* Makes the plans of all methods that apply; returns the exit code. The guess of the first one comes before them, and is
+ * forgotten then, or they would find it. */
 static int plan_transforms(const struct request *request, const bench_problem *problem,
                            const bench_methods *methods, bench_transform transforms[],
                            int *ntransforms) {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < methods->count; i++) {
-        int code = plan_transform(request, problem, methods->names[i], &transforms[*ntransforms]);
+    for (int i = request->guess ? -1 : 0; i < methods->count; i++) {
+        int is_guess = i < 0;
+        const char *method = methods->names[is_guess ? 0 : i];
+        int code = plan_transform(request, problem, method, is_guess, &transforms[*ntransforms]);
         if (code == REDIST_OK)
             (*ntransforms)++;
         else if (rank == 0)
-            fprintf(stderr, "fftnd-bench: %s: %s\n", methods->names[i], redist_error_message());
+            fprintf(stderr, "fftnd-bench: %s: %s\n", method, redist_error_message());
         if (code != REDIST_OK && !(methods->all && code == REDIST_ERR_METHOD))
             return 2;
+        if (is_guess)
+            redist_forget_wisdom();
     }
     return 0;
 }

@@ -26,6 +26,7 @@ static void describe_json(const bench_report *report, const bench_transform *tra
     bench_json_text("method", transform->method);
     bench_json_text("chosen", transform->chosen);
     bench_json_text("ordering", transform->ordering);
+    bench_json_text("effort", transform->effort);
     bench_json_text("placement", transform->in_place ? "in-place" : "out-of-place");
     bench_json_integers("shape", report->settings->shape.values, problem->ndims);
     bench_json_text("kind", report->kind);
@@ -85,21 +86,21 @@ static void print_heading(const bench_report *report) {
            caches->last_whole >> 10, fftw_version);
     printf("serial transforms of a pair alone, all ranks at once: min %.3f, median %.3f ms\n\n",
            bench_min_ms(serial, BENCH_WHOLE), bench_median_ms(serial, BENCH_WHOLE));
-    printf("%-10s %-18s %-10s %10s %10s %10s %10s %10s %9s %10s %8s %9s  %s\n", "library", "method",
-           "ordering", "pair min", "median ms", "forward", "backward", "exchange", "of serial",
-           "max error", "work MB", "plan ms", "chosen");
+    printf("%-10s %-18s %-10s %-8s %10s %10s %10s %10s %10s %9s %10s %8s %9s  %s\n", "library",
+           "method", "ordering", "effort", "pair min", "median ms", "forward", "backward",
+           "exchange", "of serial", "max error", "work MB", "plan ms", "chosen");
 }
 
 static void print_row(const bench_report *report, const bench_transform *transform,
                       const bench_candidate *candidate) {
     double median = bench_median_ms(candidate, BENCH_WHOLE);
-    printf("%-10s %-18s %-10s %10.3f %10.3f %10.3f %10.3f %10.3f %9.2f %10.1e %8.1f %9.1f  %s\n",
-           transform->library, transform->method, transform->ordering,
-           bench_min_ms(candidate, BENCH_WHOLE), median,
-           bench_median_ms(candidate, BENCH_FIRST_STEP),
-           bench_median_ms(candidate, BENCH_SECOND_STEP), exchange_ms(transform, candidate),
-           median / bench_median_ms(serial_candidate(report), BENCH_WHOLE), transform->max_error,
-           1e-6 * transform->workspace_bytes, transform->plan_ms, transform->chosen);
+    printf(
+        "%-10s %-18s %-10s %-8s %10.3f %10.3f %10.3f %10.3f %10.3f %9.2f %10.1e %8.1f %9.1f  %s\n",
+        transform->library, transform->method, transform->ordering, transform->effort,
+        bench_min_ms(candidate, BENCH_WHOLE), median, bench_median_ms(candidate, BENCH_FIRST_STEP),
+        bench_median_ms(candidate, BENCH_SECOND_STEP), exchange_ms(transform, candidate),
+        median / bench_median_ms(serial_candidate(report), BENCH_WHOLE), transform->max_error,
+        1e-6 * transform->workspace_bytes, transform->plan_ms, transform->chosen);
 }
 
 void bench_print_report(const bench_report *report) {

@@ -151,6 +151,7 @@ static bench_transform plan_ordering(const bench_problem *problem, struct reques
                                  .ordering = !transposed           ? "natural"
                                              : problem->ndims == 1 ? "scrambled"
                                                                    : "transposed",
+                                 .effort = bench_efforts[problem->effort],
                                  .in_place = problem->in_place,
                                  .grid_ndims = 1,
                                  .space = problem->space,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const bench_efforts[] = {"estimate", "measure", "patient", NULL};
+
 int bench_components(const bench_problem *problem, enum fftnd_side side) {
     int ncomponents = 1;
     for (int axis = 0; axis < problem->ndims; axis++)

@@ -42,6 +42,7 @@ typedef struct bench_transform {
     const char *method;   /* the one requested */
     const char *chosen;   /* that is used */
     const char *ordering; /* how the spectral side is distributed */
+    const char *effort;   /* of the planner; "guess": of libfftnd's, with nothing tried */
     int in_place;
     int grid_ndims;
     int grid[REDIST_MAX_NDIMS];
@@ -58,6 +59,9 @@ typedef struct bench_transform {
     double (*exchange_seconds)(struct bench_transform *transform); /* NULL = not known */
     void (*release)(struct bench_transform *transform);
 } bench_transform;
+
+/* In the order of fftnd_effort; NULL behind the last. */
+extern const char *const bench_efforts[];
 
 /* Numbers of an element: 1 real, 2 complex. */
 int bench_components(const bench_problem *problem, enum fftnd_side side);
