@@ -4,13 +4,14 @@
 
 enum { IMPOSSIBLE = 1 << 28 };
 
-/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform
- * that is not in place, a first work array. */
-enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 10, FIRST_WORK = 1 };
+/* Costs, in order of weight: a second work array, an exchange that peers cannot map, a transform that is not in place,
+ * one of a single axis, which may go without tiles, a first work array. */
+enum { SECOND_WORK = 10000, UNMAPPED = 1000, EXTRA_ARRAY = 20, SINGLE_AXIS = 2, FIRST_WORK = 1 };
 
 /* From one array to the next. */
 struct edge {
     enum fftnd__step_type type;
+    int naxes;
     int ruins_source, reaches_output;
     int maps_source, maps_destination; /* peers have to map them */
     int apart; /* the destination must not be the array before the source either */
@@ -60,7 +61,7 @@ static int edge_cost(const fftnd_options *options, const struct edge *edge, int 
         !is_mapped(options, destination))
         cost += UNMAPPED;
     if (edge->type == FFTND__KEEPS_LAYOUT && !same)
-        cost += EXTRA_ARRAY;
+        cost += EXTRA_ARRAY + (edge->naxes == 1 ? SINGLE_AXIS : 0);
     return cost;
 }
 
@@ -89,7 +90,8 @@ static void choose_next(const fftnd_options *options, int n, const struct edge e
 /* From the array after step `from` to that after step `to`; what is between them is done in pieces on their way. */
 static struct edge edge_between(const struct fftnd__program *program, int from, int to) {
     const struct fftnd__step *before = &program->steps[from], *step = &program->steps[to];
-    struct edge edge = {.type = step->type, .reaches_output = step->reaches_output};
+    struct edge edge = {
+        .type = step->type, .naxes = step->naxes, .reaches_output = step->reaches_output};
     edge.maps_destination = step->fused_with == FFTND__PUSHED;
     if (to > from + 1) {
         edge.type = FFTND__EXCHANGE;

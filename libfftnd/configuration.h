@@ -48,8 +48,8 @@ struct fftnd__configuration {
     int before_exchange; /* backward transforms an axis before an exchange if it is whole before and after it */
     int transposed; /* transforms over whole arrays permute the axes in memory, so that lines are contiguous */
     int fused;         /* tiles go from transforms to exchanges and back without an array between */
-    int untiled;       /* fused: transforms between arrays of this rank work on whole arrays */
     int tiled;         /* transforms that are not fused work in tiles too */
+    int untiled;       /* of tiles, not those of a single axis between arrays of this rank */
     size_t tile_bytes; /* of a tile, at most, where the axes allow */
     size_t
         group_bytes; /* axes are transformed at once as long as their lines together have no more */

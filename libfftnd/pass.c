@@ -48,7 +48,7 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
 
 /* A transform between arrays of this rank, which the serial library may do by itself. */
 static int may_be_whole(const struct fftnd__step *step) {
-    return !fftnd__needs_tiles(step) && !step->ruins_source &&
+    return step->naxes == 1 && !fftnd__needs_tiles(step) && !step->ruins_source &&
            step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
 }
 
@@ -65,12 +65,13 @@ static enum setting setting_of(const struct fftnd__program *program,
     if (transform->space->asynchronous &&
         (step->applies || (step->truncates && !step->truncates_inside)))
         return CHUNKS;
+    int untiled = configuration->untiled && may_be_whole(step);
     if (program->fused)
-        return configuration->untiled && may_be_whole(step) ? WHOLE : TILES;
+        return untiled ? WHOLE : TILES;
     if (goes_in_segments(step) || (step->truncates_inside && step->naxes > 1))
         return SEGMENTS;
-    int tiled = configuration->tiled && !transform->space->asynchronous && step->naxes > 0 &&
-                !is_coarse(program, transform, step);
+    int tiled = configuration->tiled && !untiled && !transform->space->asynchronous &&
+                step->naxes > 0 && !is_coarse(program, transform, step);
     return fftnd__needs_tiles(step) || tiled ? TILES : WHOLE;
 }
 

@@ -211,6 +211,16 @@ TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int p
     JOIN(to, x.re, x.im);
 }
 
+/* A row of the next columns, which the processor does not foresee: into the second-level cache, since all rows are more
+ * than the first one holds beside the scratch arrays. The end of each line's length, since where a row begins within a
+ * line the columns before have fetched that. */
+TARGET INLINE void NAME(fetch)(const struct fftnd__columns *columns, int element) {
+    enum { CACHE_LINE = 64, ROW_BYTES = 2 * REGISTER_BYTES };
+    const char *row = columns->next + element * columns->next_stride;
+    for (int end = CACHE_LINE; end <= ROW_BYTES; end += CACHE_LINE)
+        __builtin_prefetch(row + end - 1, 0, 2);
+}
+
 /* The radix and the place are known to the compiler. */
 TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR x[]),
                               const struct fftnd__column_pass *pass,
@@ -227,9 +237,10 @@ TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR
                     x[i] = from[k + done * (j + parts * i)];
             dft(x);
             for (int i = 0; i < radix; i++)
-                if (place == LAST || place == LAST_SCALED)
+                if (place == LAST || place == LAST_SCALED) {
                     NAME(store)(columns, place, k + done * i, x[i]);
-                else
+                    NAME(fetch)(columns, k + done * i);
+                } else
                     to[k + done * (radix * j + i)] =
                         i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);
         }

@@ -94,12 +94,14 @@ static int create(const struct fftnd__serial_problem *problem, void *in, void *o
 
 /* Fewer columns than a group has are transformed in scratch memory, beside columns of zeros: in that which is free
  * after the first pass, and back through that which the last pass does not read. */
-static void transform_few(const struct plan *plan, const char *in, char *out, redist_index columns,
-                          double factor, void *const scratch[2]) {
+static void transform_few(const struct plan *plan, struct fftnd__columns group,
+                          redist_index columns, void *const scratch[2]) {
     size_t bytes = (size_t)columns * plan->item, row = (size_t)plan->width * plan->item;
-    char *before = scratch[0], *after = scratch[plan->passes.n % 2];
-    struct fftnd__columns group = {before,         after,          (ptrdiff_t)row,
-                                   (ptrdiff_t)row, plan->backward, factor};
+    const char *in = group.in;
+    char *out = group.out, *before = scratch[0], *after = scratch[plan->passes.n % 2];
+    group.in = before;
+    group.out = after;
+    group.in_stride = group.out_stride = (ptrdiff_t)row;
     memset(before, 0, (size_t)plan->n * row);
     for (redist_index i = 0; i < plan->n; i++)
         memcpy(before + (size_t)i * row, in + i * plan->axis.in, bytes);
@@ -108,20 +110,33 @@ static void transform_few(const struct plan *plan, const char *in, char *out, re
         memcpy(out + i * plan->axis.out, after + (size_t)i * row, bytes);
 }
 
-static int execute_scaled(void *data, void *in, void *out, long double given) {
+/* The last group stands for the one that follows it. */
+static int execute_scaled(void *data, void *in, void *out, long double factor) {
     struct plan *plan = data;
-    const double factor = (double)given;
+    struct fftnd__columns group = {.in_stride = plan->axis.in,
+                                   .out_stride = plan->axis.out,
+                                   .backward = plan->backward,
+                                   .factor = (double)factor,
+                                   .next = in,
+                                   .next_stride = plan->axis.in};
     void *memory, *scratch[2];
     REDIST_TRY(fftnd__scratch_take(&plan->passes, &memory, scratch));
+    char *next_out = out;
+    redist_index next_columns = plan->columns < plan->width ? plan->columns : plan->width;
     for (long long i = 0; i < plan->ngroups; i++) {
-        struct fftnd__columns group = {in,    out, plan->axis.in, plan->axis.out, plan->backward,
-                                       factor};
-        redist_index columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
-                                                      plan->width, i, &group.in, &group.out);
+        redist_index columns = next_columns;
+        group.in = group.next;
+        group.out = next_out;
+        if (i + 1 < plan->ngroups) {
+            group.next = in;
+            next_out = out;
+            next_columns = fftnd__neighbour_group(plan->nloops, plan->loops, plan->columns,
+                                                  plan->width, i + 1, &group.next, &next_out);
+        }
         if (columns == plan->width)
             plan->run(plan->passes.n, plan->passes.pass, &group, scratch);
         else
-            transform_few(plan, group.in, group.out, columns, factor, scratch);
+            transform_few(plan, group, columns, scratch);
     }
     fftnd__scratch_give_back(&plan->passes, memory);
     return REDIST_OK;

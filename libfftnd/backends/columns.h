@@ -36,7 +36,9 @@ struct fftnd__columns {
     char *out;
     ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
     int backward;
-    double factor; /* results are multiplied by it */
+    double factor;         /* results are multiplied by it */
+    const char *next;      /* columns that are fetched meanwhile */
+    ptrdiff_t next_stride; /* bytes between their elements */
 };
 
 typedef void fftnd__run_columns(int npasses, const struct fftnd__column_pass passes[],

@@ -12,6 +12,9 @@ enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
  * largest tiles, so that what they come from has room, and four of the smallest, of which there are enough then. */
 enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 
+/* A program has both sides in the cache, and as much of other data. */
+enum { SIDES_AND_OTHERS = 4 };
+
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
 
@@ -59,8 +62,16 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
+/* Most second-level caches have eight ways: lines that are a multiple of such a part apart have one place in it, where
+ * what was fetched of a few rows makes room for the next ones. */
+static int rows_conflict(const struct fftnd__request *request, int axis) {
+    size_t way = redist_find_caches()->second / 8;
+    return share_bytes(request) / (size_t)request->shape.points[axis] % way == 0;
+}
+
 /* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
- * nothing copies them there and back; from memory tiles come faster. The axis that is whole last has such lines. */
+ * nothing copies them there and back: the next ones are fetched meanwhile. The axis that is whole last has such
+ * lines. */
 static int has_columns(const struct fftnd__request *request,
                        const struct fftnd__configuration *guess) {
     const struct fftnd__serial_problem lines = {.precision = request->precision,
@@ -69,26 +80,27 @@ static int has_columns(const struct fftnd__request *request,
                                                 .library =
                                                     fftnd__serial_for(request->options.space)};
     int axis = guess->order[0];
-    int is_near = 4 * share_bytes(request) <= redist_find_caches()->last; /* both sides in half */
-    return is_near && !is_on_device(request) && request->options.threads == 1 &&
+    return !is_on_device(request) && request->options.threads == 1 &&
            (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
            axis != request->shape.halved && !request->shape.twiddles &&
+           !rows_conflict(request, axis) &&
            fftnd__columns_gain(&lines, request->shape.points[axis]);
 }
 
 /* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
- * them: the smallest second-level cache counts, and `untiled` if it holds on all ranks. An array that fits a cache
- * stays there from one transform to the next: the library does as well by itself as tiles do, which have to be copied.
- * Collective. */
+ * them: the smallest caches count, and `untiled` if it holds on all ranks. An array that fits a cache stays there from
+ * one transform to the next: the library does as well by itself as tiles do, which have to be copied. Collective. */
 static int agree_on_caches(struct fftnd__candidates *candidates, int *untiled) {
     const struct fftnd__request *request = candidates->request;
-    size_t second = redist_find_caches()->second;
-    long long least[2] = {(long long)second, share_bytes(request) <= second ||
-                                                 has_columns(request, &candidates->guess)};
+    const redist_caches *caches = redist_find_caches();
+    long long least[3] = {(long long)caches->second, (long long)caches->last,
+                          share_bytes(request) <= caches->second ||
+                              has_columns(request, &candidates->guess)};
     int code = redist_check_mpi(redist_insist(
-        MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_LONG_LONG, MPI_MIN, request->comm)));
+        MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_LONG_LONG, MPI_MIN, request->comm)));
     candidates->cache_bytes = (size_t)least[0];
-    *untiled = (int)least[1];
+    candidates->last_bytes = (size_t)least[1];
+    *untiled = (int)least[2];
     return redist_agree(request->comm, code);
 }
 
@@ -118,6 +130,13 @@ static size_t guess_tile(const struct fftnd__candidates *candidates) {
     return bytes < least ? least : bytes > most ? most : bytes;
 }
 
+/* On one rank. What does not fit the second-level cache is still faster there and back through the last one, together
+ * with its neighbours, than through memory for each axis. */
+static size_t guess_group(const struct fftnd__candidates *candidates) {
+    size_t share = candidates->last_bytes / SIDES_AND_OTHERS;
+    return share > candidates->cache_bytes ? share : candidates->cache_bytes;
+}
+
 /* Rows and columns of one long axis are long. */
 static void widen_tiles(const struct fftnd__request *request, struct fftnd__configuration *guess) {
     const struct fftnd__shape *shape = &request->shape;
@@ -129,17 +148,16 @@ static void widen_tiles(const struct fftnd__request *request, struct fftnd__conf
 }
 
 /* On one rank tiles are what threads share. One thread alone gains by them where a library's plan of all axes would go
- * through memory for each: with several lines in a tile, and not with one axis, which the library cuts by itself, nor
- * with four, where copies to the tiles and back cost more. */
+ * through memory for each: with several lines in a tile, and not with one axis, which the library cuts by itself. */
 static int prefers_tiles(const struct fftnd__candidates *candidates) {
     const struct fftnd__request *request = candidates->request;
     const struct fftnd__shape *shape = &request->shape;
     size_t cache_bytes = candidates->cache_bytes;
     int count;
     redist_index longest = find_longest(shape, &count);
-    return request->options.threads > 1 || (count > 1 && count < 4 && !shape->twiddles &&
-                                            share_bytes(request) > MANY_CACHES * cache_bytes &&
-                                            bytes_of_lines(request, longest) <= cache_bytes);
+    return request->options.threads > 1 ||
+           (count > 1 && !shape->twiddles && share_bytes(request) > MANY_CACHES * cache_bytes &&
+            bytes_of_lines(request, longest) <= cache_bytes);
 }
 
 int fftnd__candidates_init(struct fftnd__candidates *candidates,
@@ -165,11 +183,13 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
+    if (guess->nontemporal_bytes > candidates->last_bytes / SIDES_AND_OTHERS)
+        guess->nontemporal_bytes = candidates->last_bytes / SIDES_AND_OTHERS;
     if (is_on_device(request)) {
         guess_segments(candidates);
     } else if (request->nranks == 1) {
         guess->tiled = !transposed && prefers_tiles(candidates);
-        guess->group_bytes = candidates->cache_bytes / 2;
+        guess->group_bytes = guess_group(candidates);
     }
     widen_tiles(request, guess);
     return code;
@@ -199,8 +219,8 @@ static int vary_stores(struct fftnd__candidates *candidates, int i,
 
 static int vary_groups(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
-    const size_t values[] = {candidates->cache_bytes / 2, SIZE_MAX};
-    return vary_value(candidate, i, 2, values, &candidate->group_bytes);
+    const size_t values[] = {guess_group(candidates), candidates->cache_bytes / 2, SIZE_MAX};
+    return vary_value(candidate, i, 3, values, &candidate->group_bytes);
 }
 
 static int vary_tiles(struct fftnd__candidates *candidates, int i,
@@ -231,7 +251,7 @@ static int vary_fusion(struct fftnd__candidates *candidates, int i,
                        struct fftnd__configuration *candidate) {
     static const struct {
         int fused, tiled, untiled;
-    } values[] = {{1, 1, 0}, {1, 1, 1}, {0, 1, 0}, {0, 0, 0}};
+    } values[] = {{1, 1, 0}, {1, 1, 1}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
     if (i == sizeof values / sizeof *values)
         return 0;
     if (values[i].fused ? candidate->fused

@@ -63,6 +63,7 @@ double fftnd__predict(const redist_model *model, const struct fftnd__request *re
 struct fftnd__candidates {
     const struct fftnd__request *request;
     size_t cache_bytes; /* the smallest second-level cache of all ranks */
+    size_t last_bytes;  /* the smallest share of a last-level cache */
     int verbose;
     struct fftnd__configuration guess;
     int stage, next; /* how far they are: one number of a configuration after the other */
