@@ -289,8 +289,8 @@ static int plan_transform(const struct request *request, const bench_problem *pr
     return REDIST_OK;
 }
 
-/* Makes the plans of all methods that apply; returns the exit code. The guess of the first one comes before them, and is
- * forgotten then, or they would find it. */
+/* Makes the plans of all methods that apply; returns the exit code. The guess of the first one comes before them, and
+ * is forgotten then, or they would find it. */
 static int plan_transforms(const struct request *request, const bench_problem *problem,
                            const bench_methods *methods, bench_transform transforms[],
                            int *ntransforms) {

@@ -12,9 +12,6 @@ enum { USUAL_SEGMENTS = 4, FEWEST_LINES = 8, MANY_CACHES = 8 };
  * largest tiles, so that what they come from has room, and four of the smallest, of which there are enough then. */
 enum { LONG_ROW = 3 << 9, LEAST_TILES = 2, MOST_TILES = 4 };
 
-/* A program has both sides in the cache, and as much of other data. */
-enum { SIDES_AND_OTHERS = 4 };
-
 /* Larger arrays are faster in segments, since copy engines work beside transforms. */
 static const size_t most_stored_bytes = (size_t)512 << 20;
 
@@ -130,10 +127,10 @@ static size_t guess_tile(const struct fftnd__candidates *candidates) {
     return bytes < least ? least : bytes > most ? most : bytes;
 }
 
-/* On one rank. What does not fit the second-level cache is still faster there and back through the last one, together
- * with its neighbours, than through memory for each axis. */
+/* On one rank. What does not fit the second-level cache is still faster there and back through the last one, which has
+ * to hold what goes in and what comes out beside other data, than through memory for each axis. */
 static size_t guess_group(const struct fftnd__candidates *candidates) {
-    size_t share = candidates->last_bytes / SIDES_AND_OTHERS;
+    size_t share = candidates->last_bytes / 4;
     return share > candidates->cache_bytes ? share : candidates->cache_bytes;
 }
 
@@ -183,8 +180,6 @@ int fftnd__candidates_init(struct fftnd__candidates *candidates,
         !transposed && untiled && options->tile_bytes == 0; /* a user who names it wants tiles */
     if (code == REDIST_OK)
         code = find_threshold(request, &guess->nontemporal_bytes);
-    if (guess->nontemporal_bytes > candidates->last_bytes / SIDES_AND_OTHERS)
-        guess->nontemporal_bytes = candidates->last_bytes / SIDES_AND_OTHERS;
     if (is_on_device(request)) {
         guess_segments(candidates);
     } else if (request->nranks == 1) {
