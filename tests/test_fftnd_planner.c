@@ -236,7 +236,7 @@ START_TEST(other_caches) {
 }
 END_TEST
 
-/* The first line of a file, which rank 0 reads, that begins so; from there on. */
+/* The first line of a file that begins so; rank 0 reads it. */
 static void read_line(const char *name, const char *start, char line[1000]) {
     FILE *stream = harness_rank == 0 ? fopen(name, "r") : NULL;
     line[0] = '\0';
@@ -266,6 +266,7 @@ START_TEST(guess_of_an_axis) {
         redist_forget_wisdom();
         plan_and_ask(&given);
         read_line(name, "fft/", line);
+        check_all(strstr(line, i < 2 ? " untiled=0" : " untiled=") != NULL, "%s", line);
         fft_check_once(MPI_COMM_WORLD, &given);
         remove_file(name);
     }
