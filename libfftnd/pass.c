@@ -46,9 +46,9 @@ static int is_coarse(const struct fftnd__program *program, const struct fftnd__t
     return partition.n < fftnd__pool_size(transform->pool);
 }
 
-/* A transform between arrays of this rank, which the serial library may do by itself. */
-static int may_be_whole(const struct fftnd__step *step) {
-    return step->naxes == 1 && !fftnd__needs_tiles(step) && !step->ruins_source &&
+/* A transform of a single axis between arrays of this rank, which may be done by itself. */
+static int is_untiled(const struct fftnd__transform *transform, const struct fftnd__step *step) {
+    return transform->configuration.untiled && step->naxes == 1 && !step->ruins_source &&
            step[-1].fused_with != FFTND__PULLED && step[1].fused_with != FFTND__PUSHED;
 }
 
@@ -59,20 +59,17 @@ static int goes_in_segments(const struct fftnd__step *step) {
 static enum setting setting_of(const struct fftnd__program *program,
                                const struct fftnd__transform *transform,
                                const struct fftnd__step *step) {
-    const struct fftnd__configuration *configuration = &transform->configuration;
     if (transform->offload != NULL && step->naxes > 0)
         return DEVICE_TILES;
     if (transform->space->asynchronous &&
         (step->applies || (step->truncates && !step->truncates_inside)))
         return CHUNKS;
-    int untiled = configuration->untiled && may_be_whole(step);
-    if (program->fused)
-        return untiled ? WHOLE : TILES;
-    if (goes_in_segments(step) || (step->truncates_inside && step->naxes > 1))
+    if (!program->fused && (goes_in_segments(step) || (step->truncates_inside && step->naxes > 1)))
         return SEGMENTS;
-    int tiled = configuration->tiled && !untiled && !transform->space->asynchronous &&
-                step->naxes > 0 && !is_coarse(program, transform, step);
-    return fftnd__needs_tiles(step) || tiled ? TILES : WHOLE;
+    int tiled =
+        program->fused || (transform->configuration.tiled && !transform->space->asynchronous &&
+                           step->naxes > 0 && !is_coarse(program, transform, step));
+    return fftnd__needs_tiles(step) || (tiled && !is_untiled(transform, step)) ? TILES : WHOLE;
 }
 
 static int has_pass(const struct fftnd__transform *transform, const struct fftnd__step *step) {

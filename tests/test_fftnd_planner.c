@@ -12,7 +12,7 @@
 #include "redist_support.h"
 
 static const enum fftnd_kind kinds[] = {FFTND_C2C, FFTND_R2C, FFTND_R2R};
-enum { NKINDS = 3 };
+enum { NKINDS = 3, LINE_BYTES = 1000 };
 
 /* A file name that all ranks know, of a file that is not there. */
 static void choose_file(char name[64]) {
@@ -28,15 +28,21 @@ static void remove_file(const char *name) {
         remove(name);
 }
 
-static void count_lines(const char *name, const char *start, int *count) {
-    char line[1000];
+/* How many lines of a file, which rank 0 reads, begin so, and the last one of them. */
+static void count_lines(const char *name, const char *start, int *count, char last[LINE_BYTES]) {
+    char line[LINE_BYTES];
     *count = 0;
+    last[0] = '\0';
     FILE *stream = harness_rank == 0 ? fopen(name, "r") : NULL;
     while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-        *count += strncmp(line, start, strlen(start)) == 0;
+        if (strncmp(line, start, strlen(start)) == 0) {
+            ++*count;
+            memcpy(last, line, sizeof line);
+        }
     if (stream != NULL)
         fclose(stream);
     MPI_Bcast(count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(last, LINE_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
 static fftnd_plan_info plan_and_ask(const fft_case *given) {
@@ -100,22 +106,22 @@ static void add_line(const char *name, const char *choice) {
 }
 
 START_TEST(remembered_in_a_file) {
-    char name[64];
+    char name[64], line[LINE_BYTES];
     int count, after;
     fft_case given = begin_measured(FFTND_R2C, name);
     given.options.plan_seconds = 0.2;
     const fftnd_plan_info first = plan_and_ask(&given);
     redist_forget_wisdom();
-    count_lines(name, "fft/", &count);
+    count_lines(name, "fft/", &count, line);
     check_all(count == 1, "%d lines on transforms in %s", count, name);
     const fftnd_plan_info second = plan_and_ask(&given);
-    count_lines(name, "fft/", &after);
+    count_lines(name, "fft/", &after, line);
     check_all(after == 1, "it was measured again");
     check_all(same_configuration(&first, &second),
               "another configuration than the one in the file");
     given.options.batch = 2;
     plan_and_ask(&given);
-    count_lines(name, "fft/", &after);
+    count_lines(name, "fft/", &after, line);
     check_all(after == 2, "a batch was taken for a single field");
     remove_file(name);
 }
@@ -136,7 +142,7 @@ END_TEST
 
 /* Without memory to measure in there is a plan, but nothing is remembered. */
 START_TEST(guess_is_not_remembered) {
-    char name[64];
+    char name[64], line[LINE_BYTES];
     int count;
     if (harness_nranks == 1)
         skip_test("one rank needs no shared memory");
@@ -145,10 +151,10 @@ START_TEST(guess_is_not_remembered) {
     collectives_no_memory = 1;
     plan_and_ask(&given);
     collectives_no_memory = 0;
-    count_lines(name, "fft/", &count);
+    count_lines(name, "fft/", &count, line);
     check_all(count == 0, "%d guesses were remembered", count);
     plan_and_ask(&given);
-    count_lines(name, "fft/", &count);
+    count_lines(name, "fft/", &count, line);
     check_all(count == 1, "%d lines after a measurement", count);
     remove_file(name);
 }
@@ -163,7 +169,7 @@ START_TEST(unusable_lines) {
         "grid=99999999999x2 fused=0 tiled=1 tile=777 group=555",
         "fused=0 tiled",
         "\x01\xff%s%n"};
-    char name[64];
+    char name[64], line[LINE_BYTES];
     int count;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         fft_case given = begin_measured(FFTND_C2C, name);
@@ -171,7 +177,7 @@ START_TEST(unusable_lines) {
         add_line(name, values[i]);
         const fftnd_plan_info info = plan_and_ask(&given);
         check_all(info.tile_bytes != 777, "line %d was taken", (int)i);
-        count_lines(name, "fft/", &count);
+        count_lines(name, "fft/", &count, line);
         check_all(count == 3, "%d lines instead of 3", count);
         remove_file(name);
     }
@@ -236,24 +242,13 @@ START_TEST(other_caches) {
 }
 END_TEST
 
-/* The first line of a file that begins so; rank 0 reads it. */
-static void read_line(const char *name, const char *start, char line[1000]) {
-    FILE *stream = harness_rank == 0 ? fopen(name, "r") : NULL;
-    line[0] = '\0';
-    while (stream != NULL && fgets(line, 1000, stream) != NULL &&
-           strncmp(line, start, strlen(start)) != 0)
-        line[0] = '\0';
-    if (stream != NULL)
-        fclose(stream);
-    MPI_Bcast(line, 1000, MPI_CHAR, 0, MPI_COMM_WORLD);
-}
-
 /* What a plan takes that has no time to try anything: lines across an array are fetched ahead where they lie, but not
  * rows that make room for each other in the cache. */
 START_TEST(guess_of_an_axis) {
     size_t *second = (size_t *)(uintptr_t)&redist_find_caches()->second;
     const size_t own = *second;
-    char name[64], line[1000];
+    char name[64], line[LINE_BYTES];
+    int count;
     choose_file(name);
     *second = (size_t)16 << 10; /* eight ways of 2 KiB */
     for (int i = 0; i < 4; i++) {
@@ -265,7 +260,7 @@ START_TEST(guess_of_an_axis) {
         given.options.wisdom_file = name;
         redist_forget_wisdom();
         plan_and_ask(&given);
-        read_line(name, "fft/", line);
+        count_lines(name, "fft/", &count, line);
         check_all(strstr(line, i < 2 ? " untiled=0" : " untiled=") != NULL, "%s", line);
         fft_check_once(MPI_COMM_WORLD, &given);
         remove_file(name);
