@@ -15,6 +15,7 @@ static double _Complex input[MOST], expected[MOST], found[MOST];
 static const double GAP = 77; /* where no column is */
 static double _Complex roots[FFTND__LONGEST];
 static double factor; /* of the results */
+static int abreast;   /* groups that are transformed at once */
 
 /* Lengths in which each radix stands first, last and between others. */
 static const int lengths[] = {4,   6,   8,   9,   10,  12,  14,  16,   20,   25,   32,   35,
@@ -59,7 +60,7 @@ static double random_number(void) {
 /* A few columns, in one or several groups with or without gaps, in place or between arrays. */
 static void make_problem(int n, struct fftnd__serial_problem *problem, int *in_place) {
     int fits = n <= 512; /* the others fit with few columns */
-    int columns = random_between(fits ? 4 : 1, fits ? 20 : MOST / n - 3);
+    int columns = random_between(fits ? 4 : 1, n <= 128 ? 80 : fits ? 20 : MOST / n - 3);
     int groups = random_between(1, 1 + fits),
         gap = fits && random_chance(50) ? random_between(1, 5) : 0;
     int pad = random_between(0, fits ? 3 : 0);
@@ -86,7 +87,7 @@ static void run(const struct fftnd__column_loops *loops,
         from[i] = (float _Complex)input[i];
         to[i] = (float _Complex)found[i];
     }
-    check_code(fftnd__columns_create(loops, problem, &plan), REDIST_OK);
+    check_code(fftnd__columns_create(loops, problem, abreast, &plan), REDIST_OK);
     source = in_place ? target : source;
     check_code(factor < 1 ? fftnd__serial_columns.execute_scaled(plan, source, target, factor)
                           : fftnd__serial_columns.execute(plan, source, target),
@@ -115,10 +116,11 @@ static void check_length(int n) {
     int in_place;
     make_problem(n, &problem, &in_place);
     factor = random_chance(50) ? 1 : 0.375;
-    harness_case("%d elements, %lld columns, %lld groups%s, %s, direction %d, times %g", n,
-                 (long long)problem.loops[0].n, (long long)problem.loops[1].n,
-                 in_place ? ", in place" : "",
-                 problem.precision == FFTND_FLOAT ? "float" : "double", problem.direction, factor);
+    abreast = random_chance(50) ? 1 : random_between(2, 9);
+    harness_case(
+        "%d elements, %lld columns, %lld groups%s, %s, direction %d, times %g, %d abreast", n,
+        (long long)problem.loops[0].n, (long long)problem.loops[1].n, in_place ? ", in place" : "",
+        problem.precision == FFTND_FLOAT ? "float" : "double", problem.direction, factor, abreast);
     for (int i = 0; i < MOST; i++) {
         input[i] = random_number() + I * random_number();
         expected[i] = in_place ? input[i] : GAP;
@@ -159,7 +161,7 @@ START_TEST(threads) {
     void *plan;
     problem.axes[0] = (struct fftnd__loop){48, 4, 4};
     problem.loops[0] = (struct fftnd__loop){4, 1, 1};
-    check_code(fftnd__columns_create(fftnd__column_loops_here(), &problem, &plan), REDIST_OK);
+    check_code(fftnd__columns_create(fftnd__column_loops_here(), &problem, 1, &plan), REDIST_OK);
     for (int i = 0; i < THREADS; i++) {
         all[i] = (struct thread){.plan = plan};
         for (int j = 0; j < 48 * 4; j++)

@@ -192,16 +192,20 @@ TARGET INLINE void NAME(dft_2)(PAIR x[]) {
 
 /* ---------------------------------------------------------------- a pass */
 
-TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int element, PAIR *x) {
-    const char *from = columns->in + element * columns->in_stride;
+/* Where the columns of a group are in a row. */
+enum { NAME(ROW_BYTES) = 2 * REGISTER_BYTES };
+
+TARGET INLINE void NAME(load)(const struct fftnd__columns *columns, int group, int element,
+                              PAIR *x) {
+    const char *from = columns->in + element * columns->in_stride + group * NAME(ROW_BYTES);
     SPLIT(from, x->re, x->im);
     if (columns->backward)
         NAME(exchange)(x);
 }
 
-TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int place, int element,
-                               PAIR x) {
-    char *to = columns->out + element * columns->out_stride;
+TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int place, int group,
+                               int element, PAIR x) {
+    char *to = columns->out + element * columns->out_stride + group * NAME(ROW_BYTES);
     if (place == LAST_SCALED) {
         x.re *= (VALUE)columns->factor;
         x.im *= (VALUE)columns->factor;
@@ -214,32 +218,34 @@ TARGET INLINE void NAME(store)(const struct fftnd__columns *columns, const int p
 /* A row of the next columns, which the processor does not foresee: into the second-level cache, since all rows are more
  * than the first one holds beside the scratch arrays. The end of each line's length, since where a row begins within a
  * line the columns before have fetched that. */
-TARGET INLINE void NAME(fetch)(const struct fftnd__columns *columns, int element) {
-    enum { CACHE_LINE = 64, ROW_BYTES = 2 * REGISTER_BYTES };
-    const char *row = columns->next + element * columns->next_stride;
-    for (int end = CACHE_LINE; end <= ROW_BYTES; end += CACHE_LINE)
+TARGET INLINE void NAME(fetch)(const struct fftnd__columns *columns, int group, int element) {
+    enum { CACHE_LINE = 64 };
+    const char *row = columns->next + element * columns->next_stride + group * NAME(ROW_BYTES);
+    for (int end = CACHE_LINE; end <= NAME(ROW_BYTES); end += CACHE_LINE)
         __builtin_prefetch(row + end - 1, 0, 2);
 }
 
-/* The radix and the place are known to the compiler. */
+/* The radix and the place are known to the compiler. Scratch arrays have rows of all groups. */
 TARGET INLINE void NAME(pass)(const int radix, const int place, void (*dft)(PAIR x[]),
                               const struct fftnd__column_pass *pass,
                               const struct fftnd__columns *columns, const PAIR from[], PAIR to[]) {
-    int parts = pass->left / radix, done = pass->done;
+    const int groups = place == BETWEEN ? 1 : columns->groups;
+    int parts = pass->left / radix, done = pass->done, rows = done / groups;
     const VALUE *factors = pass->factors;
     for (int j = 0; j < parts; j++, factors += 2 * (radix - 1))
         for (int k = 0; k < done; k++) {
             PAIR x[MOST_RADIX];
+            int row = k / groups, group = k % groups;
             for (int i = 0; i < radix; i++)
                 if (place == FIRST)
-                    NAME(load)(columns, j + parts * i, &x[i]);
+                    NAME(load)(columns, group, j + parts * i, &x[i]);
                 else
                     x[i] = from[k + done * (j + parts * i)];
             dft(x);
             for (int i = 0; i < radix; i++)
                 if (place == LAST || place == LAST_SCALED) {
-                    NAME(store)(columns, place, k + done * i, x[i]);
-                    NAME(fetch)(columns, k + done * i);
+                    NAME(store)(columns, place, group, row + rows * i, x[i]);
+                    NAME(fetch)(columns, group, row + rows * i);
                 } else
                     to[k + done * (radix * j + i)] =
                         i == 0 ? x[0] : NAME(times)(x[i], factors[2 * i - 2], factors[2 * i - 1]);

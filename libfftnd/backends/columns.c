@@ -16,7 +16,8 @@
 struct plan {
     fftnd__run_columns *run;
     size_t item;
-    redist_index n, columns, width; /* of a line; neighbours; of these in a group */
+    int groups;                     /* that are transformed at once, side by side */
+    redist_index n, columns, width; /* of a line; neighbours; of these in those groups */
     struct fftnd__loop axis;        /* strides in bytes */
     int nloops;                     /* over groups, the last one along the neighbours */
     struct fftnd__loop loops[REDIST_MAX_NDIMS];
@@ -65,29 +66,49 @@ static void destroy(void *data) {
 }
 
 int fftnd__columns_create(const struct fftnd__column_loops *loops,
-                          const struct fftnd__serial_problem *problem, void **result) {
+                          const struct fftnd__serial_problem *problem, int groups, void **result) {
     struct plan *plan = redist_calloc(1, sizeof *plan);
     if (plan == NULL)
         return redist_fail_in("libfftnd", REDIST_ERR_MEMORY, "no memory for a serial transform");
     plan->item = fftnd__item_bytes(problem->precision, 0);
     plan->n = problem->axes[0].n;
-    int code = fftnd__passes_create(loops, plan->n, plan->item, &plan->passes);
+    int code = fftnd__passes_create(loops, plan->n, plan->item, groups, &plan->passes);
     if (code != REDIST_OK) {
         destroy(plan);
         return code;
     }
     plan->run = loops->run[problem->precision];
-    plan->width = fftnd__group_width(loops, problem->precision);
+    plan->groups = groups;
+    plan->width = groups * fftnd__group_width(loops, problem->precision);
     plan->backward = problem->direction == REDIST_BACKWARD;
     set_loops(plan, problem);
     *result = plan;
     return REDIST_OK;
 }
 
+/* Rows that a second-level cache does not hold lie in pages of their own, which each visit has to find: as much of a
+ * row as tiles have is read and written at once. Not where two such groups and their scratch arrays are more than that
+ * cache holds, unless the rows come from memory, and not if many columns of zeros would stand beside the last ones. */
+static int choose_groups(const struct fftnd__column_loops *loops,
+                         const struct fftnd__serial_problem *problem) {
+    enum { ROW_BYTES = 1 << 10, MANY = 32 };
+    const redist_caches *caches = redist_find_caches();
+    struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
+    int merged[REDIST_MAX_NDIMS] = {0};
+    redist_index at_once = ROW_BYTES / (redist_index)plan.item;
+    size_t rows = (size_t)problem->axes[0].n;
+    size_t span = rows * (size_t)problem->axes[0].in * plan.item;
+    merge_loops(problem, &plan, merged);
+    int fills = plan.columns % at_once == 0 || plan.columns >= MANY * at_once;
+    int fits = 4 * rows * ROW_BYTES <= caches->second || span > caches->last_whole;
+    return span > caches->second && fits && fills ? ROW_BYTES / (2 * loops->register_bytes) : 1;
+}
+
 static int create(const struct fftnd__serial_problem *problem, void *in, void *out, void **plan) {
     (void)in;
     (void)out;
-    return fftnd__columns_create(fftnd__column_loops_here(), problem, plan);
+    const struct fftnd__column_loops *loops = fftnd__column_loops_here();
+    return fftnd__columns_create(loops, problem, choose_groups(loops, problem), plan);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -113,7 +134,8 @@ static void transform_few(const struct plan *plan, struct fftnd__columns group,
 /* The last group stands for the one that follows it. */
 static int execute_scaled(void *data, void *in, void *out, long double factor) {
     struct plan *plan = data;
-    struct fftnd__columns group = {.in_stride = plan->axis.in,
+    struct fftnd__columns group = {.groups = plan->groups,
+                                   .in_stride = plan->axis.in,
                                    .out_stride = plan->axis.out,
                                    .backward = plan->backward,
                                    .factor = (double)factor,

@@ -24,14 +24,16 @@ extern const struct fftnd__serial fftnd__serial_columns;
 
 /* ---------------------------------------------------------------- for each kind of registers */
 
-/* One pass: DFTs of `radix` elements. The passes before it have done a factor `done` of the length, `left` remains. */
+/* One pass: DFTs of `radix` elements. The passes before it have done a factor of the length, which `done` is times the
+ * groups of columns, `left` remains. */
 struct fftnd__column_pass {
     int radix, left, done;
     const void *factors; /* complex ones for all results but each first */
 };
 
-/* As many columns as two registers have complex elements. */
+/* Groups side by side, each of as many columns as two registers have complex elements. */
 struct fftnd__columns {
+    int groups;
     const char *in;
     char *out;
     ptrdiff_t in_stride, out_stride; /* bytes between elements of a column */
@@ -103,9 +105,9 @@ struct fftnd__passes {
     _Atomic(void *) spare[FFTND__SPARES]; /* scratch memory that no thread uses */
 };
 
-/* Zeroed before. REDIST_ERR_SERIAL if there are none, REDIST_ERR_MEMORY. */
+/* Of so many groups at once; zeroed before. REDIST_ERR_SERIAL if there are none, REDIST_ERR_MEMORY. */
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
-                         struct fftnd__passes *passes);
+                         int groups, struct fftnd__passes *passes);
 void fftnd__passes_destroy(struct fftnd__passes *passes);
 
 /* Scratch memory for one execution, by any thread: the first one takes what the plan has, further ones at the same time
@@ -116,9 +118,9 @@ void fftnd__scratch_give_back(struct fftnd__passes *passes, void *memory);
 /* cos(angle) + i sin(angle), a complex element of `item` bytes */
 void fftnd__store_factor(char *to, size_t item, long double angle);
 
-/* As fftnd__serial_columns.create, with these registers. REDIST_ERR_SERIAL if the length has other factors than
- * 2, 3, 5 and 7, or is too long. */
+/* As fftnd__serial_columns.create, with these registers and so many groups at once. REDIST_ERR_SERIAL if the length has
+ * other factors than 2, 3, 5 and 7, or is too long. */
 int fftnd__columns_create(const struct fftnd__column_loops *loops,
-                          const struct fftnd__serial_problem *problem, void **plan);
+                          const struct fftnd__serial_problem *problem, int groups, void **plan);
 
 #endif

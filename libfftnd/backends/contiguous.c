@@ -65,7 +65,7 @@ static int fill(struct plan *plan, const struct fftnd__column_loops *loops,
     int is_real = problem->kind == FFTND_R2C;
     if (n * (redist_index)item < loops->register_bytes)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no lines of %d elements", n);
-    REDIST_TRY(fftnd__passes_create(loops, n, item, &plan->passes));
+    REDIST_TRY(fftnd__passes_create(loops, n, item, 1, &plan->passes));
     plan->run = loops->run_lines[problem->precision];
     plan->width = (int)fftnd__group_width(loops, problem->precision);
     plan->lines = (struct fftnd__contiguous){.npasses = plan->passes.n,

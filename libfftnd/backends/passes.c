@@ -74,13 +74,13 @@ static void *make_scratch(const struct fftnd__passes *passes) {
 }
 
 int fftnd__passes_create(const struct fftnd__column_loops *loops, redist_index n, size_t item,
-                         struct fftnd__passes *passes) {
+                         int groups, struct fftnd__passes *passes) {
     const struct factors factors = factors_of(n);
-    int left = (int)n, done = 1;
+    int left = (int)n, done = groups;
     if (factors.npasses == 0)
         return redist_fail_in("libfftnd", REDIST_ERR_SERIAL, "no columns of %lld elements",
                               (long long)n);
-    passes->scratch_bytes = 2 * (size_t)((n + 1) * loops->register_bytes);
+    passes->scratch_bytes = 2 * (size_t)((n + 1) * groups * loops->register_bytes);
     void *scratch = make_scratch(passes);
     atomic_init(&passes->spare[0], scratch);
     char *to = passes->factors = redist_calloc((size_t)(factors.npasses * n), item);

@@ -59,13 +59,6 @@ static int find_threshold(const struct fftnd__request *request, size_t *nontempo
     return redist_choose_loops(request->comm, &options, bytes, nontemporal_bytes);
 }
 
-/* Most second-level caches have eight ways: lines that are a multiple of such a part apart have one place in it, where
- * what was fetched of a few rows makes room for the next ones. */
-static int rows_conflict(const struct fftnd__request *request, int axis) {
-    size_t way = redist_find_caches()->second / 8;
-    return share_bytes(request) / (size_t)request->shape.points[axis] % way == 0;
-}
-
 /* Lines that are transformed side by side, a few at a time, are read from an array as they would be from a tile, and
  * nothing copies them there and back: the next ones are fetched meanwhile. The axis that is whole last has such
  * lines. */
@@ -80,7 +73,6 @@ static int has_columns(const struct fftnd__request *request,
     return !is_on_device(request) && request->options.threads == 1 &&
            (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
            axis != request->shape.halved && !request->shape.twiddles &&
-           !rows_conflict(request, axis) &&
            fftnd__columns_gain(&lines, request->shape.points[axis]);
 }
 
