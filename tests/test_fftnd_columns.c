@@ -186,7 +186,7 @@ START_TEST(lengths_that_are_refused) {
     struct fftnd__serial_problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
     static const redist_index refused[] = {1, 2, 7, 16, 22, 39, 1L << 13, 1L << 20};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        check_all(!fftnd__columns_gain(&problem, refused[i]), "%lld elements gain",
+        check_all(!fftnd__columns_gain(&problem, refused[i], i % 2), "%lld elements gain",
                   (long long)refused[i]);
 }
 END_TEST
@@ -195,7 +195,7 @@ END_TEST
 START_TEST(few_columns) {
     const struct fftnd__serial library = {.shares_columns = 1};
     struct fftnd__serial_problem problem = {.library = &library, .effort = FFTND_ESTIMATE};
-    int gains = fftnd__columns_gain(&problem, 48);
+    int gains = fftnd__columns_gain(&problem, 48, 0);
     problem.kind = FFTND_C2C;
     problem.naxes = problem.nloops = 1;
     static const redist_index columns[] = {1, 2, 3, 1024};

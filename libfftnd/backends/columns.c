@@ -86,6 +86,12 @@ int fftnd__columns_create(const struct fftnd__column_loops *loops,
     return REDIST_OK;
 }
 
+/* From the first row to the end of the last one. */
+static size_t span_of(const struct fftnd__serial_problem *problem) {
+    return (size_t)problem->axes[0].n * (size_t)problem->axes[0].in *
+           fftnd__item_bytes(problem->precision, 0);
+}
+
 /* Rows that a second-level cache does not hold lie in pages of their own, which each visit has to find: as much of a
  * row as tiles have is read and written at once. Not where two such groups and their scratch arrays are more than that
  * cache holds, unless the rows come from memory, and not if many columns of zeros would stand beside the last ones. */
@@ -96,8 +102,7 @@ static int choose_groups(const struct fftnd__column_loops *loops,
     struct plan plan = {.item = fftnd__item_bytes(problem->precision, 0)};
     int merged[REDIST_MAX_NDIMS] = {0};
     redist_index at_once = ROW_BYTES / (redist_index)plan.item;
-    size_t rows = (size_t)problem->axes[0].n;
-    size_t span = rows * (size_t)problem->axes[0].in * plan.item;
+    size_t rows = (size_t)problem->axes[0].n, span = span_of(problem);
     merge_loops(problem, &plan, merged);
     int fills = plan.columns % at_once == 0 || plan.columns >= MANY * at_once;
     int fits = 4 * rows * ROW_BYTES <= caches->second || span > caches->last_whole;
@@ -181,10 +186,10 @@ const struct fftnd__serial fftnd__serial_columns = {.name = "columns",
 enum { TRIAL_COLUMNS = 64, TRIAL_PITCH = 68 };
 
 static int find_share(const struct fftnd__serial_problem *problem, redist_index n) {
-    static signed char known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    static short known[FFTND_FLOAT + 1][FFTND__LONGEST + 1];
     struct fftnd__serial_problem trial = *problem;
     if (!fftnd__may_share(problem) || n < FFTND__SHORTEST || !fftnd__passes_exist(n))
-        return FFTND__NO_GAIN;
+        return FFTND__NO_SHARE;
     trial.kind = FFTND_C2C;
     trial.keep_input = 0;
     trial.naxes = trial.nloops = 1;
@@ -195,14 +200,20 @@ static int find_share(const struct fftnd__serial_problem *problem, redist_index 
                              &known[problem->precision][n]);
 }
 
-int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n) {
-    return find_share(problem, n) < FFTND__NO_GAIN;
+/* Far rows are fetched while others are transformed, which the library does not do. */
+static int most_share(int is_far) {
+    enum { FAR_SHARE = 150 };
+    return is_far ? FAR_SHARE : FFTND__NO_GAIN;
+}
+
+int fftnd__columns_gain(const struct fftnd__serial_problem *problem, redist_index n, int is_far) {
+    return find_share(problem, n) < most_share(is_far);
 }
 
 redist_index fftnd__columns_fill(const struct fftnd__serial_problem *problem, redist_index n,
                                  redist_index columns) {
     redist_index width = fftnd__group_width(fftnd__column_loops_here(), problem->precision);
-    return fftnd__columns_gain(problem, n) ? (columns + width - 1) / width * width : columns;
+    return fftnd__columns_gain(problem, n, 0) ? (columns + width - 1) / width * width : columns;
 }
 
 /* A group that is not full takes about one and a half times as long as a full one. */
@@ -217,5 +228,6 @@ int fftnd__columns_suit(const struct fftnd__serial_problem *problem, const void 
                  rest = plan.columns % width;
     redist_index columns = plan.columns - rest + (rest > 0 ? width + width / 2 : 0);
     return plan.columns >= width / 4 &&
-           find_share(problem, problem->axes[0].n) * columns < FFTND__NO_GAIN * plan.columns;
+           find_share(problem, problem->axes[0].n) * columns <
+               most_share(span_of(problem) > redist_find_caches()->second) * plan.columns;
 }

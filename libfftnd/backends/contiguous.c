@@ -153,13 +153,13 @@ const struct fftnd__serial fftnd__serial_contiguous = {.name = "contiguous",
 enum { TRIAL_LINES = 64, TRIAL_PAD = 4, LEAST_GAIN = 25 };
 
 static int find_share(const struct fftnd__serial_problem *problem) {
-    static signed char known[2][2][FFTND_FLOAT + 1][FFTND__LONGEST + 1];
+    static short known[2][2][FFTND_FLOAT + 1][FFTND__LONGEST + 1];
     struct fftnd__serial_problem trial = *problem;
     redist_index n = elements_of(problem);
     int is_real = problem->kind == FFTND_R2C;
     ptrdiff_t pitch = (ptrdiff_t)n + TRIAL_PAD;
     if (problem->effort == FFTND_ESTIMATE && !(is_real && problem->precision == FFTND_FLOAT))
-        return FFTND__NO_GAIN;
+        return FFTND__NO_SHARE;
     trial.keep_input = 0;
     trial.nloops = 1;
     trial.loops[0] = (struct fftnd__loop){TRIAL_LINES, pitch, pitch};

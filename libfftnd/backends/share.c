@@ -59,18 +59,18 @@ static int measure(const struct fftnd__serial *own, const struct fftnd__serial_p
             libraries[i]->destroy(plans[i]);
     redist_release(memory);
     double share = seconds[1] > 0 ? 1 + 100 * seconds[0] / seconds[1] : 0;
-    return share < FFTND__NO_GAIN ? (int)share : FFTND__NO_GAIN;
+    return share < FFTND__NO_SHARE ? (int)share : FFTND__NO_SHARE;
 }
 
 int fftnd__find_share(const struct fftnd__serial *own, const struct fftnd__serial_problem *trial,
-                      size_t bytes, int apart, signed char *known) {
+                      size_t bytes, int apart, short *known) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (trial->effort == FFTND_ESTIMATE)
-        return fftnd__column_loops_here()->register_bytes > 16 ? GUESSED_SHARE : FFTND__NO_GAIN;
+        return fftnd__column_loops_here()->register_bytes > 16 ? GUESSED_SHARE : FFTND__NO_SHARE;
     pthread_mutex_lock(&lock);
     if (*known == 0)
-        *known = (signed char)measure(own, trial, bytes, apart);
-    int found = *known > 0 ? *known : FFTND__NO_GAIN;
+        *known = (short)measure(own, trial, bytes, apart);
+    int found = *known > 0 ? *known : FFTND__NO_SHARE;
     pthread_mutex_unlock(&lock);
     return found;
 }

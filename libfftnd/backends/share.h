@@ -5,8 +5,8 @@
 
 #include "serial.h"
 
-/* Percent; a share is never more. */
-enum { FFTND__NO_GAIN = 100 };
+/* Percent; the largest share is that of loops that there are not. */
+enum { FFTND__NO_GAIN = 100, FFTND__NO_SHARE = 1000 };
 
 /* Whether lines are for such loops at all: they belong to a library that shares them, and to one thread. */
 int fftnd__may_share(const struct fftnd__serial_problem *problem);
@@ -15,6 +15,6 @@ int fftnd__may_share(const struct fftnd__serial_problem *problem);
  * asked for, as the library plans it in 0.05 s, and then `*known`, which is 0 before. With FFTND_ESTIMATE nothing is
  * measured, and registers that are wider than a complex number are taken for what the library does not fill. */
 int fftnd__find_share(const struct fftnd__serial *own, const struct fftnd__serial_problem *trial,
-                      size_t bytes, int apart, signed char *known);
+                      size_t bytes, int apart, short *known);
 
 #endif

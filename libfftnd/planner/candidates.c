@@ -73,7 +73,7 @@ static int has_columns(const struct fftnd__request *request,
     return !is_on_device(request) && request->options.threads == 1 &&
            (request->kind == FFTND_C2C || request->kind == FFTND_R2C) &&
            axis != request->shape.halved && !request->shape.twiddles &&
-           fftnd__columns_gain(&lines, request->shape.points[axis]);
+           fftnd__columns_gain(&lines, request->shape.points[axis], 1);
 }
 
 /* Ranks may have other caches, but which steps there are, and which candidates are tried, has to be the same on all of
