@@ -381,9 +381,11 @@ void redist__chunks_open(struct redist__chunks *chunks, void *array) {
         send_all(chunks);
 }
 
-/* Between the tile and the array that exists. */
+/* Between the tile and the array that exists, of which there may be nothing here. */
 static void copy_own(struct redist__chunks *chunks, const struct redist__tile *tile) {
     int side = is_put(chunks), rank = chunks->transfer->rank;
+    if (chunks->own_missing == 0)
+        return;
     const struct redist__tile there = part_in_array(chunks, side, rank, !side);
     redist__enter(chunks->problem->timer, REDIST__OWN_PART);
     size_t elements = copy_common(chunks, side ? tile : &there, side ? &there : tile, OWN_STREAM);
